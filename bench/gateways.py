@@ -1,0 +1,146 @@
+"""How each gateway is installed where it is missing, configured and started.
+
+Each `start_*` returns the running process and the base address that stands in for the upstream's.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from processes import Process, answers, free_port
+
+ROOT = Path(__file__).resolve().parent.parent
+CACHE = ROOT / ".cache"
+LITELLM = "litellm[proxy]==1.106.2"
+MODELS = ("whole-tool-call", "streamed-tool-call", "streamed-text")
+
+NGINX_CONFIG = """
+daemon off;
+pid nginx.pid;
+worker_processes {workers};
+events {{ worker_connections 1024; }}
+http {{
+    access_log off;
+    client_body_temp_path body;
+    proxy_temp_path proxy;
+    fastcgi_temp_path fastcgi;
+    uwsgi_temp_path uwsgi;
+    scgi_temp_path scgi;
+    keepalive_requests 100000000;
+    upstream model {{
+        server {upstream};
+        keepalive 256;
+        keepalive_requests 100000000;
+    }}
+    server {{
+        listen 127.0.0.1:{port};
+        location / {{
+            proxy_pass http://model;
+            proxy_http_version 1.1;
+            proxy_set_header Connection "";
+            proxy_buffering off;
+        }}
+    }}
+}}
+"""
+
+
+@dataclass
+class Site:
+    """Where gateways are started: what they need to know, and `running`, which ends them."""
+
+    folder: Path
+    running: ExitStack
+    key: str
+    callboard: Path | None
+    upstream: str = ""
+
+    def start(self, name, command, environment=None):
+        return self.running.enter_context(Process(name, command, self.folder, environment))
+
+
+def build_load():
+    """Builds the upstream and load program and returns its path."""
+    target = CACHE / "bench-target"
+    manifest = ROOT / "bench/load/Cargo.toml"
+    run("cargo", "build", "--release", "--locked", "--quiet", "--manifest-path", manifest, "--target-dir", target)
+    return target / "release/load"
+
+
+def start_upstream(site, load):
+    site.upstream = site.start("upstream", [load, "upstream", "--port", 0]).announced_address()
+
+
+def start_nginx(site):
+    install_nginx()
+    port = free_port()
+    prefix = site.folder / "nginx"
+    prefix.mkdir()
+    config = prefix / "nginx.conf"
+    upstream = site.upstream.removeprefix("http://")
+    config.write_text(NGINX_CONFIG.format(workers=os.cpu_count(), upstream=upstream, port=port))
+    process = site.start("nginx", ["nginx", "-p", f"{prefix}/", "-c", config, "-e", "stderr"])
+    base = f"http://127.0.0.1:{port}"
+    process.wait_until(lambda: answers(f"{base}/v1/models"), 10)
+    return process, base
+
+
+def start_callboard(site):
+    binary = site.callboard
+    if binary is None:
+        run("cargo", "build", "--release", "--locked", "--quiet", "--package", "callboard", cwd=ROOT)
+        binary = ROOT / "target/release/callboard"
+    upstream = f"{site.upstream}/v1"
+    command = [binary.resolve(), "serve", "--listen", "127.0.0.1:0", "--upstream", upstream, "--store", "sqlite::memory:"]
+    process = site.start("callboard", command)
+    return process, process.announced_address()
+
+
+def start_litellm(site):
+    program = install_litellm()
+    route = {"api_base": f"{site.upstream}/v1", "api_key": "bench"}
+    config = site.folder / "litellm.yaml"  # JSON is YAML
+    config.write_text(json.dumps({
+        "model_list": [{"model_name": model, "litellm_params": {"model": f"openai/{model}", **route}} for model in MODELS],
+        "litellm_settings": {"telemetry": False, "num_retries": 0},
+    }))
+    port = free_port()
+    command = [program, "--config", config, "--host", "127.0.0.1", "--port", port, "--num_workers", os.cpu_count()]
+    # The price list that comes with the package instead of one from the network; no request log.
+    environment = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_LOG": "ERROR", "LITELLM_MASTER_KEY": site.key}
+    process = site.start("litellm", command, environment)
+    base = f"http://127.0.0.1:{port}"
+    process.wait_until(lambda: answers(f"{base}/health/liveliness"), 120)
+    return process, base
+
+
+def install_nginx():
+    if shutil.which("nginx"):
+        return
+    if os.geteuid() != 0:
+        raise SystemExit("nginx is missing; install it with: sudo apt-get install nginx")
+    run("apt-get", "update", "-qq")
+    run("apt-get", "install", "-qq", "--no-install-recommends", "nginx", env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
+
+
+def install_litellm():
+    folder = CACHE / "bench-venv"
+    program = folder / "bin/litellm"
+    if not program.exists():
+        run(sys.executable, "-m", "venv", folder)
+        run(folder / "bin/pip", "install", "--quiet", LITELLM)
+    return program
+
+
+def run(*command, **options):
+    """Runs a preparing command, its output on standard error so that the table stays alone."""
+    subprocess.run([str(word) for word in command], check=True, stdout=sys.stderr, **options)
+
+
+# In the order in which they take turns; nginx is what the others are compared with.
+GATEWAYS = {"nginx": start_nginx, "callboard": start_callboard, "litellm": start_litellm}

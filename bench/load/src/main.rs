@@ -1,0 +1,60 @@
+//! Both ends of the bench: `load upstream` is the scripted model server behind a gateway,
+//! `load load` is the client in front of it. Starting gateways and reading their CPU time and
+//! memory is the business of `bench/run`.
+
+mod arguments;
+mod client;
+mod connection;
+mod reply;
+mod scenario;
+mod upstream;
+
+use std::error::Error;
+use std::io::{Write, stdout};
+use std::time::Duration;
+
+use arguments::Arguments;
+use client::Load;
+use scenario::Scenario;
+
+const USAGE: &str = "usage: load upstream --port N
+       load load --url http://HOST:PORT/PATH --key KEY --scenario NAME --connections N --requests N --seconds N
+scenarios: whole-tool-call, streamed-tool-call, streamed-text";
+
+type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
+
+fn main() -> Outcome<()> {
+    let mut words = std::env::args().skip(1);
+    let command = words.next().unwrap_or_default();
+    let arguments = Arguments::read(words)?;
+    // One thread each: the machine's cores are shared with the gateway that is measured.
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    match command.as_str() {
+        "upstream" => runtime.block_on(upstream::serve(arguments.number("port")?)),
+        "load" => {
+            let report = runtime.block_on(read_load(&arguments)?.run())?;
+            writeln!(stdout(), "{report}")?;
+            Ok(())
+        }
+        _ => Err(USAGE.into()),
+    }
+}
+
+fn read_load(arguments: &Arguments) -> Outcome<Load> {
+    let address = arguments
+        .text("url")?
+        .strip_prefix("http://")
+        .ok_or("--url must start with http://")?;
+    let (authority, path) = address.split_once('/').ok_or("--url must have a path")?;
+    Ok(Load {
+        authority: authority.to_owned(),
+        path: format!("/{path}"),
+        key: arguments.text("key")?.to_owned(),
+        scenario: Scenario::named(arguments.text("scenario")?).ok_or(USAGE)?,
+        connections: arguments.number("connections")?,
+        requests: arguments.number("requests")?,
+        limit: Duration::from_secs(arguments.number("seconds")?),
+    })
+}

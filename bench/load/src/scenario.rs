@@ -1,0 +1,164 @@
+//! What is asked and what comes back, by name: the name of a scenario is also the `model` of its
+//! requests, which is how the upstream knows what to answer through any gateway. All requests are
+//! those of a coding agent with five tools; the replies keep every promise, so nothing is repaired.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::Outcome;
+
+/// An id of the form gateways may keep. It differs from the one in the request's history.
+const CALL_ID: &str = "call_Zp3nK8vB6tQ1xJ5mD7gS2hUe";
+const LAST_WORD: &str = "checked.";
+const WORDS: &str = "The delay now doubles with every attempt and stops growing at thirty seconds, while the \
+    public fields stay as they were, so callers need no change; the new test walks through the first ten attempts.";
+
+const ARGUMENT_FRAGMENTS: usize = 20;
+const TEXT_PIECES: usize = 200;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Scenario {
+    WholeToolCall,
+    StreamedToolCall,
+    StreamedText,
+}
+
+impl Scenario {
+    pub(crate) const ALL: [Self; 3] = [
+        Self::WholeToolCall,
+        Self::StreamedToolCall,
+        Self::StreamedText,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::WholeToolCall => "whole-tool-call",
+            Self::StreamedToolCall => "streamed-tool-call",
+            Self::StreamedText => "streamed-text",
+        }
+    }
+
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|scenario| scenario.name() == name)
+    }
+
+    /// The body of the request, the same each time.
+    pub(crate) fn request(self) -> Outcome<String> {
+        let mut body: Value = serde_json::from_str(include_str!("request.json"))?;
+        let fields = body
+            .as_object_mut()
+            .ok_or("request.json must hold an object")?;
+        fields.insert("model".into(), self.name().into());
+        if self != Self::WholeToolCall {
+            fields.insert("stream".into(), true.into());
+            fields.insert("stream_options".into(), json!({ "include_usage": true }));
+        }
+        Ok(body.to_string())
+    }
+
+    /// What a complete and correct reply holds, however a gateway has written it.
+    pub(crate) fn expected(self) -> &'static [&'static str] {
+        match self {
+            Self::WholeToolCall => &["\"tool_calls\"", CALL_ID, "src/retry.rs"],
+            Self::StreamedToolCall => &["\"tool_calls\"", CALL_ID, "[DONE]"],
+            Self::StreamedText => &[LAST_WORD, "\"stop\"", "[DONE]"],
+        }
+    }
+
+    /// The pause before each event after the first. Text comes as from a model that decodes one
+    /// token after the other: without a pause a gateway that falls behind would find several events
+    /// in one read, and would look cheaper for being slower.
+    pub(crate) fn pause(self) -> Option<Duration> {
+        (self == Self::StreamedText).then_some(Duration::from_millis(2))
+    }
+
+    /// The `message` of the whole reply.
+    pub(crate) fn message(self) -> Value {
+        match self {
+            Self::StreamedText => json!({ "role": "assistant", "content": text_pieces().concat() }),
+            _ => json!({ "role": "assistant", "content": null, "tool_calls": [{
+                "id": CALL_ID, "type": "function",
+                "function": { "name": "write_file", "arguments": arguments() },
+            }] }),
+        }
+    }
+
+    /// The `delta`s of the streamed reply, from the role to the last before the finish.
+    pub(crate) fn deltas(self) -> Vec<Value> {
+        let mut deltas = vec![json!({ "role": "assistant", "content": "" })];
+        if self == Self::StreamedText {
+            deltas.extend(
+                text_pieces()
+                    .iter()
+                    .map(|piece| json!({ "content": piece })),
+            );
+            return deltas;
+        }
+        deltas.push(
+            json!({ "tool_calls": [{ "index": 0, "id": CALL_ID, "type": "function",
+            "function": { "name": "write_file", "arguments": "" } }] }),
+        );
+        let fragments = fragments(&arguments());
+        deltas.extend(fragments.iter().map(|fragment| {
+            json!({ "tool_calls": [{ "index": 0, "function": { "arguments": fragment } }] })
+        }));
+        deltas
+    }
+
+    pub(crate) fn finish_reason(self) -> &'static str {
+        if self == Self::StreamedText {
+            "stop"
+        } else {
+            "tool_calls"
+        }
+    }
+}
+
+fn arguments() -> String {
+    let content = "//! Tries an action again until it succeeds.\n\nuse std::time::Duration;\n\n\
+        const LONGEST: Duration = Duration::from_secs(30);\n\npub struct Retry {\n    pub attempts: u32,\n    \
+        pub wait: Duration,\n}\n\nimpl Retry {\n    /// Doubles with \"attempt\", up to `LONGEST`.\n    \
+        pub fn delay(&self, attempt: u32) -> Duration {\n        \
+        self.wait.saturating_mul(1 << attempt.min(16)).min(LONGEST)\n    }\n}\n";
+    json!({ "path": "src/retry.rs", "content": content }).to_string()
+}
+
+fn fragments(text: &str) -> Vec<String> {
+    let letters: Vec<char> = text.chars().collect();
+    letters
+        .chunks(letters.len().div_ceil(ARGUMENT_FRAGMENTS))
+        .map(|chunk| chunk.iter().collect())
+        .collect()
+}
+
+fn text_pieces() -> Vec<String> {
+    let words = WORDS.split(' ').cycle().take(TEXT_PIECES - 1);
+    words
+        .map(|word| format!("{word} "))
+        .chain([LAST_WORD.to_owned()])
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fragments_join_to_the_arguments() {
+        let fragments = fragments(&arguments());
+        assert_eq!(fragments.len(), ARGUMENT_FRAGMENTS);
+        assert_eq!(fragments.concat(), arguments());
+    }
+
+    #[test]
+    fn the_call_is_new_to_the_conversation() {
+        let request = Scenario::StreamedToolCall
+            .request()
+            .expect("request.json is valid");
+        assert!(!request.contains(CALL_ID));
+        assert_eq!(CALL_ID.len(), "call_".len() + 24);
+    }
+}

@@ -1,0 +1,106 @@
+"""The measures of the bench with their targets, and how samples become a table.
+
+A sample is what one round saw of one gateway under one measure. Figures are medians over the rounds;
+ratios are those of the medians to nginx's.
+"""
+
+from dataclasses import dataclass
+from statistics import median
+from typing import Callable
+
+BASE = "nginx"
+
+
+@dataclass(frozen=True)
+class Target:
+    what: str
+    limit: float
+    value: Callable[[dict, dict], float]  # of a gateway's figures and nginx's
+
+
+@dataclass(frozen=True)
+class Measure:
+    name: str
+    title: str
+    scenario: str
+    connections: int
+    requests: int
+    target: Target
+
+
+def cpu_ratio(limit):
+    return Target("CPU ratio", limit, lambda own, base: own["cpu_us"] / base["cpu_us"])
+
+
+MEASURES = [
+    Measure("whole-call", "whole tool call, 5 tools", "whole-tool-call", 32, 60000, cpu_ratio(4)),
+    Measure("streamed-call", "streamed tool call of 25 events", "streamed-tool-call", 32, 15000, cpu_ratio(2.5)),
+    Measure("streamed-text", "text stream of 204 events, each by itself", "streamed-text", 32, 480, cpu_ratio(2)),
+    Measure("latency", "single streamed tool call", "streamed-tool-call", 1, 8000,
+            Target("ms above nginx", 0.2, lambda own, base: own["p50_ms"] - base["p50_ms"])),
+    Measure("memory", "memory under streamed tool calls", "streamed-tool-call", 128, 10000,
+            Target("resident MB", 40, lambda own, _: own["resident_mb"])),
+]
+
+# Key of a figure, heading, format.
+COLUMNS = [
+    ("requests_per_second", "requests/s", "{:.0f}"),
+    ("p50_ms", "p50 ms", "{:.2f}"),
+    ("p99_ms", "p99 ms", "{:.2f}"),
+    ("cpu_us", "CPU us/request", "{:.0f}"),
+    ("resident_mb", "resident MB", "{:.1f}"),
+]
+
+
+def summarise(samples):
+    """The figures of one gateway: medians over rounds, the sum of errors, and the rounds themselves."""
+    figures = {key: median(sample[key] for sample in samples) for key, _, _ in COLUMNS}
+    figures["pieces_per_reply"] = median(sample["pieces_per_reply"] for sample in samples)
+    figures["errors"] = sum(sample["errors"] for sample in samples)
+    figures["rounds"] = samples
+    return figures
+
+
+def judge(measure, figures):
+    """Adds ratios to nginx and the verdict on the target to each gateway's figures."""
+    base = figures.get(BASE)
+    for name, own in figures.items():
+        if base is None:
+            continue
+        own["ratios"] = {key: own[key] / base[key] for key, _, _ in COLUMNS}
+        if name != BASE:
+            value = measure.target.value(own, base)
+            own["target"] = {"what": measure.target.what, "limit": measure.target.limit, "value": value,
+                             "met": value <= measure.target.limit}
+    return figures
+
+
+def table(measure, figures):
+    """The figures of one measure as lines of text."""
+    rows = [["", *(heading for _, heading, _ in COLUMNS), "pieces", "target"]]
+    for name, own in figures.items():
+        cells = [cell(own, key, form) for key, _, form in COLUMNS]
+        rows.append([name, *cells, f"{own['pieces_per_reply']:.0f}", verdict(own)])
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    lines = [f"{measure.name}: {measure.title}, {measure.connections} connection{'s' * (measure.connections > 1)}"]
+    for row in rows:
+        aligned = [text.rjust(width) for text, width in zip(row[1:-1], widths[1:-1])]
+        lines.append("  ".join([row[0].ljust(widths[0]), *aligned, row[-1]]).rstrip())
+    return "\n".join(lines)
+
+
+def cell(own, key, form):
+    if "ratios" not in own:
+        return form.format(own[key])
+    ratio = own["ratios"][key]
+    return f"{form.format(own[key])} ({ratio:.{2 if ratio >= 0.1 else 4}f}x)"
+
+
+def verdict(own):
+    if own["errors"]:
+        return f"INVALID: {own['errors']} failed requests"
+    if "target" not in own:
+        return ""
+    target = own["target"]
+    met = "met" if target["met"] else "MISSED"
+    return f"{target['what']} {target['value']:.2f} <= {target['limit']:g}: {met}"

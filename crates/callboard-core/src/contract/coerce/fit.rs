@@ -1,0 +1,124 @@
+//! Whether a value fits a schema by its JSON type, `enum` and `const`.
+//!
+//! This is less than validity on purpose: whatever is valid fits, and what is beyond these keywords, unknown or too deep to
+//! follow counts as fitting, so that a valid value is never taken for one in need of repair.
+
+use std::cell::Cell;
+
+use serde_json::{Map, Value};
+
+use super::integer::may_be_integer;
+
+/// How many schemas are looked at for one value in all: schemas may refer to each other in ways that never end.
+const MOST_STEPS: u32 = 200_000;
+/// How deep schemas and values are followed.
+const DEEPEST: usize = 128;
+
+/// The root schema, which `$ref` refers to.
+pub(super) struct Schemas<'s> {
+    root: &'s Value,
+    siblings_of_ref_count: bool,
+    steps_left: Cell<u32>,
+}
+
+impl<'s> Schemas<'s> {
+    pub(super) fn new(root: &'s Value) -> Self {
+        let draft = root.get("$schema").and_then(Value::as_str).unwrap_or_default();
+        Self {
+            root,
+            // Up to draft-07 a `$ref` replaces all that stands beside it.
+            siblings_of_ref_count: !draft.contains("/draft-0"),
+            steps_left: Cell::new(MOST_STEPS),
+        }
+    }
+
+    /// The keywords of a schema that is worth following from here.
+    pub(super) fn follow(&self, schema: &'s Value, depth: usize) -> Option<Followed<'s>> {
+        let left = self.steps_left.get().checked_sub(1).filter(|_| depth < DEEPEST)?;
+        self.steps_left.set(left);
+        let keywords = schema.as_object()?;
+        let reference = keywords.get("$ref").and_then(Value::as_str);
+        Some(Followed {
+            target: reference.and_then(|reference| self.resolve(reference)),
+            own: (reference.is_none() || self.siblings_of_ref_count).then_some(keywords),
+        })
+    }
+
+    fn resolve(&self, reference: &str) -> Option<&'s Value> {
+        self.root.pointer(reference.strip_prefix('#')?)
+    }
+
+    /// Whether a value fits; combined and referred-to schemas are looked into, the parts of the value are not.
+    pub(super) fn fits(&self, value: &Value, schema: &'s Value, depth: usize) -> bool {
+        let Some(Followed { target, own }) = self.follow(schema, depth) else {
+            return *schema != Value::Bool(false);
+        };
+        let deeper = |schema: &&'s Value| self.fits(value, schema, depth + 1);
+        target.iter().all(deeper)
+            && own.is_none_or(|own| {
+                fits_here(value, own)
+                    && branches(own, "allOf").iter().all(|schema| deeper(&schema))
+                    && ["anyOf", "oneOf"].into_iter().all(|keyword| {
+                        let branches = branches(own, keyword);
+                        branches.is_empty() || branches.iter().any(|schema| deeper(&schema))
+                    })
+            })
+    }
+}
+
+/// A schema's two halves: what it refers to, and its own keywords.
+pub(super) struct Followed<'s> {
+    pub(super) target: Option<&'s Value>,
+    pub(super) own: Option<&'s Map<String, Value>>,
+}
+
+/// The schemas under `allOf`, `anyOf` or `oneOf`.
+pub(super) fn branches<'s>(schema: &'s Map<String, Value>, keyword: &str) -> &'s [Value] {
+    schema.get(keyword).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// Whether a value fits the `type`, `enum` and `const` of this very schema.
+pub(super) fn fits_here(value: &Value, schema: &Map<String, Value>) -> bool {
+    if value.is_null() && schema.get("nullable") == Some(&Value::Bool(true)) {
+        return true;
+    }
+    let of_type = match schema.get("type") {
+        Some(Value::String(name)) => is_of_type(value, name),
+        Some(Value::Array(names)) => names.iter().any(|name| name.as_str().is_none_or(|name| is_of_type(value, name))),
+        _ => true,
+    };
+    let listed = schema.get("enum").and_then(Value::as_array);
+    of_type
+        && listed.is_none_or(|listed| listed.iter().any(|entry| same(entry, value)))
+        && schema.get("const").is_none_or(|constant| same(constant, value))
+}
+
+/// Whether a schema's `type` names this type.
+pub(super) fn names_type(schema: &Map<String, Value>, wanted: &str) -> bool {
+    match schema.get("type") {
+        Some(Value::String(name)) => name == wanted,
+        Some(Value::Array(names)) => names.iter().any(|name| name == wanted),
+        _ => false,
+    }
+}
+
+fn is_of_type(value: &Value, name: &str) -> bool {
+    match name {
+        "null" => value.is_null(),
+        "boolean" => value.is_boolean(),
+        "string" => value.is_string(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        "number" => value.is_number(),
+        "integer" => matches!(value, Value::Number(number) if may_be_integer(number.as_str())),
+        _ => true,
+    }
+}
+
+/// Equality as JSON Schema means it, where `1` equals `1.0`; numbers too close to tell apart count as equal.
+fn same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => one == other || one.as_f64() == other.as_f64(),
+        _ => one == other,
+    }
+}

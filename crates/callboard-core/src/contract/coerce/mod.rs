@@ -1,0 +1,19 @@
+//! Schema-guided repair of parsed arguments: `"5"` where an integer is due, a scalar where a list of it is due, and their like.
+//!
+//! Only a place whose value does not fit its schema is touched, and only if a single reading is possible; the one exception is
+//! an integer written as `5.0`. No property is dropped but a `null` for an optional one, no value is invented, and no number
+//! becomes text. Whether the result is valid is for the validator to say.
+
+mod fit;
+mod integer;
+mod repair;
+mod text;
+mod walk;
+
+#[cfg(test)]
+mod cases;
+#[cfg(test)]
+mod properties;
+
+pub use repair::CoerceRepair;
+pub use walk::coerce;

@@ -1,0 +1,72 @@
+//! What a string can stand for where a string is not what the schema wants.
+//!
+//! Each reading is by the letter: JSON's grammar for numbers, lists and objects, `true` and `false`, or one enum value but for
+//! case and surrounding space. `"02134"`, `"six"` and `""` stand for nothing but themselves.
+
+use serde_json::{Map, Number, Value};
+
+use super::fit::{fits_here, names_type};
+use super::repair::CoerceRepair;
+use crate::contract::json::read_strict;
+
+type Keywords = Map<String, Value>;
+
+/// The value a string stands for under this schema, if it fits there.
+pub(super) fn read_text(text: &str, schema: &Keywords) -> Option<(Value, CoerceRepair)> {
+    let readings = [
+        (number as fn(&str, &Keywords) -> Option<Value>, CoerceRepair::NumberFromText),
+        (boolean, CoerceRepair::BooleanFromText),
+        (spelling, CoerceRepair::EnumSpelling),
+        (container, CoerceRepair::JsonInText),
+    ];
+    readings.into_iter().find_map(|(read, repair)| {
+        read(text, schema).filter(|value| fits_here(value, schema)).map(|value| (value, repair))
+    })
+}
+
+fn number(text: &str, schema: &Keywords) -> Option<Value> {
+    let text = text.trim();
+    let integer = !text.contains(['.', 'e', 'E']);
+    if !(names_type(schema, "number") || integer && names_type(schema, "integer")) {
+        return None;
+    }
+    json_number(text).map(Value::Number)
+}
+
+fn json_number(text: &str) -> Option<Number> {
+    if !text.starts_with(|first: char| first == '-' || first.is_ascii_digit()) {
+        return None;
+    }
+    match read_strict(text) {
+        Ok(Value::Number(number)) => Some(number),
+        _ => None,
+    }
+}
+
+fn boolean(text: &str, schema: &Keywords) -> Option<Value> {
+    let text = text.trim();
+    if !names_type(schema, "boolean") {
+        return None;
+    }
+    let word = ["false", "true"].into_iter().position(|word| text.eq_ignore_ascii_case(word))?;
+    Some(Value::Bool(word == 1))
+}
+
+fn spelling(text: &str, schema: &Keywords) -> Option<Value> {
+    let listed = schema.get("enum").and_then(Value::as_array).into_iter().flatten();
+    let wanted = folded(text);
+    let mut alike =
+        listed.chain(schema.get("const")).filter(|entry| entry.as_str().is_some_and(|entry| folded(entry) == wanted));
+    let only = alike.next()?;
+    alike.next().is_none().then(|| only.clone())
+}
+
+fn folded(text: &str) -> String {
+    text.trim().to_lowercase()
+}
+
+fn container(text: &str, schema: &Keywords) -> Option<Value> {
+    let bracket = text.trim_start().chars().next()?;
+    let due = bracket == '[' && names_type(schema, "array") || bracket == '{' && names_type(schema, "object");
+    if due { read_strict(text).ok() } else { None }
+}

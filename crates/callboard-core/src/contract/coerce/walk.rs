@@ -1,0 +1,208 @@
+//! The walk over a value and its schema together.
+//!
+//! At each place: first what the schema refers to, then its own type, then what it combines, then the parts of the value. A union is
+//! entered only where one branch is meant beyond doubt. The value is changed in place and nothing is copied on the way,
+//! except a scalar that needs repair.
+
+use serde_json::{Map, Value};
+
+use super::fit::{Followed, Schemas, branches, fits_here, names_type};
+use super::integer::plain_integer;
+use super::repair::CoerceRepair;
+use super::text::read_text;
+
+type Keywords = Map<String, Value>;
+
+/// One repair may make room for another elsewhere in the schema, so the walk is repeated until it repairs nothing; a schema
+/// that contradicts itself could go on for ever.
+const MOST_PASSES: usize = 4;
+
+/// Brings `value` closer to `schema`, the root schema of a tool's parameters, where only one reading is possible.
+///
+/// Returns each kind of repair once, in the order it was first needed.
+pub fn coerce(value: &mut Value, schema: &Value) -> Vec<CoerceRepair> {
+    let schemas = Schemas::new(schema);
+    let mut repairs = Vec::new();
+    for _ in 0..MOST_PASSES {
+        let mut walk = Walk { schemas: &schemas, repairs: Vec::new() };
+        walk.visit(value, schema, 0);
+        if walk.repairs.is_empty() {
+            break;
+        }
+        for repair in walk.repairs {
+            note(&mut repairs, repair);
+        }
+    }
+    repairs
+}
+
+struct Walk<'w, 's> {
+    schemas: &'w Schemas<'s>,
+    repairs: Vec<CoerceRepair>,
+}
+
+impl<'s> Walk<'_, 's> {
+    fn visit(&mut self, value: &mut Value, schema: &'s Value, depth: usize) {
+        let Some(Followed { target, own }) = self.schemas.follow(schema, depth) else {
+            return;
+        };
+        if let Some(target) = target {
+            self.visit(value, target, depth + 1);
+        }
+        let Some(own) = own else { return };
+        self.mend(value, own, depth);
+        for part in branches(own, "allOf") {
+            self.visit(value, part, depth + 1);
+        }
+        self.choose(value, branches(own, "anyOf"), depth);
+        self.choose(value, branches(own, "oneOf"), depth);
+        match value {
+            Value::Object(object) => self.properties(object, own, depth),
+            Value::Array(array) => self.items(array, own, depth),
+            _ => {}
+        }
+    }
+
+    /// Repairs this very place by the schema's own `type`, `enum` and `const`.
+    fn mend(&mut self, value: &mut Value, schema: &'s Keywords, depth: usize) {
+        if let Some(integer) = integer_from_float(value, schema) {
+            *value = integer;
+            self.repaired(CoerceRepair::IntegerFromFloat);
+        }
+        if fits_here(value, schema) {
+            return;
+        }
+        let read = value.as_str().and_then(|text| read_text(text, schema));
+        if let Some((read, repair)) = read {
+            *value = read;
+            self.repaired(repair);
+        } else if let Some(array) = self.array_around(value, schema, depth) {
+            *value = array;
+            self.repaired(CoerceRepair::ArrayAroundScalar);
+        }
+    }
+
+    /// A list of the one scalar, where a list of such scalars is due. Text that starts like a list is a broken one.
+    fn array_around(&mut self, value: &Value, schema: &'s Keywords, depth: usize) -> Option<Value> {
+        let items = schema.get("items").filter(|items| items.is_object())?;
+        let tuple = schema.contains_key("prefixItems");
+        let broken = value.as_str().is_some_and(|text| text.trim_start().starts_with('['));
+        if tuple || broken || !names_type(schema, "array") || !is_scalar(value) {
+            return None;
+        }
+        let before = self.repairs.len();
+        let mut item = value.clone();
+        self.visit(&mut item, items, depth + 1);
+        let fits = is_scalar(&item) && self.schemas.fits(&item, items, depth + 1);
+        let array = Some(Value::Array(vec![item]));
+        let array = array.filter(|array| fits && fits_here(array, schema));
+        if array.is_none() {
+            self.repairs.truncate(before);
+        }
+        array
+    }
+
+    /// Enters the one branch that the value fits; if it fits none, takes what the branches agree on making of it.
+    fn choose(&mut self, value: &mut Value, branches: &'s [Value], depth: usize) {
+        let schemas = self.schemas;
+        let mut fitting = branches.iter().filter(|branch| schemas.fits(value, branch, depth + 1));
+        match (fitting.next(), fitting.next()) {
+            (Some(only), None) => self.visit(value, only, depth + 1),
+            (None, _) if is_scalar(value) => self.convert(value, branches, depth),
+            _ => {}
+        }
+    }
+
+    fn convert(&mut self, value: &mut Value, branches: &'s [Value], depth: usize) {
+        let mut found: Option<(Value, Vec<CoerceRepair>)> = None;
+        for branch in branches {
+            let mut attempt = Walk { schemas: self.schemas, repairs: Vec::new() };
+            let mut candidate = value.clone();
+            attempt.visit(&mut candidate, branch, depth + 1);
+            if !self.schemas.fits(&candidate, branch, depth + 1) {
+                continue;
+            }
+            match &found {
+                Some((other, _)) if *other != candidate => return,
+                Some(_) => {}
+                None => found = Some((candidate, attempt.repairs)),
+            }
+        }
+        if let Some((candidate, repairs)) = found {
+            *value = candidate;
+            repairs.into_iter().for_each(|repair| self.repaired(repair));
+        }
+    }
+
+    fn properties(&mut self, object: &mut Keywords, schema: &'s Keywords, depth: usize) {
+        let declared = schema.get("properties").and_then(Value::as_object);
+        // Which names a pattern claims is not known here, so what is left for the others is not known either.
+        let patterns = schema.contains_key("patternProperties");
+        let additional = schema.get("additionalProperties").filter(|_| !patterns);
+        let mut nulls = false;
+        for (name, value) in object.iter_mut() {
+            let own = declared.and_then(|declared| declared.get(name));
+            if let Some(schema) = own.or(additional) {
+                self.visit(value, schema, depth + 1);
+            }
+            nulls |= value.is_null();
+        }
+        if let Some(declared) = declared.filter(|_| nulls) {
+            let required = branches(schema, "required");
+            self.leave_out_nulls(object, declared, required, depth);
+        }
+    }
+
+    fn leave_out_nulls(&mut self, object: &mut Keywords, declared: &'s Keywords, required: &[Value], depth: usize) {
+        let schemas = self.schemas;
+        let before = object.len();
+        object.retain(|name, value| {
+            let schema = declared.get(name).filter(|schema| schema.is_object());
+            !value.is_null()
+                || required.iter().any(|required| required == name)
+                || schema.is_none_or(|schema| schemas.fits(value, schema, depth + 1))
+        });
+        if object.len() < before {
+            self.repaired(CoerceRepair::NullForOptional);
+        }
+    }
+
+    /// Items by position first (`prefixItems`, or draft-07's list in `items`), then all others alike.
+    fn items(&mut self, array: &mut [Value], schema: &'s Keywords, depth: usize) {
+        let prefix = branches(schema, "prefixItems");
+        let positional = if prefix.is_empty() { branches(schema, "items") } else { prefix };
+        let rest = schema.get("items").filter(|items| items.is_object());
+        if positional.is_empty() && rest.is_none() {
+            return;
+        }
+        for (index, item) in array.iter_mut().enumerate() {
+            if let Some(schema) = positional.get(index).or(rest) {
+                self.visit(item, schema, depth + 1);
+            }
+        }
+    }
+
+    fn repaired(&mut self, repair: CoerceRepair) {
+        note(&mut self.repairs, repair);
+    }
+}
+
+fn note(repairs: &mut Vec<CoerceRepair>, repair: CoerceRepair) {
+    if !repairs.contains(&repair) {
+        repairs.push(repair);
+    }
+}
+
+fn is_scalar(value: &Value) -> bool {
+    value.is_string() || value.is_number() || value.is_boolean()
+}
+
+fn integer_from_float(value: &Value, schema: &Keywords) -> Option<Value> {
+    let Value::Number(number) = value else {
+        return None;
+    };
+    if !names_type(schema, "integer") || names_type(schema, "number") {
+        return None;
+    }
+    plain_integer(number.as_str())?.parse().ok().map(Value::Number)
+}

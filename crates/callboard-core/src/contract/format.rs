@@ -1,0 +1,123 @@
+//! `response_format`: an answer that must be JSON is checked like arguments are.
+
+use jsonschema::Validator;
+use serde_json::{Map, Value};
+
+use super::check::problems;
+use super::coerce::coerce;
+use super::json::read_arguments;
+use super::tool_set::compile_schema;
+use super::{SchemaLimits, Violation, ViolationKind};
+use crate::model::BadRequest;
+
+/// What an answer in words must look like.
+#[derive(Debug, Default)]
+pub enum ResponseFormat {
+    /// Anything.
+    #[default]
+    Text,
+    /// Any JSON object.
+    Object,
+    /// A JSON object that fits a schema.
+    Schema {
+        /// The schema.
+        schema: Value,
+        /// Its compiled form.
+        validator: Box<Validator>,
+    },
+}
+
+impl ResponseFormat {
+    /// Reads and checks the field of a request.
+    pub fn compile(format: &Value, limits: SchemaLimits) -> Result<Self, BadRequest> {
+        match format.get("type").and_then(Value::as_str) {
+            Some("text") => Ok(Self::Text),
+            Some("json_object") => Ok(Self::Object),
+            Some("json_schema") => read_schema(format.get("json_schema").and_then(Value::as_object), limits),
+            _ => Err(BadRequest::invalid(
+                "response_format.type",
+                "response_format must be an object whose type is \"text\", \"json_object\" or \"json_schema\"",
+            )),
+        }
+    }
+
+    /// True when any text will do.
+    #[must_use]
+    pub fn is_text(&self) -> bool {
+        matches!(self, Self::Text)
+    }
+
+    /// The answer, repaired where nothing is guessed, and the repairs made.
+    pub fn check(&self, answer: &str) -> Result<(String, Vec<&'static str>), Violation> {
+        let broken = |message: String| Violation::new(ViolationKind::InvalidFormat, message);
+        let reading =
+            read_arguments(answer).map_err(|error| broken(format!("the answer is not a JSON object: {error}")))?;
+        let [value] = reading.values.as_slice() else {
+            return Err(broken("the answer holds several JSON objects; exactly one is due".to_owned()));
+        };
+        let mut value = Value::Object(value.clone());
+        let mut repairs: Vec<&'static str> = reading.repairs.iter().map(|repair| repair.as_str()).collect();
+        if let Self::Schema { schema, validator } = self {
+            repairs.extend(coerce(&mut value, schema).iter().map(|repair| repair.as_str()));
+            if let Some(problems) = problems(validator, &value) {
+                return Err(broken(format!("the answer does not fit the schema: {problems}")));
+            }
+        }
+        let text = if repairs.is_empty() { answer.to_owned() } else { value.to_string() };
+        Ok((text, repairs))
+    }
+}
+
+fn read_schema(field: Option<&Map<String, Value>>, limits: SchemaLimits) -> Result<ResponseFormat, BadRequest> {
+    let place = "response_format.json_schema";
+    let field =
+        field.ok_or_else(|| BadRequest::missing(place, format!("{place} must be an object with name and schema")))?;
+    if !field.get("name").is_some_and(Value::is_string) {
+        return Err(BadRequest::missing(format!("{place}.name"), format!("{place}.name must be a string")));
+    }
+    let strict = field.get("strict").and_then(Value::as_bool).unwrap_or(false);
+    let place = format!("{place}.schema");
+    let schema = field.get("schema").ok_or_else(|| BadRequest::missing(&place, format!("{place} is missing")))?;
+    let validator = Box::new(compile_schema(schema, &place, strict, limits)?);
+    Ok(ResponseFormat::Schema { schema: schema.clone(), validator })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn format() -> ResponseFormat {
+        let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
+        let field = json!({"type": "json_schema", "json_schema": {"name": "x", "schema": schema}});
+        ResponseFormat::compile(&field, SchemaLimits::default()).unwrap()
+    }
+
+    #[test]
+    fn an_answer_is_kept_mended_or_refused() {
+        assert_eq!(format().check("{\"n\": 1}").unwrap(), ("{\"n\": 1}".to_owned(), vec![]));
+        assert_eq!(format().check("```json\n{\"n\": \"1\"}\n```").unwrap().0, "{\"n\":1}");
+        assert!(format().check("{\"n\": \"one\"}").unwrap_err().message.contains("n: "));
+        assert!(format().check("one").is_err());
+        assert!(ResponseFormat::Object.check("{\"anything\": true}").is_ok());
+    }
+
+    #[test]
+    fn faults_name_their_place() {
+        let table = [
+            (json!({"type": "yaml"}), "response_format.type"),
+            (json!("json_object"), "response_format.type"),
+            (json!({"type": "json_schema"}), "response_format.json_schema"),
+            (json!({"type": "json_schema", "json_schema": {"schema": {}}}), "response_format.json_schema.name"),
+            (json!({"type": "json_schema", "json_schema": {"name": "x"}}), "response_format.json_schema.schema"),
+            (
+                json!({"type": "json_schema", "json_schema": {"name": "x", "schema": {"type": "array"}}}),
+                "response_format.json_schema.schema",
+            ),
+        ];
+        for (field, param) in table {
+            let error = ResponseFormat::compile(&field, SchemaLimits::default()).unwrap_err();
+            assert_eq!(error.param.as_deref(), Some(param), "{field}");
+        }
+    }
+}

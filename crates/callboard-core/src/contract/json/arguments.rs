@@ -1,0 +1,144 @@
+//! From an `arguments` text to the objects it stands for.
+//!
+//! Here is what concerns the text as a whole: nothing for `{}`, a code fence around it, JSON encoded twice, several objects in
+//! a row, and that anything but an object is refused. What is inside an object is the readers' business.
+
+use serde_json::{Map, Value};
+
+use super::lenient::Reader;
+use super::reading::{JsonRepair, Malformed, Reading};
+use super::strict;
+
+/// How many strings may be wrapped around an object.
+const ENCODINGS: usize = 2;
+const FENCE: &str = "```";
+
+/// Reads a tool call's `arguments`: strict JSON as it is, slips of certain meaning repaired, all else refused.
+pub fn read_arguments(text: &str) -> Result<Reading, Malformed> {
+    read_encoded(text, ENCODINGS)
+}
+
+fn read_encoded(text: &str, encodings_left: usize) -> Result<Reading, Malformed> {
+    if text.trim().is_empty() {
+        return Ok(nothing(Vec::new()));
+    }
+    match strict::parse(text) {
+        Ok(value) => settle(text, value, Vec::new(), encodings_left),
+        Err(_) => repair(text, encodings_left),
+    }
+}
+
+fn repair(text: &str, encodings_left: usize) -> Result<Reading, Malformed> {
+    let mut reader = unfenced(text)?;
+    let first = reader.value()?;
+    if reader.at_end() {
+        return settle(text, first, reader.repairs, encodings_left);
+    }
+    match first {
+        Value::Object(first) => several(reader, first),
+        other => Err(object_due(text, &other)),
+    }
+}
+
+/// What a single value stands for.
+fn settle(text: &str, value: Value, repairs: Vec<JsonRepair>, encodings_left: usize) -> Result<Reading, Malformed> {
+    match value {
+        Value::Object(object) => Ok(Reading { values: vec![object], repairs }),
+        Value::Null => Ok(nothing(repairs)),
+        Value::String(inner) if encodings_left > 0 && holds_json(&inner, &repairs) => {
+            decoded(&inner, repairs, encodings_left - 1)
+        }
+        other => Err(object_due(text, &other)),
+    }
+}
+
+fn nothing(mut repairs: Vec<JsonRepair>) -> Reading {
+    repairs.push(JsonRepair::Empty);
+    Reading { values: vec![Map::new()], repairs }
+}
+
+/// Whether a string is JSON encoded twice rather than plain text. With single quotes or a lone backslash around it, the
+/// backslashes inside could belong to either layer.
+fn holds_json(inner: &str, repairs: &[JsonRepair]) -> bool {
+    let inner = inner.trim();
+    let doubtful = [JsonRepair::SingleQuotes, JsonRepair::InvalidEscape];
+    let starts = ["{", "\"", FENCE].iter().any(|start| inner.starts_with(start));
+    !repairs.iter().any(|repair| doubtful.contains(repair)) && (starts || inner.is_empty() || inner == "null")
+}
+
+fn decoded(inner: &str, mut repairs: Vec<JsonRepair>, encodings_left: usize) -> Result<Reading, Malformed> {
+    let reading = read_encoded(inner, encodings_left).map_err(|inside| Malformed {
+        message: format!("in the JSON inside the string: {}", inside.message),
+        ..inside
+    })?;
+    for repair in [JsonRepair::EncodedTwice].into_iter().chain(reading.repairs) {
+        if !repairs.contains(&repair) {
+            repairs.push(repair);
+        }
+    }
+    Ok(Reading { values: reading.values, repairs })
+}
+
+/// A reader placed inside the code fence, if there is one.
+fn unfenced(text: &str) -> Result<Reader<'_>, Malformed> {
+    let body = text.trim_start();
+    let start = text.len() - body.len() + FENCE.len();
+    let Some(body) = body.strip_prefix(FENCE) else {
+        return Ok(Reader::new(text, 0));
+    };
+    let language = body.find(|character: char| !character.is_ascii_alphanumeric());
+    let Some(closing) = body.trim_end().strip_suffix(FENCE) else {
+        return Err(Malformed::cut_off(text));
+    };
+    let end = start + closing.len();
+    let start = start + language.unwrap_or(0).min(closing.len());
+    let mut reader = Reader::new(text.get(..end).unwrap_or_default(), start);
+    reader.repaired(JsonRepair::CodeFence)?;
+    if reader.at_end() {
+        return Err(reader.wrong("an object is due, but the code fence is empty"));
+    }
+    Ok(reader)
+}
+
+/// Objects in a row are several calls, as far as each of them can only be a call.
+fn several(mut reader: Reader<'_>, first: Map<String, Value>) -> Result<Reading, Malformed> {
+    let second = reader.position;
+    let mut values = vec![first];
+    while !reader.at_end() {
+        let comma = reader.take(b',');
+        if reader.at_end() && comma {
+            return Err(reader.cut_off());
+        }
+        if reader.peek() != Some(b'{') {
+            return Err(reader.wrong("unexpected text after the object"));
+        }
+        values.push(reader.object()?);
+    }
+    if let Some(doubt) = doubt_about(&values) {
+        return Err(Malformed::new(reader.text, second, doubt));
+    }
+    reader.repaired(JsonRepair::Concatenated)?;
+    Ok(Reading { values, repairs: reader.repairs })
+}
+
+/// Equal objects may be one call written twice, and `{}` may be a placeholder for what follows.
+fn doubt_about(values: &[Map<String, Value>]) -> Option<&'static str> {
+    if values.windows(2).all(|pair| pair.first() == pair.last()) {
+        return Some("the same object is written more than once: write one object for one call");
+    }
+    let empty = values.iter().any(Map::is_empty);
+    empty.then_some("an empty object stands beside another one: write one object for one call")
+}
+
+fn object_due(text: &str, value: &Value) -> Malformed {
+    let kind = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    };
+    let start = text.len() - text.trim_start().len();
+    Malformed::new(text, start, &format!("a JSON object is due, but this is {kind}"))
+}

@@ -1,0 +1,75 @@
+//! The words with which a model is asked again, and its own calls in a form that servers take back.
+
+use super::check::{name_list, shortened};
+use super::json::read_strict;
+use super::{CallRules, RawCall, ToolSet, Violation, ViolationKind};
+use crate::model::{CallId, SpokenCall};
+
+const LONGEST_QUOTE: usize = 2000;
+
+/// The answer to a call that broke a promise.
+#[must_use]
+pub fn violation_words(call: &RawCall, violation: &Violation) -> String {
+    let remedy = match violation.kind {
+        ViolationKind::UnknownTool => "Call one of these with its exact name, or answer without a call.",
+        ViolationKind::MalformedArguments => "Make this call again with arguments that are one valid JSON object.",
+        ViolationKind::InvalidArguments => "Make this call again with all of its arguments, corrected.",
+        ViolationKind::ChoiceUnmet => "Follow that.",
+        ViolationKind::InvalidFormat => "Answer again with the corrected JSON only.",
+    };
+    let quote = match violation.kind {
+        ViolationKind::MalformedArguments => format!(" You wrote: {}", shortened(&call.arguments, LONGEST_QUOTE)),
+        _ => String::new(),
+    };
+    format!("Error: {violation}. The call was not carried out. {remedy}{quote}")
+}
+
+/// The answer to a valid sibling of a call that is asked for again.
+#[must_use]
+pub fn accepted_words() -> &'static str {
+    "This call is accepted. Do not repeat it."
+}
+
+/// The remark after a reply that should have held a call, or should have held none.
+#[must_use]
+pub fn choice_words(tools: &ToolSet, rules: &CallRules) -> String {
+    if rules.forbidden {
+        return "Answer in words now. Tools are not available for this answer.".to_owned();
+    }
+    let allowed = name_list(tools.names().filter(|name| rules.allows(name)));
+    format!("Your answer must be a tool call, not text. Call one of these tools now: {allowed}.")
+}
+
+/// The remark after an answer that does not fit `response_format`.
+#[must_use]
+pub fn format_words(violation: &Violation) -> String {
+    format!("Error: {violation}. Answer again with one JSON object that fits, and nothing else.")
+}
+
+/// The model's own call, cleaned so far that any server takes it back in a history.
+#[must_use]
+pub fn cleaned_call(call: &RawCall, id: CallId) -> SpokenCall {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
+    let name: String = call.name.chars().take(64).map(plain).collect();
+    let is_object = read_strict(&call.arguments).is_ok_and(|value| value.is_object());
+    SpokenCall {
+        id,
+        name: if name.is_empty() { "unnamed".to_owned() } else { name },
+        arguments: if is_object { call.arguments.clone() } else { "{}".to_owned() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_goes_back_in_a_form_that_servers_take() {
+        let id = CallId::from_random([7; 24]);
+        let call = RawCall { name: "a b.c".into(), arguments: "{\"x\":".into(), ..RawCall::default() };
+        let cleaned = cleaned_call(&call, id.clone());
+        assert_eq!((cleaned.name.as_str(), cleaned.arguments.as_str()), ("a_b_c", "{}"));
+        let nameless = cleaned_call(&RawCall { arguments: "{\"x\":1}".into(), ..RawCall::default() }, id);
+        assert_eq!((nameless.name.as_str(), nameless.arguments.as_str()), ("unnamed", "{\"x\":1}"));
+    }
+}

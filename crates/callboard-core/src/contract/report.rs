@@ -1,0 +1,107 @@
+//! What was done to keep the contract in one turn: for the response header, the metrics and the log.
+
+use std::fmt;
+
+/// How a broken promise was dealt with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Outcome {
+    /// Mended here.
+    Repaired,
+    /// The model was asked again.
+    Reasked,
+    /// Given up with an error.
+    Refused,
+    /// Seen and passed on, because the upstream is only observed.
+    Observed,
+}
+
+impl Outcome {
+    /// The word on the wire and on `/metrics`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Repaired => "repaired",
+            Self::Reasked => "reasked",
+            Self::Refused => "refused",
+            Self::Observed => "observed",
+        }
+    }
+}
+
+/// One entry of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ContractEvent {
+    /// Which promise was broken, or which repair was made.
+    pub violation: &'static str,
+    /// What was done about it.
+    pub outcome: Outcome,
+}
+
+/// All that was done in one turn, in order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Report {
+    events: Vec<ContractEvent>,
+}
+
+impl Report {
+    /// Notes one event.
+    pub fn note(&mut self, violation: &'static str, outcome: Outcome) {
+        self.events.push(ContractEvent { violation, outcome });
+    }
+
+    /// The events in order.
+    #[must_use]
+    pub fn events(&self) -> &[ContractEvent] {
+        &self.events
+    }
+
+    /// True when the model kept every promise by itself.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        self.events.is_empty()
+    }
+
+    fn words(&self, outcome: Outcome) -> Vec<&'static str> {
+        let mut words = Vec::new();
+        for event in self.events.iter().filter(|event| event.outcome == outcome) {
+            if !words.contains(&event.violation) {
+                words.push(event.violation);
+            }
+        }
+        words
+    }
+}
+
+/// `ok`, or for instance `repaired=trailing_comma,call_id; reasked=invalid_tool_arguments`.
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_clean() {
+            return f.write_str("ok");
+        }
+        let mut separator = "";
+        for outcome in [Outcome::Repaired, Outcome::Reasked, Outcome::Refused, Outcome::Observed] {
+            let words = self.words(outcome);
+            if !words.is_empty() {
+                write!(f, "{separator}{}={}", outcome.as_str(), words.join(","))?;
+                separator = "; ";
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_reads_as_a_header() {
+        let mut report = Report::default();
+        assert_eq!(report.to_string(), "ok");
+        report.note("trailing_comma", Outcome::Repaired);
+        report.note("invalid_tool_arguments", Outcome::Reasked);
+        report.note("call_id", Outcome::Repaired);
+        report.note("call_id", Outcome::Repaired);
+        assert_eq!(report.to_string(), "repaired=trailing_comma,call_id; reasked=invalid_tool_arguments");
+    }
+}

@@ -1,0 +1,28 @@
+//! How many calls a reply may and must hold, and of which tools: `tool_choice` and `parallel_tool_calls` together.
+
+/// What the client's `tool_choice` and `parallel_tool_calls` allow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallRules {
+    /// The only names allowed; none means every tool on offer.
+    pub allowed: Option<Vec<String>>,
+    /// At least one call must come.
+    pub required: bool,
+    /// No call may come.
+    pub forbidden: bool,
+    /// More than one call may come.
+    pub parallel: bool,
+}
+
+impl Default for CallRules {
+    fn default() -> Self {
+        Self { allowed: None, required: false, forbidden: false, parallel: true }
+    }
+}
+
+impl CallRules {
+    /// Whether `tool_choice` allows this tool.
+    #[must_use]
+    pub fn allows(&self, name: &str) -> bool {
+        !self.forbidden && self.allowed.as_ref().is_none_or(|names| names.iter().any(|n| n == name))
+    }
+}

@@ -1,0 +1,42 @@
+//! A request that is refused before anything is sent on: what is wrong, where, and under which code.
+
+use thiserror::Error;
+
+/// Why a request is refused. `param` is the exact place, such as `messages[2].tool_call_id`.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{message}")]
+pub struct BadRequest {
+    /// What is wrong and what to write instead.
+    pub message: String,
+    /// The place in the request, where there is one.
+    pub param: Option<String>,
+    /// A stable word for programs.
+    pub code: &'static str,
+}
+
+impl BadRequest {
+    /// A refusal that points at a place.
+    pub fn at(param: impl Into<String>, code: &'static str, message: impl Into<String>) -> Self {
+        Self { message: message.into(), param: Some(param.into()), code }
+    }
+
+    /// A refusal of the request as a whole.
+    pub fn whole(code: &'static str, message: impl Into<String>) -> Self {
+        Self { message: message.into(), param: None, code }
+    }
+
+    /// A value that is present and not allowed.
+    pub fn invalid(param: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::at(param, "invalid_value", message)
+    }
+
+    /// A value of the wrong JSON type.
+    pub fn wrong_type(param: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::at(param, "invalid_type", message)
+    }
+
+    /// A value that must be there and is not.
+    pub fn missing(param: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::at(param, "missing_required_field", message)
+    }
+}

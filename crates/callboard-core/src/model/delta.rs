@@ -1,0 +1,76 @@
+//! What a model says, piece by piece, whatever wire it came over.
+//!
+//! A reply that came as a whole is the same pieces in one go, so that everything behind this type has one path.
+
+use super::Usage;
+
+/// One piece of a model's reply.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Delta {
+    /// Text for the user; may hold tool calls written as text.
+    Text(String),
+    /// The model's thinking, from a field of its own.
+    Reasoning(String),
+    /// The model's refusal to answer, from a field of its own.
+    Refusal(String),
+    /// Token probabilities of the text beside it, passed on untouched.
+    Logprobs(serde_json::Value),
+    /// A piece of a native tool call.
+    Call(CallFragment),
+    /// Why the model stopped.
+    Finish(Finish),
+    /// Tokens spent.
+    Usage(Usage),
+}
+
+/// A piece of a native tool call, as odd as servers send it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct CallFragment {
+    /// The slot the server names; missing, repeated and wrong ones occur.
+    pub index: Option<u64>,
+    /// The server's id; empty ones are read as none.
+    pub id: Option<String>,
+    /// The name, or a piece of it; empty ones are read as none.
+    pub name: Option<String>,
+    /// A piece of the arguments' text; an object is given as its JSON text.
+    pub arguments: Option<String>,
+    /// True when the entry stands for a whole call (a reply that was not streamed): it is never merged with another.
+    pub whole: bool,
+}
+
+/// Why a reply ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Finish {
+    /// The model was done.
+    Stop,
+    /// The token limit cut it off.
+    Length,
+    /// It made tool calls.
+    ToolCalls,
+    /// The server withheld the rest.
+    ContentFilter,
+}
+
+impl Finish {
+    /// Reads the wire word; words nobody defined mean that the model was done.
+    #[must_use]
+    pub fn from_word(word: &str) -> Self {
+        match word {
+            "length" | "max_tokens" | "model_length" => Self::Length,
+            "tool_calls" | "function_call" | "tool_use" => Self::ToolCalls,
+            "content_filter" => Self::ContentFilter,
+            _ => Self::Stop,
+        }
+    }
+
+    /// The wire word.
+    #[must_use]
+    pub fn as_word(self) -> &'static str {
+        match self {
+            Self::Stop => "stop",
+            Self::Length => "length",
+            Self::ToolCalls => "tool_calls",
+            Self::ContentFilter => "content_filter",
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Items that Callboard itself adds to a conversation when it asks a model again.
+
+use super::CallId;
+
+/// One more message behind the client's own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Item {
+    /// What the model said: text, calls, or both.
+    Assistant {
+        /// Its text; empty for none.
+        text: String,
+        /// Its calls, in a form that every server takes back.
+        calls: Vec<SpokenCall>,
+    },
+    /// What is answered to one of those calls.
+    ToolResult {
+        /// The call that is answered.
+        id: CallId,
+        /// The answer.
+        text: String,
+    },
+    /// A remark in the user's role, for replies without a call to answer to.
+    Remark(String),
+}
+
+/// A call as the model made it, cleaned so far that a server accepts it in a history.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SpokenCall {
+    /// Callboard's id for it.
+    pub id: CallId,
+    /// Letters, digits, `_` and `-` only.
+    pub name: String,
+    /// Text of a JSON object.
+    pub arguments: String,
+}

@@ -1,0 +1,310 @@
+//! Native tool calls put together from the pieces that servers send.
+//!
+//! Servers leave out, repeat or invent `index`, `id` and `name`; some send two calls under one index, some repeat the head
+//! with every piece, some cut a name in two. The rules here decide, piece by piece, whether it continues a call or begins
+//! one. They look at nothing but the pieces, so the result does not depend on how the bytes were cut.
+
+use serde::de::IgnoredAny;
+
+use crate::contract::{RawCall, ToolSet};
+use crate::model::CallFragment;
+
+/// Calls in the making.
+#[derive(Debug, Default)]
+pub struct Assembler {
+    slots: Vec<Slot>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Slot {
+    index: Option<u64>,
+    id: Option<String>,
+    pub(super) name: String,
+    pub(super) arguments: String,
+    whole: bool,
+}
+
+impl Assembler {
+    /// Takes one piece and returns the place of the call it belongs to.
+    pub fn push(&mut self, mut fragment: CallFragment, tools: &ToolSet) -> usize {
+        fragment.id = fragment.id.filter(|id| !id.is_empty());
+        fragment.name = fragment.name.filter(|name| !name.is_empty());
+        let place = self.continued(&fragment, tools).unwrap_or(self.slots.len());
+        if place == self.slots.len() {
+            self.slots.push(Slot { index: fragment.index, whole: fragment.whole, ..Slot::default() });
+        }
+        if let Some(slot) = self.slots.get_mut(place) {
+            slot.take(fragment, tools);
+        }
+        place
+    }
+
+    /// The calls put together so far, in the order in which they began; true with them when every index was right.
+    pub fn finish(&mut self) -> (Vec<RawCall>, bool) {
+        let slots = std::mem::take(&mut self.slots);
+        let in_order = |(place, slot): (usize, &Slot)| slot.whole || slot.index == u64::try_from(place).ok();
+        let ordered = slots.iter().enumerate().all(in_order);
+        let calls = slots.into_iter().map(|slot| RawCall {
+            id: slot.id,
+            name: slot.name,
+            arguments: slot.arguments,
+            from_text: false,
+        });
+        (calls.collect(), ordered)
+    }
+
+    pub(super) fn slot(&self, place: usize) -> Option<&Slot> {
+        self.slots.get(place)
+    }
+
+    /// The place of the call that a piece continues; none when it begins a new one.
+    fn continued(&self, fragment: &CallFragment, tools: &ToolSet) -> Option<usize> {
+        if fragment.whole {
+            return None;
+        }
+        let place = self.by_id(fragment).or_else(|| self.by_index(fragment))?;
+        let slot = self.slots.get(place)?;
+        (!slot.whole && !slot.is_followed_by(fragment, tools)).then_some(place)
+    }
+
+    fn by_id(&self, fragment: &CallFragment) -> Option<usize> {
+        let id = fragment.id.as_deref()?;
+        let same_index = |slot: &Slot| fragment.index.is_none() || slot.index.is_none() || slot.index == fragment.index;
+        self.slots.iter().rposition(|slot| slot.id.as_deref() == Some(id) && same_index(slot))
+    }
+
+    fn by_index(&self, fragment: &CallFragment) -> Option<usize> {
+        let last = self.slots.len().checked_sub(1)?;
+        let Some(index) = fragment.index else { return Some(last) };
+        let known = self.slots.iter().rposition(|slot| slot.index == Some(index));
+        let stray = fragment.id.is_none()
+            && fragment.name.is_none()
+            && self.slots.get(last).is_some_and(|slot| !slot.is_complete());
+        known.or_else(|| {
+            (stray || self.slots.get(last).is_some_and(|slot| slot.index.is_none() && fragment.name.is_none()))
+                .then_some(last)
+        })
+    }
+}
+
+impl Slot {
+    /// Whether a piece that points at this call begins a new one all the same.
+    fn is_followed_by(&self, fragment: &CallFragment, tools: &ToolSet) -> bool {
+        let ids_differ = self.id.is_some() && fragment.id.is_some() && self.id != fragment.id;
+        let Some(name) = fragment.name.as_deref() else {
+            return ids_differ && self.is_complete();
+        };
+        let opens = fragment.arguments.as_deref().is_some_and(|text| text.trim_start().starts_with('{'));
+        if ids_differ {
+            let bare_head = fragment.arguments.as_deref().is_none_or(str::is_empty);
+            return self.arguments.is_empty() || self.is_complete() || opens || bare_head;
+        }
+        if self.name.is_empty() {
+            return false;
+        }
+        if self.is_complete() {
+            return opens || name != self.name;
+        }
+        self.arguments.is_empty() && !continues_name(&self.name, name, tools)
+    }
+
+    fn is_complete(&self) -> bool {
+        self.arguments.ends_with(['}', ' ', '\n', '"']) && serde_json::from_str::<IgnoredAny>(&self.arguments).is_ok()
+    }
+
+    fn take(&mut self, fragment: CallFragment, tools: &ToolSet) {
+        if self.id.is_none() {
+            self.id = fragment.id;
+        }
+        if let Some(piece) = fragment.name {
+            self.take_name(&piece, tools);
+        }
+        if let Some(text) = fragment.arguments {
+            self.arguments.push_str(&text);
+        }
+    }
+
+    fn take_name(&mut self, piece: &str, tools: &ToolSet) {
+        if piece == self.name {
+            return;
+        }
+        let grown = piece.starts_with(&self.name) && tools.get(piece).is_some();
+        if grown {
+            piece.clone_into(&mut self.name);
+        } else if self.arguments.is_empty() || self.name.is_empty() {
+            self.name.push_str(piece);
+        }
+    }
+}
+
+/// Whether `piece` can be more of a name of which `name` is known so far, or the same head sent again.
+fn continues_name(name: &str, piece: &str, tools: &ToolSet) -> bool {
+    let could_grow = |known: &str| known.strip_prefix(name).is_some_and(|rest| rest.starts_with(piece));
+    let is_whole = tools.get(name).is_some();
+    piece == name || piece.starts_with(name) || tools.names().any(could_grow) || !is_whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::SchemaLimits;
+    use serde_json::json;
+
+    fn tools() -> ToolSet {
+        let function =
+            |name: &str| json!({"type": "function", "function": {"name": name, "parameters": {"type": "object"}}});
+        let list = json!([function("get_weather"), function("edit_existing_file"), function("ping"), function("list")]);
+        ToolSet::compile(&list, SchemaLimits::default()).unwrap()
+    }
+
+    type Piece<'a> = (Option<u64>, &'a str, &'a str, &'a str);
+    type Row<'a> = (&'a str, Vec<Piece<'a>>, Vec<(&'a str, &'a str)>);
+
+    fn assembled(pieces: &[Piece<'_>]) -> Vec<(String, String)> {
+        let (tools, mut assembler) = (tools(), Assembler::default());
+        let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        for (index, id, name, arguments) in pieces {
+            let fragment = CallFragment {
+                index: *index,
+                id: some(id),
+                name: some(name),
+                arguments: some(arguments),
+                whole: false,
+            };
+            assembler.push(fragment, &tools);
+        }
+        assembler.finish().0.into_iter().map(|call| (call.name, call.arguments)).collect()
+    }
+
+    #[test]
+    fn pieces_find_their_call() {
+        let (paris, rome) = (r#"{"city":"Paris"}"#, r#"{"city":"Rome"}"#);
+        let two = vec![("get_weather", paris), ("get_weather", rome)];
+        let table: Vec<Row<'_>> = vec![
+            (
+                "well formed",
+                vec![
+                    (Some(0), "a", "get_weather", ""),
+                    (Some(0), "", "", paris),
+                    (Some(1), "b", "get_weather", ""),
+                    (Some(1), "", "", rome),
+                ],
+                two.clone(),
+            ),
+            (
+                "all index 0",
+                vec![(Some(0), "a", "get_weather", paris), (Some(0), "b", "get_weather", rome)],
+                two.clone(),
+            ),
+            (
+                "all index 0, no ids",
+                vec![(Some(0), "", "get_weather", paris), (Some(0), "", "get_weather", rome)],
+                two.clone(),
+            ),
+            ("no index", vec![(None, "a", "get_weather", paris), (None, "b", "get_weather", rome)], two.clone()),
+            (
+                "no index, no ids, in pieces: glued here, taken apart when the arguments are read",
+                vec![
+                    (None, "", "get_weather", ""),
+                    (None, "", "", paris),
+                    (None, "", "get_weather", ""),
+                    (None, "", "", rome),
+                ],
+                vec![("get_weather", r#"{"city":"Paris"}{"city":"Rome"}"#)],
+            ),
+            (
+                "interleaved",
+                vec![
+                    (Some(0), "a", "get_weather", "{\"city\":"),
+                    (Some(1), "b", "get_weather", "{\"city\":"),
+                    (Some(0), "", "", "\"Paris\"}"),
+                    (Some(1), "", "", "\"Rome\"}"),
+                ],
+                two.clone(),
+            ),
+            (
+                "one id for two calls",
+                vec![(Some(0), "a", "get_weather", paris), (Some(1), "a", "get_weather", rome)],
+                two.clone(),
+            ),
+            (
+                "head on every piece",
+                vec![(Some(0), "a", "get_weather", "{\"city\""), (Some(0), "a", "get_weather", ":\"Paris\"}")],
+                vec![("get_weather", paris)],
+            ),
+            (
+                "head without id on every piece",
+                vec![(Some(0), "", "get_weather", "{\"city\""), (Some(0), "", "get_weather", ":\"Paris\"}")],
+                vec![("get_weather", paris)],
+            ),
+            (
+                "a new id with every piece",
+                vec![(Some(0), "a", "get_weather", "{\"city\""), (Some(0), "b", "", ":\"Paris\"}")],
+                vec![("get_weather", paris)],
+            ),
+            (
+                "all index 0, bare heads, damaged arguments",
+                vec![
+                    (Some(0), "a", "get_weather", ""),
+                    (Some(0), "", "", "{'city':'Paris',}"),
+                    (Some(0), "b", "get_weather", ""),
+                    (Some(0), "", "", rome),
+                ],
+                vec![("get_weather", "{'city':'Paris',}"), ("get_weather", rome)],
+            ),
+            (
+                "name in two pieces",
+                vec![(Some(0), "a", "edit_ex", ""), (Some(0), "", "isting_file", ""), (Some(0), "", "", "{}")],
+                vec![("edit_existing_file", "{}")],
+            ),
+            (
+                "name that grows",
+                vec![(Some(0), "a", "edit_ex", ""), (Some(0), "a", "edit_existing_file", "{}")],
+                vec![("edit_existing_file", "{}")],
+            ),
+            (
+                "no arguments, two tools",
+                vec![(None, "", "ping", ""), (None, "", "list", "")],
+                vec![("ping", ""), ("list", "")],
+            ),
+            (
+                "no arguments, two ids",
+                vec![(Some(0), "a", "ping", ""), (Some(0), "b", "ping", "")],
+                vec![("ping", ""), ("ping", "")],
+            ),
+            (
+                "index only on the head",
+                vec![(Some(0), "a", "get_weather", ""), (None, "", "", paris)],
+                vec![("get_weather", paris)],
+            ),
+            (
+                "a stray index on the pieces",
+                vec![(Some(0), "a", "get_weather", "{\"city\":"), (Some(1), "", "", "\"Paris\"}")],
+                vec![("get_weather", paris)],
+            ),
+            (
+                "name after arguments",
+                vec![(Some(0), "a", "", paris), (Some(0), "", "get_weather", "")],
+                vec![("get_weather", paris)],
+            ),
+        ];
+        for (about, pieces, expected) in table {
+            let expected: Vec<(String, String)> =
+                expected.into_iter().map(|(n, a)| (n.to_owned(), a.to_owned())).collect();
+            assert_eq!(assembled(&pieces), expected, "{about}");
+        }
+    }
+
+    #[test]
+    fn whole_calls_are_never_merged() {
+        let (tools, mut assembler) = (tools(), Assembler::default());
+        for _ in 0..2 {
+            let name = Some("ping".to_owned());
+            assembler.push(
+                CallFragment { index: Some(0), id: Some("same".into()), name, arguments: None, whole: true },
+                &tools,
+            );
+        }
+        assert_eq!(assembler.finish().0.len(), 2);
+    }
+}

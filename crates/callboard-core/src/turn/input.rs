@@ -1,0 +1,121 @@
+//! All that can happen to a turn, and all that a turn can want.
+
+use std::sync::Arc;
+
+use crate::contract::{Call, CallRules, ResponseFormat, ToolSet, Violation};
+use crate::model::{CallId, Delta, Finish, Item, Usage};
+
+/// What a turn is about.
+#[derive(Debug, Default)]
+pub struct TurnRequest {
+    /// The tools on offer.
+    pub tools: Arc<ToolSet>,
+    /// How many calls may and must come.
+    pub rules: CallRules,
+    /// What an answer in words must look like.
+    pub format: ResponseFormat,
+    /// Ids of calls that the conversation holds already.
+    pub used_ids: Vec<String>,
+}
+
+/// How a turn is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TurnSettings {
+    /// How often a model may be asked again.
+    pub reasks: u32,
+    /// Arguments are passed on as they grow, instead of being held until they are valid.
+    pub stream_arguments: bool,
+    /// The longest arguments of one call.
+    pub arguments_bytes: usize,
+}
+
+impl Default for TurnSettings {
+    fn default() -> Self {
+        Self { reasks: 1, stream_arguments: false, arguments_bytes: 256 << 10 }
+    }
+}
+
+/// What happens to a turn.
+#[derive(Debug)]
+pub enum Input {
+    /// The turn begins.
+    Start,
+    /// A piece of the model's reply.
+    Delta(Delta),
+    /// The reply is over, with or without a finish reason.
+    ReplyEnded,
+    /// The server refused to be asked again in this form.
+    ReaskRefused,
+}
+
+/// What a turn wants done.
+#[derive(Debug)]
+pub enum Action {
+    /// Ask the model, and feed its reply back.
+    CallModel(Ask),
+    /// Pass this on to the client.
+    Emit(Event),
+    /// The turn is over.
+    Finish(Ending),
+}
+
+/// A request to the model: the client's own, with something behind it when the model is asked again.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ask {
+    /// Items behind the client's messages.
+    pub appended: Vec<Item>,
+    /// Which tools the model may or must use.
+    pub choice: AskChoice,
+}
+
+/// The tool choice of one request to the model.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum AskChoice {
+    /// As the client wrote it.
+    #[default]
+    AsRequested,
+    /// This tool and no other.
+    Force(String),
+    /// Any tool, but a call.
+    Required,
+    /// No tools are offered.
+    WithoutTools,
+}
+
+/// What a client gets, piece by piece.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// Text for the user.
+    Text(String),
+    /// The model's thinking.
+    Reasoning(String),
+    /// The model's refusal to answer.
+    Refusal(String),
+    /// Token probabilities of the text beside them.
+    Logprobs(serde_json::Value),
+    /// A call that keeps the contract.
+    Call(Call),
+    /// The head of a call whose arguments follow as they grow.
+    CallBegins {
+        /// Its id.
+        id: CallId,
+        /// The tool.
+        name: String,
+    },
+    /// More of the arguments of the call that began last.
+    CallGrows(String),
+}
+
+/// How a turn ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Ending {
+    /// With a reply that keeps the contract.
+    Complete {
+        /// Why it ended.
+        finish: Finish,
+        /// Tokens spent by all requests together, where the server counts them.
+        usage: Option<Usage>,
+    },
+    /// The model broke a promise and did not mend it when asked.
+    Failed(Violation),
+}

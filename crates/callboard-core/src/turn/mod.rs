@@ -1,0 +1,16 @@
+//! One turn with a model: pieces of its reply go in, actions come out; nothing here waits or performs anything.
+//!
+//! The engine knows neither wires nor sockets. Whoever drives it calls the model when told to, passes on what is to be
+//! emitted, and feeds back what the model says.
+
+mod assemble;
+mod engine;
+mod input;
+mod ladder;
+mod live;
+mod places;
+mod reply;
+
+pub use assemble::Assembler;
+pub use engine::Turn;
+pub use input::{Action, Ask, AskChoice, Ending, Event, Input, TurnRequest, TurnSettings};

@@ -1,0 +1,107 @@
+//! One reply of the model while it comes in: its text, its calls, how it ended.
+
+use crate::contract::{RawCall, ToolSet, json};
+use crate::dialect::{End, Piece, TextReader};
+use crate::model::{Delta, Finish, Usage};
+
+use super::Assembler;
+
+/// What has come in of the reply to one request.
+#[derive(Default)]
+pub(super) struct Reply {
+    reader: Option<TextReader>,
+    pub(super) assembler: Assembler,
+    native_calls: usize,
+    text_calls: Vec<RawCall>,
+    /// All text so far, for a re-ask and for the check of a response format.
+    pub(super) spoken: String,
+    pub(super) finish: Option<Finish>,
+    pub(super) usage: Option<Usage>,
+    pub(super) refused: bool,
+    pub(super) bytes: usize,
+}
+
+/// Text that a delta brought, sorted out.
+pub(super) enum Heard {
+    Text(String),
+    Reasoning(String),
+}
+
+impl Reply {
+    /// A reply in which calls may stand in the text when tools are on offer.
+    pub(super) fn new(tools: &ToolSet) -> Self {
+        let reader = (!tools.is_empty()).then(|| TextReader::new(&tools.names().collect::<Vec<_>>()));
+        Self { reader, ..Self::default() }
+    }
+
+    /// Takes a piece of text; what is text or reasoning for sure comes back.
+    pub(super) fn text(&mut self, text: String, heard: &mut Vec<Heard>) {
+        self.bytes += text.len();
+        let Some(reader) = &mut self.reader else {
+            heard.push(Heard::Text(text));
+            return;
+        };
+        let mut pieces = Vec::new();
+        reader.feed(&text, &mut pieces);
+        self.sort(pieces, heard);
+    }
+
+    /// Takes a piece of a native call and returns its place.
+    pub(super) fn call(&mut self, delta: Delta, tools: &ToolSet) -> Option<usize> {
+        let Delta::Call(fragment) = delta else { return None };
+        self.bytes += fragment.arguments.as_ref().map_or(0, String::len);
+        let place = self.assembler.push(fragment, tools);
+        self.native_calls = self.native_calls.max(place + 1);
+        Some(place)
+    }
+
+    /// True when the token limit or a filter cut the reply off.
+    pub(super) fn is_cut(&self) -> bool {
+        matches!(self.finish, Some(Finish::Length | Finish::ContentFilter))
+    }
+
+    /// Closes the text; what was held back as a possible call and is none comes back.
+    pub(super) fn close(&mut self, heard: &mut Vec<Heard>) {
+        let end = match (self.is_cut(), self.native_calls) {
+            (true, _) => End::CutByLimit,
+            (false, 0) => End::Complete,
+            (false, _) => End::CallsBeside,
+        };
+        let Some(mut reader) = self.reader.take() else { return };
+        let mut pieces = Vec::new();
+        reader.finish(end, &mut pieces);
+        self.sort(pieces, heard);
+    }
+
+    /// All calls of the closed reply: native ones, then those from the text; and whether every index was right.
+    pub(super) fn take_calls(&mut self) -> (Vec<RawCall>, bool) {
+        let (mut calls, ordered) = self.assembler.finish();
+        if self.is_cut() && calls.last().is_some_and(|call| !is_whole(call)) {
+            calls.pop();
+        }
+        calls.append(&mut self.text_calls);
+        (calls, ordered)
+    }
+
+    fn sort(&mut self, pieces: Vec<Piece>, heard: &mut Vec<Heard>) {
+        for piece in pieces {
+            match piece {
+                Piece::Text(text) => heard.push(Heard::Text(text)),
+                Piece::Reasoning(text) => heard.push(Heard::Reasoning(text)),
+                Piece::Call(call) => {
+                    self.text_calls.push(RawCall {
+                        id: None,
+                        name: call.name,
+                        arguments: call.arguments,
+                        from_text: true,
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// A call cut off by the limit is only whole when its arguments are a closed JSON object.
+fn is_whole(call: &RawCall) -> bool {
+    json::read_strict(&call.arguments).is_ok_and(|value| value.is_object())
+}

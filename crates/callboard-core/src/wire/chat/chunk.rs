@@ -1,0 +1,147 @@
+//! A reply as a stream of chunks: role first, one call delta per chunk, one finish chunk, usage only when asked for, `[DONE]`.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use crate::contract::Report;
+use crate::model::{Finish, Usage};
+use crate::turn::Event;
+
+/// What every chunk and every whole reply carries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stamp {
+    /// `chatcmpl-…`.
+    pub id: String,
+    /// Seconds since 1970.
+    pub created: u64,
+    /// The model as the client named it.
+    pub model: String,
+}
+
+/// Writes the events of one reply as server-sent events.
+#[derive(Debug)]
+pub struct ChunkWriter {
+    head: String,
+    tail: &'static str,
+    begun: bool,
+    calls: usize,
+    logprobs: Option<Value>,
+    usage_asked: bool,
+}
+
+impl ChunkWriter {
+    /// A writer for one reply.
+    #[must_use]
+    pub fn new(stamp: &Stamp, usage_asked: bool) -> Self {
+        let (id, model) = (json_text(&stamp.id), json_text(&stamp.model));
+        let head = format!(
+            "data: {{\"id\":{id},\"object\":\"chat.completion.chunk\",\"created\":{},\"model\":{model},\"choices\":[",
+            stamp.created
+        );
+        let tail = if usage_asked { "],\"usage\":null}\n\n" } else { "]}\n\n" };
+        Self { head, tail, begun: false, calls: 0, logprobs: None, usage_asked }
+    }
+
+    /// Writes one event.
+    pub fn event(&mut self, event: Event, out: &mut String) {
+        match event {
+            Event::Text(text) => self.delta(out, |out| field(out, "content", &text)),
+            Event::Reasoning(text) => self.delta(out, |out| field(out, "reasoning_content", &text)),
+            Event::Refusal(text) => self.delta(out, |out| field(out, "refusal", &text)),
+            Event::Logprobs(value) => {
+                self.logprobs = Some(value);
+                self.delta(out, |_| {});
+            }
+            Event::Call(call) => {
+                self.call_begins(call.id.as_str(), &call.name, out);
+                self.call_grows(call.arguments.as_str(), out);
+            }
+            Event::CallBegins { id, name } => self.call_begins(id.as_str(), &name, out),
+            Event::CallGrows(text) => self.call_grows(&text, out),
+        }
+    }
+
+    /// Writes the end of a reply: finish, what was done to keep the contract, usage when asked for, `[DONE]`.
+    pub fn finish(&mut self, finish: Finish, usage: Option<&Usage>, report: &Report, out: &mut String) {
+        self.begin(out);
+        out.push_str(&self.head);
+        let _ =
+            write!(out, "{{\"index\":0,\"delta\":{{}},\"logprobs\":null,\"finish_reason\":\"{}\"}}", finish.as_word());
+        out.push_str(self.tail);
+        if let Some(usage) = usage.filter(|_| self.usage_asked) {
+            out.push_str(&self.head);
+            let _ = write!(out, "],\"usage\":{}}}\n\n", usage_json(usage));
+            if usage.estimated {
+                out.push_str(": callboard-usage estimated\n\n");
+            }
+        }
+        let _ = write!(out, ": callboard-contract {report}\n\n");
+        out.push_str("data: [DONE]\n\n");
+    }
+
+    fn begin(&mut self, out: &mut String) {
+        if !self.begun {
+            self.begun = true;
+            self.choice(out, |out| out.push_str("\"role\":\"assistant\",\"content\":\"\""));
+        }
+    }
+
+    fn delta(&mut self, out: &mut String, write: impl FnOnce(&mut String)) {
+        self.begin(out);
+        self.choice(out, write);
+    }
+
+    fn choice(&mut self, out: &mut String, write: impl FnOnce(&mut String)) {
+        out.push_str(&self.head);
+        out.push_str("{\"index\":0,\"delta\":{");
+        write(out);
+        out.push_str("},\"logprobs\":");
+        match self.logprobs.take().filter(|_| self.begun) {
+            Some(value) => out.push_str(&value.to_string()),
+            None => out.push_str("null"),
+        }
+        out.push_str(",\"finish_reason\":null}");
+        out.push_str(self.tail);
+    }
+
+    fn call_begins(&mut self, id: &str, name: &str, out: &mut String) {
+        let index = self.calls;
+        self.calls += 1;
+        self.delta(out, |out| {
+            let _ = write!(out, "\"tool_calls\":[{{\"index\":{index},\"id\":{},\"type\":\"function\",", json_text(id));
+            let _ = write!(out, "\"function\":{{\"name\":{},\"arguments\":\"\"}}}}]", json_text(name));
+        });
+    }
+
+    fn call_grows(&mut self, text: &str, out: &mut String) {
+        let index = self.calls.saturating_sub(1);
+        self.delta(out, |out| {
+            let _ = write!(out, "\"tool_calls\":[{{\"index\":{index},\"function\":{{");
+            field(out, "arguments", text);
+            out.push_str("}}]");
+        });
+    }
+}
+
+fn field(out: &mut String, key: &str, text: &str) {
+    out.push('"');
+    out.push_str(key);
+    out.push_str("\":");
+    out.push_str(&json_text(text));
+}
+
+/// A text as a JSON string.
+pub(super) fn json_text(text: &str) -> String {
+    serde_json::to_string(text).unwrap_or_else(|_| "\"\"".to_owned())
+}
+
+/// Usage with all three counts, and the server's details behind them.
+pub(super) fn usage_json(usage: &Usage) -> Value {
+    let mut map = serde_json::Map::new();
+    map.insert("prompt_tokens".to_owned(), usage.prompt_tokens.into());
+    map.insert("completion_tokens".to_owned(), usage.completion_tokens.into());
+    map.insert("total_tokens".to_owned(), usage.total_tokens().into());
+    map.extend(usage.details.iter().map(|(key, value)| (key.clone(), value.clone())));
+    Value::Object(map)
+}

@@ -1,0 +1,218 @@
+//! The messages of a chat request: roles, contents, and that every tool result answers a call made before it.
+//!
+//! Only what the rules need is read; the rest of a message stays untouched text.
+
+use std::collections::HashSet;
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::model::BadRequest;
+
+const ROLES: &str = "\"system\", \"developer\", \"user\", \"assistant\" or \"tool\"";
+
+/// Checks all messages and returns the ids of the calls they hold.
+pub(super) fn check(text: &str) -> Result<Vec<String>, BadRequest> {
+    let wrong = || BadRequest::wrong_type("messages", "messages must be a list of messages");
+    let list: Vec<&RawValue> = serde_json::from_str(text).map_err(|_| wrong())?;
+    if list.is_empty() {
+        return Err(BadRequest::invalid("messages", "messages must hold at least one message"));
+    }
+    let mut history = History::default();
+    for (number, message) in list.iter().enumerate() {
+        let place = Place(number);
+        history.check(&Message::read(message.get(), &place)?, &place)?;
+    }
+    Ok(history.ids)
+}
+
+struct Place(usize);
+
+impl Place {
+    fn at(&self, rest: &str) -> String {
+        format!("messages[{}]{rest}", self.0)
+    }
+}
+
+#[derive(Deserialize)]
+struct Message<'a> {
+    #[serde(borrow)]
+    role: Option<&'a RawValue>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tool_calls: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tool_call_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    refusal: Option<&'a RawValue>,
+    #[serde(borrow)]
+    audio: Option<&'a RawValue>,
+}
+
+impl<'a> Message<'a> {
+    fn read(text: &'a str, place: &Place) -> Result<Self, BadRequest> {
+        if !text.starts_with('{') {
+            return Err(BadRequest::wrong_type(place.at(""), format!("{} must be an object", place.at(""))));
+        }
+        serde_json::from_str(text)
+            .map_err(|error| BadRequest::invalid(place.at(""), format!("{}: {error}", place.at(""))))
+    }
+
+    fn role(&self, place: &Place) -> Result<String, BadRequest> {
+        let at = place.at(".role");
+        let role = self.role.ok_or_else(|| BadRequest::missing(&at, format!("{at} is missing; write {ROLES}")))?;
+        let role: String = serde_json::from_str(role.get())
+            .map_err(|_| BadRequest::wrong_type(&at, format!("{at} must be {ROLES}")))?;
+        match role.as_str() {
+            "system" | "developer" | "user" | "assistant" | "tool" => Ok(role),
+            _ => Err(BadRequest::invalid(&at, format!("{at} is {role:?}; it must be {ROLES}"))),
+        }
+    }
+}
+
+#[derive(Default)]
+struct History {
+    ids: Vec<String>,
+    known: HashSet<String>,
+    answered: HashSet<String>,
+}
+
+impl History {
+    fn check(&mut self, message: &Message<'_>, place: &Place) -> Result<(), BadRequest> {
+        let role = message.role(place)?;
+        if message.tool_calls.is_some() && role != "assistant" {
+            let at = place.at(".tool_calls");
+            return Err(BadRequest::invalid(
+                at,
+                format!("only assistant messages hold tool_calls; this one's role is {role:?}"),
+            ));
+        }
+        if message.tool_call_id.is_some() && role != "tool" {
+            let at = place.at(".tool_call_id");
+            return Err(BadRequest::invalid(
+                at,
+                format!("only tool messages hold a tool_call_id; this one's role is {role:?}"),
+            ));
+        }
+        match role.as_str() {
+            "assistant" => self.assistant(message, place),
+            "tool" => self.tool(message, place),
+            _ => {
+                let at = place.at(".content");
+                let content = message.content.ok_or_else(|| BadRequest::missing(&at, format!("{at} is missing")))?;
+                check_content(content.get(), &at, role == "user")
+            }
+        }
+    }
+
+    fn assistant(&mut self, message: &Message<'_>, place: &Place) -> Result<(), BadRequest> {
+        let at = place.at(".content");
+        if let Some(content) = message.content {
+            check_content(content.get(), &at, false)?;
+        }
+        if let Some(calls) = message.tool_calls {
+            return self.calls(calls.get(), &place.at(".tool_calls"));
+        }
+        if message.content.is_none() && message.refusal.is_none() && message.audio.is_none() {
+            return Err(BadRequest::missing(&at, format!("{at} is missing; it may only be null beside tool_calls")));
+        }
+        Ok(())
+    }
+
+    fn calls(&mut self, text: &str, at: &str) -> Result<(), BadRequest> {
+        let Ok(Value::Array(calls)) = serde_json::from_str::<Value>(text) else {
+            return Err(BadRequest::wrong_type(at, format!("{at} must be a list of calls")));
+        };
+        for (number, call) in calls.iter().enumerate() {
+            self.call(call, &format!("{at}[{number}]"))?;
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, call: &Value, at: &str) -> Result<(), BadRequest> {
+        let id = text_at(call, "id", at)?;
+        if id.is_empty() {
+            return Err(BadRequest::invalid(format!("{at}.id"), format!("{at}.id must not be empty")));
+        }
+        if call.get("type").is_some_and(|kind| kind.as_str() != Some("function")) {
+            return Err(BadRequest::invalid(format!("{at}.type"), format!("{at}.type must be \"function\"")));
+        }
+        let function = call.get("function").filter(|function| function.is_object());
+        let place = format!("{at}.function");
+        let function = function
+            .ok_or_else(|| BadRequest::missing(&place, format!("{place} must be an object with name and arguments")))?;
+        if text_at(function, "name", &place)?.is_empty() {
+            return Err(BadRequest::invalid(format!("{place}.name"), format!("{place}.name must not be empty")));
+        }
+        text_at(function, "arguments", &place)?;
+        if !self.known.insert(id.to_owned()) {
+            let message = format!("{at}.id {id:?} was used by an earlier call; ids must be unique in the conversation");
+            return Err(BadRequest::at(format!("{at}.id"), "duplicate_tool_call_id", message));
+        }
+        self.ids.push(id.to_owned());
+        Ok(())
+    }
+
+    fn tool(&mut self, message: &Message<'_>, place: &Place) -> Result<(), BadRequest> {
+        let at = place.at(".tool_call_id");
+        let missing =
+            || BadRequest::missing(&at, format!("{at} is missing; it must be the id of the call that is answered"));
+        let id = message.tool_call_id.ok_or_else(missing)?;
+        let id: String = serde_json::from_str(id.get())
+            .map_err(|_| BadRequest::wrong_type(&at, format!("{at} must be a string")))?;
+        if !self.known.contains(&id) {
+            let message = format!("{at} {id:?} answers no call of an earlier assistant message");
+            return Err(BadRequest::at(&at, "invalid_tool_call_id", message));
+        }
+        if !self.answered.insert(id.clone()) {
+            return Err(BadRequest::at(&at, "invalid_tool_call_id", format!("{at} {id:?} was answered before")));
+        }
+        let at = place.at(".content");
+        let content = message
+            .content
+            .ok_or_else(|| BadRequest::missing(&at, format!("{at} is missing; an empty string is fine")))?;
+        check_content(content.get(), &at, false)
+    }
+}
+
+fn text_at<'a>(value: &'a Value, key: &str, at: &str) -> Result<&'a str, BadRequest> {
+    let place = format!("{at}.{key}");
+    match value.get(key) {
+        Some(Value::String(text)) => Ok(text),
+        Some(_) => Err(BadRequest::wrong_type(&place, format!("{place} must be a string"))),
+        None => Err(BadRequest::missing(&place, format!("{place} is missing"))),
+    }
+}
+
+/// A string, or a list of parts. Text parts must hold text; other kinds belong to users only and are passed on as they are.
+fn check_content(text: &str, at: &str, any_part: bool) -> Result<(), BadRequest> {
+    if text.starts_with('"') {
+        return Ok(());
+    }
+    let Ok(Value::Array(parts)) = serde_json::from_str::<Value>(text) else {
+        return Err(BadRequest::wrong_type(at, format!("{at} must be a string or a list of parts")));
+    };
+    for (number, part) in parts.iter().enumerate() {
+        let at = format!("{at}[{number}]");
+        match part.get("type").and_then(Value::as_str) {
+            Some("text") => text_at(part, "text", &at).map(|_| ())?,
+            Some("refusal") => text_at(part, "refusal", &at).map(|_| ())?,
+            Some(_) if any_part => {}
+            Some(kind) => {
+                return Err(BadRequest::invalid(
+                    format!("{at}.type"),
+                    format!("{at}.type is {kind:?}; this role takes text parts only"),
+                ));
+            }
+            None => {
+                return Err(BadRequest::missing(
+                    format!("{at}.type"),
+                    format!("{at}.type is missing, for instance \"text\""),
+                ));
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,16 @@
+//! Chat Completions, both ways: a client's request in and its reply out; an upstream's request out and its reply in.
+
+mod ask;
+mod chunk;
+mod completion;
+mod fields;
+mod loose;
+mod messages;
+mod reply;
+mod request;
+mod tool_choice;
+
+pub use chunk::{ChunkWriter, Stamp};
+pub use completion::Completion;
+pub use reply::{ReplyFault, ReplyReader};
+pub use request::ChatRequest;

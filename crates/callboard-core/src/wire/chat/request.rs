@@ -1,0 +1,145 @@
+//! A client's chat request: read once, checked in full before anything is sent on, and kept as the text it came in.
+//!
+//! Only the fields Callboard acts on are looked into; all others are carried through untouched. Every refusal names the exact
+//! place. The tools are compiled through the cache.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde::de::{Deserializer as _, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::{fields, messages, tool_choice};
+use crate::contract::{CallRules, ResponseFormat, ToolCache, ToolSet};
+use crate::model::BadRequest;
+use crate::turn::TurnRequest;
+
+/// A checked request.
+#[derive(Debug)]
+pub struct ChatRequest {
+    text: String,
+    fields: Vec<Field>,
+    /// The model asked for.
+    pub model: String,
+    /// Whether the reply is to be streamed.
+    pub stream: bool,
+    /// Whether a stream is to end with usage.
+    pub include_usage: bool,
+    /// Whether any tool is on offer.
+    pub offers_tools: bool,
+}
+
+#[derive(Debug)]
+struct Field {
+    key: String,
+    value: Range<usize>,
+}
+
+impl ChatRequest {
+    /// Reads and checks a body.
+    pub fn read(body: Vec<u8>, tools: &ToolCache) -> Result<(Self, TurnRequest), BadRequest> {
+        let text =
+            String::from_utf8(body).map_err(|_| BadRequest::whole("invalid_json", "the request body is not UTF-8"))?;
+        let fields = read_fields(&text)?;
+        let mut request =
+            Self { text, fields, model: String::new(), stream: false, include_usage: false, offers_tools: false };
+        request.read_scalars()?;
+        let used_ids = messages::check(request.required("messages")?)?;
+        let tool_set = request.tool_set(tools)?;
+        request.offers_tools = !tool_set.is_empty();
+        let rules = request.rules(&tool_set)?;
+        let format = request.format(tools)?;
+        Ok((request, TurnRequest { tools: tool_set, rules, format, used_ids }))
+    }
+
+    /// The text of a field; none where it is missing or null.
+    pub(super) fn get(&self, key: &str) -> Option<&str> {
+        let field = self.fields.iter().find(|field| field.key == key)?;
+        self.text.get(field.value.clone()).filter(|text| *text != "null")
+    }
+
+    /// All fields in their order.
+    pub(super) fn fields(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.fields.iter().filter_map(|field| Some((field.key.as_str(), self.text.get(field.value.clone())?)))
+    }
+
+    /// How many bytes the client sent.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.text.len()
+    }
+
+    fn required(&self, key: &str) -> Result<&str, BadRequest> {
+        self.get(key).ok_or_else(|| BadRequest::missing(key, format!("{key} is missing")))
+    }
+
+    fn read_scalars(&mut self) -> Result<(), BadRequest> {
+        self.model = fields::model(self.required("model")?)?;
+        self.stream = fields::boolean("stream", self.get("stream"))?.unwrap_or(false);
+        self.include_usage = fields::stream_options(self.get("stream_options"), self.stream)?;
+        fields::number("temperature", self.get("temperature"), 0.0..=2.0)?;
+        fields::number("top_p", self.get("top_p"), 0.0..=1.0)?;
+        fields::number("presence_penalty", self.get("presence_penalty"), -2.0..=2.0)?;
+        fields::number("frequency_penalty", self.get("frequency_penalty"), -2.0..=2.0)?;
+        fields::positive_integer("max_tokens", self.get("max_tokens"))?;
+        fields::positive_integer("max_completion_tokens", self.get("max_completion_tokens"))?;
+        fields::one_choice(self.get("n"))?;
+        fields::stop(self.get("stop"))?;
+        fields::no_legacy_functions(self.get("functions"), self.get("function_call"))
+    }
+
+    fn tool_set(&self, cache: &ToolCache) -> Result<Arc<ToolSet>, BadRequest> {
+        self.get("tools").map_or_else(|| Ok(Arc::default()), |text| cache.compiled(text))
+    }
+
+    fn rules(&self, tools: &ToolSet) -> Result<CallRules, BadRequest> {
+        let parallel = fields::boolean("parallel_tool_calls", self.get("parallel_tool_calls"))?.unwrap_or(true);
+        let rules = tool_choice::read(self.get("tool_choice"), tools)?;
+        Ok(CallRules { parallel, ..rules })
+    }
+
+    fn format(&self, cache: &ToolCache) -> Result<ResponseFormat, BadRequest> {
+        let Some(text) = self.get("response_format") else { return Ok(ResponseFormat::Text) };
+        let value =
+            serde_json::from_str(text).map_err(|error| BadRequest::invalid("response_format", error.to_string()))?;
+        ResponseFormat::compile(&value, cache.limits())
+    }
+}
+
+/// The fields of the body, each as the place of its text.
+fn read_fields(text: &str) -> Result<Vec<Field>, BadRequest> {
+    let bad = |error: serde_json::Error| {
+        BadRequest::whole("invalid_json", format!("the request body is not a JSON object: {error}"))
+    };
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let found = reader.deserialize_map(FieldVisitor).map_err(bad)?;
+    reader.end().map_err(bad)?;
+    let mut fields: Vec<Field> = Vec::with_capacity(found.len());
+    for (key, value) in found {
+        if fields.iter().any(|field| field.key == key) {
+            return Err(BadRequest::invalid(key.clone(), format!("{key} appears twice in the request")));
+        }
+        let start = value.get().as_ptr().addr().saturating_sub(text.as_ptr().addr());
+        fields.push(Field { key, value: start..start.saturating_add(value.get().len()) });
+    }
+    Ok(fields)
+}
+
+struct FieldVisitor;
+
+impl<'de> Visitor<'de> for FieldVisitor {
+    type Value = Vec<(String, &'de RawValue)>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut fields = Vec::with_capacity(16);
+        while let Some(entry) = map.next_entry::<String, &RawValue>()? {
+            fields.push(entry);
+        }
+        Ok(fields)
+    }
+}

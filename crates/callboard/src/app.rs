@@ -1,0 +1,97 @@
+//! The composition root: builds everything once, in order, and owns it.
+
+use std::io::Write as _;
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+
+use anyhow::Context as _;
+use callboard_core::contract::{SchemaLimits, ToolCache};
+use http::HeaderValue;
+use metrics_exporter_prometheus::PrometheusHandle;
+
+use crate::config::{Settings, UpstreamSettings};
+use crate::http::Keys;
+use crate::server;
+use crate::telemetry;
+use crate::upstream::{Client, Tls, Upstream, Upstreams};
+
+/// What all threads share.
+pub struct App {
+    /// What holds.
+    pub settings: Settings,
+    /// Compiled tools.
+    pub tools: ToolCache,
+    /// The model servers.
+    pub upstreams: Upstreams,
+    /// The keys that clients must show.
+    pub keys: Keys,
+    /// Renders the metrics.
+    pub metrics: PrometheusHandle,
+    /// Requests being answered, all threads together.
+    pub in_flight: Arc<AtomicUsize>,
+    tls: Tls,
+}
+
+impl App {
+    /// Builds the parts from the settings.
+    pub fn build(settings: Settings) -> anyhow::Result<Self> {
+        let limits = &settings.limits;
+        let schema_limits =
+            SchemaLimits { tools: limits.tools, depth: limits.schema_depth, properties: limits.schema_properties };
+        let upstreams = settings.upstreams.iter().map(upstream).collect::<anyhow::Result<Vec<_>>>()?;
+        let needs_tls = upstreams.iter().any(|upstream| upstream.url.starts_with("https:"));
+        Ok(Self {
+            tools: ToolCache::new(schema_limits),
+            upstreams: Upstreams::new(upstreams),
+            keys: Keys::new(settings.api_keys.iter().map(|key| key.expose().to_owned())),
+            metrics: telemetry::metrics::start().context("metrics cannot be started")?,
+            in_flight: Arc::default(),
+            tls: Tls::load(needs_tls).context("the system's certificates cannot be loaded")?,
+            settings,
+        })
+    }
+
+    /// A pool of connections for one thread.
+    pub fn client(&self) -> Client {
+        let timeouts = &self.settings.timeouts;
+        Client::new(&self.tls, timeouts.connect, timeouts.first_byte)
+    }
+}
+
+fn upstream(settings: &UpstreamSettings) -> anyhow::Result<Upstream> {
+    let header = |key: &str| {
+        let mut value =
+            HeaderValue::from_str(&format!("Bearer {key}")).context("the upstream's key holds a line break")?;
+        value.set_sensitive(true);
+        anyhow::Ok(value)
+    };
+    let key = settings.key.as_ref().map(|key| header(key.expose())).transpose()?;
+    Ok(Upstream { url: settings.url.clone(), key, contract: settings.contract })
+}
+
+/// Serves until the process is told to stop.
+pub fn serve(settings: Settings) -> anyhow::Result<()> {
+    telemetry::log::start(settings.log.as_str()).context("logging cannot be started")?;
+    let listener =
+        TcpListener::bind(settings.listen).with_context(|| format!("cannot listen on {}", settings.listen))?;
+    let address = listener.local_addr()?;
+    let app = Arc::new(App::build(settings)?);
+    greet(&app, &address.to_string())?;
+    server::run(&app, &listener)
+}
+
+/// The line that says where to go, for people and for programs that wait for it.
+fn greet(app: &App, address: &str) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "Callboard {} listening on http://{address}", env!("CARGO_PKG_VERSION"))?;
+    let urls: Vec<&str> = app.settings.upstreams.iter().map(|upstream| upstream.url.as_str()).collect();
+    match urls.as_slice() {
+        [] => {
+            writeln!(out, "  no model server yet: start with --upstream URL, for instance http://127.0.0.1:11434/v1")?;
+        }
+        urls => writeln!(out, "  model server: {}", urls.join(", "))?,
+    }
+    writeln!(out, "  point any OpenAI client at http://{address}/v1")?;
+    out.flush()
+}

@@ -1,0 +1,114 @@
+//! The commands, and how the command line becomes one of them.
+//!
+//! A new command is a variant of [`Command`] with its own arguments; running commands is up to the
+//! caller.
+
+use crate::config::Flags;
+use clap::{Parser, Subcommand};
+use std::ffi::OsString;
+
+const EXAMPLES: &str = "\
+Examples:
+  In front of a model server on this machine:
+    callboard --upstream http://127.0.0.1:11434/v1
+
+  In front of OpenAI; the key stays in the environment:
+    callboard --upstream https://api.openai.com/v1 --upstream-key-env OPENAI_API_KEY
+
+  For other machines; clients must show one of these keys:
+    CALLBOARD_API_KEYS=first-key,second-key callboard --listen 0.0.0.0:8787
+
+  What holds, and where each value came from:
+    callboard config
+
+Point a client at it:
+  OpenAI SDKs   OPENAI_BASE_URL=http://127.0.0.1:8787/v1
+  Cline         provider \"OpenAI Compatible\", base URL http://127.0.0.1:8787/v1
+  The model names are those of the model server.
+
+Settings come from defaults, callboard.toml, the environment and flags; later ones win.
+Each flag is also a variable: --listen is CALLBOARD_LISTEN.";
+
+#[derive(Parser)]
+#[command(name = "callboard", version, about, after_help = EXAMPLES)]
+#[command(args_conflicts_with_subcommands = true)]
+struct Line {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    flags: Flags,
+}
+
+/// What the program is asked to do.
+#[derive(Debug, PartialEq, Eq, Subcommand)]
+pub enum Command {
+    /// Serve clients; this is what happens without a command
+    #[command(after_help = EXAMPLES)]
+    Serve(Flags),
+    /// Print the settings that hold, and where each came from
+    Config(Flags),
+}
+
+/// Reads the command line of the process; help, version and mistakes are printed and end it.
+pub fn parse() -> Command {
+    Line::parse().into()
+}
+
+/// Reads a command line that begins with the program's name.
+pub fn parse_from<Word>(words: impl IntoIterator<Item = Word>) -> Result<Command, clap::Error>
+where
+    Word: Into<OsString> + Clone,
+{
+    Line::try_parse_from(words).map(Command::from)
+}
+
+impl From<Line> for Command {
+    fn from(line: Line) -> Command {
+        line.command.unwrap_or(Command::Serve(line.flags))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+    use clap::error::ErrorKind;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Line::command().debug_assert();
+    }
+
+    #[test]
+    fn without_a_command_it_serves() {
+        let flags = ["--listen", "127.0.0.1:0", "--upstream", "http://a", "--upstream", "http://b", "--config", "x"];
+        let words = |command: &[&'static str]| [&["callboard"], command, &flags].concat();
+        let served = parse_from(words(&["serve"])).unwrap();
+        assert_eq!(parse_from(words(&[])).unwrap(), served);
+        assert_eq!(parse_from(["callboard"]).unwrap(), Command::Serve(Flags::default()));
+        let Command::Serve(flags) = served else { panic!("{served:?}") };
+        assert_eq!(flags.values["upstream"], ["http://a", "http://b"]);
+        assert_eq!(flags.values["listen"], ["127.0.0.1:0"]);
+        assert_eq!(flags.config, Some("x".into()));
+        assert_eq!(parse_from(words(&["config"])).unwrap(), Command::Config(flags));
+    }
+
+    #[test]
+    fn mistakes_help_and_version() {
+        for (words, kind, text) in [
+            (&["--help"][..], ErrorKind::DisplayHelp, "OPENAI_BASE_URL=http://127.0.0.1:8787/v1"),
+            (&["serve", "--help"], ErrorKind::DisplayHelp, "callboard --upstream http://127.0.0.1:11434/v1"),
+            (&["--help"], ErrorKind::DisplayHelp, "[default: 127.0.0.1:8787]"),
+            (&["--version"], ErrorKind::DisplayVersion, env!("CARGO_PKG_VERSION")),
+            (&["--lisen", "x"], ErrorKind::UnknownArgument, "'--listen'"),
+            (&["confg"], ErrorKind::InvalidSubcommand, "'config'"),
+            (&["--listen", "a", "--listen", "b"], ErrorKind::ArgumentConflict, "multiple times"),
+            (&["--listen", "a", "config"], ErrorKind::ArgumentConflict, "'config'"),
+            (&["--listen"], ErrorKind::InvalidValue, "<ADDR>"),
+        ] {
+            let error = parse_from([&["callboard"], words].concat()).unwrap_err();
+            assert_eq!(error.kind(), kind, "{error}");
+            assert!(error.to_string().contains(text), "{error}");
+        }
+    }
+}

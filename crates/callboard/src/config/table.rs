@@ -1,0 +1,278 @@
+//! The table of all settings: each key is defined here and nowhere else.
+//!
+//! To add a setting, add its field to `settings` and its row here; the file, the environment, the
+//! command line, `callboard config` and `docs/settings.md` follow.
+
+use super::key::{About, Fallback, Flag, Key, Section};
+use super::kind::Kind;
+use super::settings::{Settings, UpstreamSettings};
+
+/// The keys that are said once.
+pub(super) static KEYS: &[Key<Settings>] = &[
+    Key {
+        about: About {
+            section: Section::Top,
+            name: "listen",
+            fallback: Fallback::Text("127.0.0.1:8787"),
+            flag: Some(Flag { name: "listen", value: "ADDR", repeatable: false }),
+            help: "Address to listen on; port 0 picks a free one",
+        },
+        kind: Kind::Address(|settings| &mut settings.listen),
+    },
+    Key {
+        about: About {
+            section: Section::Top,
+            name: "threads",
+            fallback: Fallback::Text("0"),
+            flag: None,
+            help: "Threads that serve requests; 0 is one per core",
+        },
+        kind: Kind::Count { least: 0, most: 1024, field: |settings| &mut settings.threads },
+    },
+    Key {
+        about: About {
+            section: Section::Top,
+            name: "api_keys",
+            fallback: Fallback::Text(""),
+            flag: None,
+            help: "Keys that clients must show; without any, only loopback addresses are served",
+        },
+        kind: Kind::Secrets(|settings| &mut settings.api_keys),
+    },
+    Key {
+        about: About {
+            section: Section::Top,
+            name: "characters",
+            fallback: Fallback::Text("characters"),
+            flag: Some(Flag { name: "characters", value: "DIR", repeatable: false }),
+            help: "Folder of characters",
+        },
+        kind: Kind::Path(|settings| &mut settings.characters),
+    },
+    Key {
+        about: About {
+            section: Section::Top,
+            name: "store",
+            fallback: Fallback::Text("sqlite:callboard.db"),
+            flag: Some(Flag { name: "store", value: "URL", repeatable: false }),
+            help: "Where conversations are kept",
+        },
+        kind: Kind::Store(|settings| &mut settings.store),
+    },
+    Key {
+        about: About {
+            section: Section::Top,
+            name: "log",
+            fallback: Fallback::Text("info"),
+            flag: Some(Flag { name: "log", value: "LEVEL", repeatable: false }),
+            help: "How much is logged: off, error, warn, info, debug or trace",
+        },
+        kind: Kind::Level(|settings| &mut settings.log),
+    },
+    Key {
+        about: About {
+            section: Section::Contract,
+            name: "mode",
+            fallback: Fallback::Text("enforce"),
+            flag: None,
+            help: "What is done about tool calls that break the contract: \
+                   repair, re-ask or refuse (`enforce`), count (`observe`), nothing (`off`)",
+        },
+        kind: Kind::Mode(|settings| &mut settings.contract.mode),
+    },
+    Key {
+        about: About {
+            section: Section::Contract,
+            name: "reasks",
+            fallback: Fallback::Text("1"),
+            flag: None,
+            help: "How often a model is asked again for a call that cannot be repaired",
+        },
+        kind: Kind::Count { least: 0, most: 5, field: |settings| &mut settings.contract.reasks },
+    },
+    Key {
+        about: About {
+            section: Section::Contract,
+            name: "stream_arguments",
+            fallback: Fallback::Text("false"),
+            flag: None,
+            help: "Stream arguments as they come, not once they are valid; a bad call ends the stream",
+        },
+        kind: Kind::Truth(|settings| &mut settings.contract.stream_arguments),
+    },
+    Key {
+        about: About {
+            section: Section::Limits,
+            name: "body_bytes",
+            fallback: Fallback::Text("8 MiB"),
+            flag: None,
+            help: "Size of a request body",
+        },
+        kind: Kind::Bytes(|settings| &mut settings.limits.body_bytes),
+    },
+    Key {
+        about: About {
+            section: Section::Limits,
+            name: "tools",
+            fallback: Fallback::Text("128"),
+            flag: None,
+            help: "Tools in a request",
+        },
+        kind: Kind::Count { least: 1, most: 100_000, field: |settings| &mut settings.limits.tools },
+    },
+    Key {
+        about: About {
+            section: Section::Limits,
+            name: "schema_depth",
+            fallback: Fallback::Text("32"),
+            flag: None,
+            help: "Levels of nesting in the schema of a tool",
+        },
+        kind: Kind::Count { least: 1, most: 64, field: |settings| &mut settings.limits.schema_depth },
+    },
+    Key {
+        about: About {
+            section: Section::Limits,
+            name: "schema_properties",
+            fallback: Fallback::Text("1000"),
+            flag: None,
+            help: "Properties in the schema of a tool",
+        },
+        kind: Kind::Count { least: 1, most: 100_000, field: |settings| &mut settings.limits.schema_properties },
+    },
+    Key {
+        about: About {
+            section: Section::Limits,
+            name: "arguments_bytes",
+            fallback: Fallback::Text("256 KiB"),
+            flag: None,
+            help: "Size of the arguments of one call",
+        },
+        kind: Kind::Bytes(|settings| &mut settings.limits.arguments_bytes),
+    },
+    Key {
+        about: About {
+            section: Section::Limits,
+            name: "reply_bytes",
+            fallback: Fallback::Text("32 MiB"),
+            flag: None,
+            help: "Size of one reply of a model server",
+        },
+        kind: Kind::Bytes(|settings| &mut settings.limits.reply_bytes),
+    },
+    Key {
+        about: About {
+            section: Section::Limits,
+            name: "in_flight",
+            fallback: Fallback::Text("1024"),
+            flag: None,
+            help: "Requests served at the same time",
+        },
+        kind: Kind::Count { least: 1, most: 100_000, field: |settings| &mut settings.limits.in_flight },
+    },
+    Key {
+        about: About {
+            section: Section::Timeouts,
+            name: "connect_seconds",
+            fallback: Fallback::Text("5"),
+            flag: None,
+            help: "Wait for a connection to a model server",
+        },
+        kind: Kind::Seconds { least: 0.001, field: |settings| &mut settings.timeouts.connect },
+    },
+    Key {
+        about: About {
+            section: Section::Timeouts,
+            name: "first_byte_seconds",
+            fallback: Fallback::Text("600"),
+            flag: None,
+            help: "Wait for the first byte of its reply",
+        },
+        kind: Kind::Seconds { least: 0.001, field: |settings| &mut settings.timeouts.first_byte },
+    },
+    Key {
+        about: About {
+            section: Section::Timeouts,
+            name: "idle_seconds",
+            fallback: Fallback::Text("60"),
+            flag: None,
+            help: "Wait for more of a reply that has begun",
+        },
+        kind: Kind::Seconds { least: 0.001, field: |settings| &mut settings.timeouts.idle },
+    },
+    Key {
+        about: About {
+            section: Section::Timeouts,
+            name: "keep_alive_seconds",
+            fallback: Fallback::Text("15"),
+            flag: None,
+            help: "Silence in a stream after which a comment keeps the client's connection open",
+        },
+        kind: Kind::Seconds { least: 0.001, field: |settings| &mut settings.timeouts.keep_alive },
+    },
+    Key {
+        about: About {
+            section: Section::Timeouts,
+            name: "drain_seconds",
+            fallback: Fallback::Text("30"),
+            flag: None,
+            help: "Wait for requests in flight when told to stop",
+        },
+        kind: Kind::Seconds { least: 0.0, field: |settings| &mut settings.timeouts.drain },
+    },
+    Key {
+        about: About {
+            section: Section::Python,
+            name: "interpreter",
+            fallback: Fallback::Text("python3"),
+            flag: None,
+            help: "The Python program that runs characters, a path or a name to look up",
+        },
+        kind: Kind::Path(|settings| &mut settings.python.interpreter),
+    },
+];
+
+/// The keys of each `[[upstream]]`.
+///
+/// A variable or flag of these applies to the upstreams given by variable or flag.
+pub(super) static UPSTREAM_KEYS: &[Key<UpstreamSettings>] = &[
+    Key {
+        about: About {
+            section: Section::Upstream,
+            name: "url",
+            fallback: Fallback::Nothing,
+            flag: Some(Flag { name: "upstream", value: "URL", repeatable: true }),
+            help: "Base URL of a model server; /v1 is added to one without a path",
+        },
+        kind: Kind::Url(|upstream| &mut upstream.url),
+    },
+    Key {
+        about: About {
+            section: Section::Upstream,
+            name: "key_env",
+            fallback: Fallback::Nothing,
+            flag: Some(Flag { name: "upstream-key-env", value: "NAME", repeatable: false }),
+            help: "Variable that holds the model server's key",
+        },
+        kind: Kind::Variable(|upstream| &mut upstream.key_env),
+    },
+    Key {
+        about: About {
+            section: Section::Upstream,
+            name: "contract",
+            fallback: Fallback::SameAs("contract.mode"),
+            flag: None,
+            help: "What is done about tool calls of this model server that break the contract",
+        },
+        kind: Kind::Mode(|upstream| &mut upstream.contract),
+    },
+];
+
+/// All keys, in the order in which they are listed.
+pub(crate) fn every_key() -> impl Iterator<Item = &'static About> {
+    Section::ALL.into_iter().flat_map(|section| {
+        let once = KEYS.iter().map(|key| &key.about);
+        let per_upstream = UPSTREAM_KEYS.iter().map(|key| &key.about);
+        once.chain(per_upstream).filter(move |about| about.section == section)
+    })
+}

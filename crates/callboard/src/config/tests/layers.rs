@@ -1,0 +1,151 @@
+//! Each key in each layer, and which layer wins.
+
+use super::setup::{Folder, Start, flags, held, pair};
+use crate::config::{
+    ContractMode, ContractSettings, Environment, Limits, LogLevel, PythonSettings, Settings, StoreUrl, Timeouts,
+    every_key, load,
+};
+use std::time::Duration;
+
+/// Path of a key, a value in the file, a value in the environment, and both as they are printed.
+const SAMPLES: &[(&str, &str, &str, &str, &str)] = &[
+    ("listen", "\"127.0.0.1:1\"", "[::1]:2", "\"127.0.0.1:1\"", "\"[::1]:2\""),
+    ("threads", "2", "3", "2", "3"),
+    ("api_keys", "[\"a\"]", "b,c", "[\"********\"]", "[\"********\", \"********\"]"),
+    ("characters", "\"cast\"", "other cast", "\"cast\"", "\"other cast\""),
+    ("store", "\"sqlite:a.db\"", "sqlite::memory:", "\"sqlite:a.db\"", "\"sqlite::memory:\""),
+    ("log", "\"warn\"", "trace", "\"warn\"", "\"trace\""),
+    ("contract.mode", "\"observe\"", "off", "\"observe\"", "\"off\""),
+    ("contract.reasks", "0", "5", "0", "5"),
+    ("contract.stream_arguments", "true", "true", "true", "true"),
+    ("limits.body_bytes", "\"1 MiB\"", "2 MiB", "\"1 MiB\"", "\"2 MiB\""),
+    ("limits.tools", "1", "2", "1", "2"),
+    ("limits.schema_depth", "3", "4", "3", "4"),
+    ("limits.schema_properties", "5", "6", "5", "6"),
+    ("limits.arguments_bytes", "1_024", "2048", "\"1 KiB\"", "\"2 KiB\""),
+    ("limits.reply_bytes", "0x10", "100 B", "16", "100"),
+    ("limits.in_flight", "7", "8", "7", "8"),
+    ("timeouts.connect_seconds", "1.5", "2", "1.5", "2"),
+    ("timeouts.first_byte_seconds", "3", "0.5", "3", "0.5"),
+    ("timeouts.idle_seconds", "4", "5", "4", "5"),
+    ("timeouts.keep_alive_seconds", "6", "7", "6", "7"),
+    ("timeouts.drain_seconds", "0", "9", "0", "9"),
+    ("python.interpreter", "\"/opt/python\"", "python3.13", "\"/opt/python\"", "\"python3.13\""),
+    ("upstream.url", "\"http://a\"", "http://b/v1/", "\"http://a/v1\"", "\"http://b/v1\""),
+];
+
+#[test]
+fn defaults_hold_when_nothing_is_said() {
+    let expected = Settings {
+        listen: "127.0.0.1:8787".parse().unwrap(),
+        threads: 0,
+        api_keys: Vec::new(),
+        characters: "characters".into(),
+        store: StoreUrl::new("sqlite:callboard.db").unwrap(),
+        log: LogLevel::Info,
+        upstreams: Vec::new(),
+        contract: ContractSettings { mode: ContractMode::Enforce, reasks: 1, stream_arguments: false },
+        limits: Limits {
+            body_bytes: 8 * 1024 * 1024,
+            tools: 128,
+            schema_depth: 32,
+            schema_properties: 1000,
+            arguments_bytes: 256 * 1024,
+            reply_bytes: 32 * 1024 * 1024,
+            in_flight: 1024,
+        },
+        timeouts: Timeouts {
+            connect: Duration::from_secs(5),
+            first_byte: Duration::from_secs(600),
+            idle: Duration::from_secs(60),
+            keep_alive: Duration::from_secs(15),
+            drain: Duration::from_secs(30),
+        },
+        python: PythonSettings { interpreter: "python3".into() },
+    };
+    let loaded = Start::default().load().unwrap();
+    assert_eq!(loaded.settings, expected);
+    assert!(loaded.held.iter().all(|held| held.origin.to_string() == "default"));
+}
+
+#[test]
+fn every_key_has_a_sample() {
+    let sampled = SAMPLES.iter().map(|(path, ..)| (*path).to_owned());
+    let sampled: Vec<String> = sampled.chain(["upstream.key_env", "upstream.contract"].map(str::to_owned)).collect();
+    for about in every_key() {
+        assert!(sampled.contains(&about.path()), "{}", about.path());
+    }
+}
+
+#[test]
+fn the_file_wins_over_defaults_and_the_environment_over_the_file() {
+    for (path, in_file, in_variable, file_holds, variable_holds) in SAMPLES {
+        let (header, name) = match path.split_once('.') {
+            Some(("upstream", name)) => ("[[upstream]]".to_owned(), name),
+            Some((section, name)) => (format!("[{section}]"), name),
+            None => (String::new(), *path),
+        };
+        let file = format!("# a comment\n{header}\n{name} = {in_file}\n");
+        let loaded = Start { file: &file, ..Start::default() }.load().unwrap();
+        assert_eq!(held(&loaded, path), pair(file_holds, "callboard.toml line 3"));
+
+        let about = every_key().find(|about| about.path() == *path).unwrap();
+        let variable = about.variable().unwrap();
+        let environment = [(variable.as_str(), *in_variable)];
+        let loaded = Start { file: &file, environment: &environment, ..Start::default() }.load().unwrap();
+        assert_eq!(held(&loaded, path), pair(variable_holds, &format!("environment {variable}")));
+
+        let empty = [(variable.as_str(), "")];
+        let loaded = Start { file: &file, environment: &empty, ..Start::default() }.load().unwrap();
+        assert_eq!(held(&loaded, path), pair(file_holds, "callboard.toml line 3"));
+    }
+}
+
+#[test]
+fn flags_win_over_the_environment() {
+    for (path, words, variable, value, holds) in [
+        ("listen", ["--listen", "127.0.0.1:0"], "CALLBOARD_LISTEN", "127.0.0.1:1", "\"127.0.0.1:0\""),
+        ("characters", ["--characters", "a"], "CALLBOARD_CHARACTERS", "b", "\"a\""),
+        ("store", ["--store", "sqlite:a"], "CALLBOARD_STORE", "sqlite:b", "\"sqlite:a\""),
+        ("log", ["--log", "debug"], "CALLBOARD_LOG", "warn", "\"debug\""),
+        ("upstream.url", ["--upstream", "http://a"], "CALLBOARD_UPSTREAM", "http://b", "\"http://a/v1\""),
+    ] {
+        let start = Start { flags: &words, environment: &[(variable, value)], ..Start::default() };
+        let origin = format!("command line {}", words[0]);
+        assert_eq!(held(&start.load().unwrap(), path), pair(holds, &origin));
+    }
+}
+
+#[test]
+fn the_file_is_the_flag_s_else_the_variable_s_else_the_usual_one() {
+    let folder = Folder::new();
+    folder.write("callboard.toml", "threads = 1");
+    folder.write("by-variable.toml", "threads = 2");
+    folder.write("by-flag.toml", "threads = 3");
+    let absolute = folder.0.join("by-flag.toml").display().to_string();
+    for (words, variables, threads, origin) in [
+        (&[][..], &[][..], "1", "callboard.toml line 1"),
+        (&[], &[("CALLBOARD_CONFIG", "")], "1", "callboard.toml line 1"),
+        (&[], &[("CALLBOARD_CONFIG", "by-variable.toml")], "2", "by-variable.toml line 1"),
+        (&["--config", "by-flag.toml"], &[("CALLBOARD_CONFIG", "by-variable.toml")], "3", "by-flag.toml line 1"),
+        (&["--config", &absolute], &[], "3", &format!("{absolute} line 1")),
+    ] {
+        let environment = Environment::new(variables.iter().copied());
+        let loaded = load(&flags(words), &environment, &folder.0).unwrap();
+        assert_eq!(held(&loaded, "threads"), pair(threads, origin));
+    }
+}
+
+#[test]
+fn variables_of_others_are_passed_over() {
+    let service = [
+        ("KUBERNETES_SERVICE_HOST", "10.0.0.1"),
+        ("CALLBOARD_PORT", "tcp://10.0.0.2:80"),
+        ("CALLBOARD_PORT_80_TCP_ADDR", "10.0.0.2"),
+        ("CALLBOARD_SERVICE_HOST", "10.0.0.2"),
+        ("CALLBOARD_SERVICE_PORT_HTTP", "80"),
+        ("CALLBOARDS", "many"),
+    ];
+    assert!(Start { environment: &service, ..Start::default() }.load().is_ok());
+    assert!(Start { environment: &service[1..], ..Start::default() }.load().is_err());
+}

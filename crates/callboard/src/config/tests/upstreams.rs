@@ -1,0 +1,55 @@
+//! Upstreams from each layer, their keys and their contract.
+
+use super::setup::{Start, held, pair};
+use crate::config::ContractMode;
+
+#[test]
+fn upstreams_are_replaced_as_a_whole() {
+    let file = "[[upstream]]\nurl = 'http://one'\n[[upstream]]\nurl = 'http://two/v2/'\n";
+    let variables = [("CALLBOARD_UPSTREAM", "http://three, http://four:4")];
+    let words = ["--upstream", "http://five", "--upstream", "http://six"];
+    for (environment, flags, expected) in [
+        (&[][..], &[][..], ["http://one/v1", "http://two/v2"]),
+        (&variables, &[], ["http://three/v1", "http://four:4/v1"]),
+        (&variables, &words, ["http://five/v1", "http://six/v1"]),
+    ] {
+        let settings = Start { file, environment, flags }.load().unwrap().settings;
+        let urls: Vec<&str> = settings.upstreams.iter().map(|upstream| upstream.url.as_str()).collect();
+        assert_eq!(urls, expected);
+    }
+}
+
+#[test]
+fn an_upstream_takes_its_contract_from_the_section_unless_it_says_so() {
+    let file = "[[upstream]]\nurl = 'http://a'\n[contract]\nmode = 'observe'\n";
+    let loaded = Start { file, ..Start::default() }.load().unwrap();
+    assert_eq!(loaded.settings.upstreams[0].contract, ContractMode::Observe);
+    assert_eq!(held(&loaded, "upstream.contract"), pair("\"observe\"", "callboard.toml line 4"));
+
+    let file = "[[upstream]]\nurl = 'http://a'\ncontract = 'off'\n[contract]\nmode = 'observe'\n";
+    let loaded = Start { file, ..Start::default() }.load().unwrap();
+    assert_eq!(loaded.settings.upstreams[0].contract, ContractMode::Off);
+    assert_eq!(held(&loaded, "upstream.contract"), pair("\"off\"", "callboard.toml line 3"));
+
+    let loaded = Start { flags: &["--upstream", "http://a"], ..Start::default() }.load().unwrap();
+    assert_eq!(held(&loaded, "upstream.contract"), pair("\"enforce\"", "default"));
+}
+
+#[test]
+fn an_upstream_gets_the_key_that_its_variable_holds() {
+    let file = "[[upstream]]\nurl = 'http://a'\nkey_env = 'KEY_A'\n";
+    let keys = [("KEY_A", "sk-a"), ("KEY_B", " sk-b\n")];
+    let by_variable = [keys[0], keys[1], ("CALLBOARD_UPSTREAM", "http://b"), ("CALLBOARD_UPSTREAM_KEY_ENV", "KEY_A")];
+    for (file, environment, flags, expected) in [
+        (file, &keys[..], &[][..], Some("sk-a")),
+        ("", &keys, &["--upstream", "http://b"], None),
+        ("", &keys, &["--upstream", "http://b", "--upstream-key-env", "KEY_B"], Some("sk-b")),
+        ("", &by_variable, &[], Some("sk-a")),
+        ("", &by_variable, &["--upstream-key-env", "KEY_B"], Some("sk-b")),
+        ("", &by_variable, &["--upstream", "http://c"], Some("sk-a")),
+    ] {
+        let settings = Start { file, environment, flags }.load().unwrap().settings;
+        let key = settings.upstreams[0].key.as_ref();
+        assert_eq!(key.map(|key| key.expose()), expected);
+    }
+}

@@ -1,0 +1,76 @@
+//! The base URL of a model server, in the one form the rest of the program sees.
+//!
+//! Paths such as `/chat/completions` are put behind it, so a query or a fragment has no place in
+//! it; keys come from `key_env`, so a user has none either.
+
+use http::Uri;
+
+/// The URL without slashes at its end, and with `/v1` where it had no path; `None` when it is not a
+/// base URL.
+pub(super) fn normal(text: &str) -> Option<String> {
+    let uri: Uri = text.parse().ok().filter(|_| !text.contains(['#', '?']))?;
+    let scheme = uri.scheme_str().filter(|scheme| ["http", "https"].contains(scheme))?;
+    let authority = uri.authority()?;
+    let server = match authority.port_u16() {
+        Some(port) => format!("{}:{port}", authority.host()),
+        None => authority.host().to_owned(),
+    };
+    // What is left over is a user, or a port that is no number.
+    if authority.host().is_empty() || server != authority.as_str() {
+        return None;
+    }
+    let path = match uri.path().trim_end_matches('/') {
+        "" => "/v1",
+        path => path,
+    };
+    Some(format!("{scheme}://{authority}{path}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_are_brought_into_one_form() {
+        for (said, expected) in [
+            ("http://127.0.0.1:11434/v1", "http://127.0.0.1:11434/v1"),
+            ("http://127.0.0.1:11434/v1/", "http://127.0.0.1:11434/v1"),
+            ("http://127.0.0.1:8000", "http://127.0.0.1:8000/v1"),
+            ("http://127.0.0.1:8000/", "http://127.0.0.1:8000/v1"),
+            ("http://[::1]:8000", "http://[::1]:8000/v1"),
+            ("http://[::1]", "http://[::1]/v1"),
+            ("HTTPS://api.openai.com", "https://api.openai.com/v1"),
+            ("https://example.org/openai//", "https://example.org/openai"),
+            ("https://example.org/openai/v1", "https://example.org/openai/v1"),
+        ] {
+            assert_eq!(normal(said).as_deref(), Some(expected), "{said}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_base_url_is_refused() {
+        for said in [
+            "",
+            "/v1",
+            "localhost:8000",
+            "127.0.0.1:8000",
+            "ftp://host/v1",
+            "unix:///socket",
+            "http://",
+            "http:///v1",
+            "http://:80",
+            "http://host:",
+            "http://host:65536",
+            "http://host:x",
+            "http://me:pw@host/v1",
+            "http://me@host",
+            "http://@host",
+            "http://host/v1?key=1",
+            "http://host/v1#part",
+            "http://ho st/",
+            "http://host/v1 ",
+        ] {
+            assert_eq!(normal(said), None, "{said}");
+        }
+    }
+}

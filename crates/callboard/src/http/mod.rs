@@ -1,0 +1,13 @@
+//! Callboard over HTTP: routes, keys, and the conversion of requests and replies. No decision about calls is made here.
+
+mod chat;
+mod keys;
+mod limit;
+mod models;
+mod operation;
+mod reply;
+mod request_id;
+mod router;
+
+pub use keys::Keys;
+pub use router::router;

@@ -1,0 +1,36 @@
+//! The models on offer: those of all model servers together.
+
+use axum::extract::{Path, State};
+use axum::response::Response;
+use callboard_core::wire::ApiError;
+use http::HeaderMap;
+use http::header::AUTHORIZATION;
+use serde_json::{Value, json};
+
+use super::reply;
+use super::router::Shared;
+
+/// All of them.
+pub(super) async fn list(State(shared): State<Shared>, headers: HeaderMap) -> Response {
+    match fetch(&shared, &headers).await {
+        Ok(models) => reply::json(json!({"object": "list", "data": models}).to_string()),
+        Err(error) => reply::error(&error),
+    }
+}
+
+/// One of them.
+pub(super) async fn one(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
+    let id_of = |model: &Value| model.get("id").and_then(Value::as_str).map(str::to_owned);
+    match fetch(&shared, &headers).await {
+        Err(error) => reply::error(&error),
+        Ok(models) => match models.iter().find(|model| id_of(model).as_deref() == Some(id.as_str())) {
+            Some(model) => reply::json(model.to_string()),
+            None => reply::error(&ApiError::model_not_found(&id, &models.iter().filter_map(id_of).collect::<Vec<_>>())),
+        },
+    }
+}
+
+async fn fetch(shared: &Shared, headers: &HeaderMap) -> Result<Vec<Value>, ApiError> {
+    let authorization = headers.get(AUTHORIZATION).filter(|_| shared.app.keys.is_open());
+    shared.app.upstreams.all_models(&shared.client, authorization).await
+}

@@ -1,0 +1,42 @@
+//! Responses: errors as OpenAI bodies, JSON, and the headers that every reply carries.
+
+use axum::body::Body;
+use axum::response::Response;
+use callboard_core::wire::ApiError;
+use http::header::{CONTENT_TYPE, RETRY_AFTER};
+use http::{HeaderName, HeaderValue, StatusCode};
+
+pub(super) const CONTRACT: HeaderName = HeaderName::from_static("callboard-contract");
+pub(super) const USAGE: HeaderName = HeaderName::from_static("callboard-usage");
+
+/// An error response.
+pub(super) fn error(error: &ApiError) -> Response {
+    let mut response = json(error.to_json());
+    *response.status_mut() = StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    if let Some(seconds) = error.retry_after {
+        response.headers_mut().insert(RETRY_AFTER, seconds.into());
+    }
+    response
+}
+
+/// A JSON response.
+pub(super) fn json(text: String) -> Response {
+    with_type(Body::from(text), HeaderValue::from_static("application/json"))
+}
+
+/// A response of plain text.
+pub(super) fn text(text: String) -> Response {
+    with_type(Body::from(text), HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8"))
+}
+
+/// A response with a body of some type.
+pub(super) fn with_type(body: Body, kind: HeaderValue) -> Response {
+    let mut response = Response::new(body);
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    response
+}
+
+/// A header from words that Callboard made.
+pub(super) fn header(words: &str) -> HeaderValue {
+    HeaderValue::from_str(words).unwrap_or(HeaderValue::from_static("unreadable"))
+}

@@ -1,0 +1,53 @@
+//! A name for each request, on its reply and on every log line about it.
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+const LONGEST: usize = 128;
+const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+
+/// The client's own name for the request if it is a harmless one, else a new one.
+pub(super) fn of(headers: &HeaderMap) -> String {
+    let given = headers.get(&REQUEST_ID).and_then(|value| value.to_str().ok());
+    let harmless = |id: &&str| {
+        !id.is_empty() && id.len() <= LONGEST && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.:".contains(&b))
+    };
+    given.filter(harmless).map_or_else(|| format!("req_{}", random_letters::<20>()), str::to_owned)
+}
+
+/// The name as a header.
+pub(super) fn header(id: &str) -> HeaderValue {
+    HeaderValue::from_str(id).unwrap_or(HeaderValue::from_static("unknown"))
+}
+
+/// Random letters for names that nobody should guess.
+pub(super) fn random_letters<const N: usize>() -> String {
+    random_bytes::<N>().iter().map(|byte| LETTERS.get(usize::from(byte % 32)).map_or('a', |b| char::from(*b))).collect()
+}
+
+/// Random bytes of the system.
+pub(super) fn random_bytes<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    if let Err(error) = getrandom::fill(&mut bytes) {
+        tracing::error!(%error, "the system gives no random bytes");
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_harmless_name_is_kept() {
+        let named = |value: &[u8]| {
+            let mut headers = HeaderMap::new();
+            headers.insert(REQUEST_ID, HeaderValue::from_bytes(value).unwrap());
+            of(&headers)
+        };
+        assert_eq!(named(b"abc-1.2:3_x"), "abc-1.2:3_x");
+        assert!(named(b"a b").starts_with("req_") && named("é".as_bytes()).starts_with("req_"));
+        assert_ne!(of(&HeaderMap::new()), of(&HeaderMap::new()));
+    }
+}

@@ -1,0 +1,72 @@
+//! The routes, and what happens to every request on its way in and out: key, number, name, time.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::time::Instant;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::Response;
+use axum::routing::{get, post};
+use callboard_core::wire::ApiError;
+
+use super::limit::InFlight;
+use super::{chat, models, operation, reply, request_id};
+use crate::app::App;
+use crate::upstream::Client;
+
+/// What a handler has at hand: the app, and this thread's connections.
+#[derive(Clone)]
+pub(super) struct Shared {
+    pub(super) app: Arc<App>,
+    pub(super) client: Client,
+    pub(super) in_flight: InFlight,
+}
+
+/// The name and the start of the request that is being handled.
+#[derive(Clone)]
+pub(super) struct Arrival {
+    pub(super) id: String,
+    pub(super) at: Instant,
+}
+
+/// The router of one thread.
+pub fn router(app: Arc<App>, client: Client, in_flight: Arc<AtomicUsize>) -> Router {
+    let in_flight = InFlight::new(in_flight, app.settings.limits.in_flight);
+    let shared = Shared { app, client, in_flight };
+    Router::new()
+        .route("/v1/chat/completions", post(chat::complete))
+        .route("/v1/models", get(models::list))
+        .route("/v1/models/{*id}", get(models::one))
+        .route("/metrics", get(operation::metrics))
+        .route("/health", get(operation::health))
+        .route("/ready", get(operation::ready))
+        .fallback(unknown_path)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(from_fn_with_state(shared.clone(), around))
+        .with_state(shared)
+}
+
+async fn around(State(shared): State<Shared>, mut request: Request, next: Next) -> Response {
+    let arrival = Arrival { id: request_id::of(request.headers()), at: Instant::now() };
+    let open = matches!(request.uri().path(), "/health" | "/ready");
+    let mut response = if open || shared.app.keys.admit(request.headers()) {
+        request.extensions_mut().insert(arrival.clone());
+        next.run(request).await
+    } else {
+        reply::error(&ApiError::invalid_api_key())
+    };
+    response.headers_mut().insert(request_id::REQUEST_ID, request_id::header(&arrival.id));
+    tracing::debug!(request_id = arrival.id, status = response.status().as_u16(), "answered");
+    response
+}
+
+async fn unknown_path(request: Request<Body>) -> Response {
+    reply::error(&ApiError::unknown_path(request.method().as_str(), request.uri().path()))
+}
+
+async fn wrong_method(request: Request<Body>) -> Response {
+    reply::error(&ApiError::wrong_method(request.method().as_str(), request.uri().path()))
+}

@@ -1,0 +1,13 @@
+//! Callboard, the program: an OpenAI-compatible gateway in front of model servers, whose tool calls keep a contract.
+//!
+//! Order of dependence: `app -> {http, cli} -> session -> {upstream, telemetry} -> callboard_core`. The composition root
+//! is `app`; threads and tasks are started in `server` only.
+
+pub mod app;
+pub mod cli;
+pub mod config;
+pub mod http;
+pub mod server;
+pub mod session;
+pub mod telemetry;
+pub mod upstream;

@@ -1,0 +1,119 @@
+//! Threads and connections: one single-threaded runtime per core, each with its own connections to model servers.
+//!
+//! A request stays on the thread that accepted it, so that a streamed piece is never handed from core to core. This is one
+//! of the few places that start tasks; all of them are owned and awaited here.
+
+use std::net::TcpListener as StdListener;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use crate::app::App;
+use crate::http;
+
+const HEAD_TIME: Duration = Duration::from_secs(30);
+const UPKEEP: Duration = Duration::from_secs(5);
+
+/// Serves until a signal asks to stop and all replies in flight are whole, or the drain time is over.
+pub fn run(app: &Arc<App>, listener: &StdListener) -> anyhow::Result<()> {
+    listener.set_nonblocking(true)?;
+    let (stop, stopped) = watch::channel(false);
+    let mut threads = Vec::new();
+    for number in 0..thread_count(app.settings.threads) {
+        let (app, listener, stopped) = (Arc::clone(app), listener.try_clone()?, stopped.clone());
+        let thread = std::thread::Builder::new().name(format!("serve-{number}"));
+        threads.push(thread.spawn(move || serve_thread(&app, listener, stopped))?);
+    }
+    single_runtime()?.block_on(wait_for_signal(app))?;
+    tracing::info!("draining: replies in flight are finished, new connections are refused");
+    stop.send_replace(true);
+    for thread in threads {
+        thread.join().map_err(|_| anyhow::anyhow!("a server thread panicked"))??;
+    }
+    Ok(())
+}
+
+fn thread_count(setting: usize) -> usize {
+    if setting > 0 { setting } else { std::thread::available_parallelism().map_or(1, std::num::NonZero::get) }
+}
+
+fn single_runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build()
+}
+
+async fn wait_for_signal(app: &App) -> anyhow::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let mut upkeep = tokio::time::interval(UPKEEP);
+    loop {
+        tokio::select! {
+            _ = terminate.recv() => return Ok(()),
+            _ = interrupt.recv() => return Ok(()),
+            _ = upkeep.tick() => app.metrics.run_upkeep(),
+        }
+    }
+}
+
+fn serve_thread(app: &Arc<App>, listener: StdListener, stopped: watch::Receiver<bool>) -> anyhow::Result<()> {
+    single_runtime()?.block_on(async {
+        let router = http::router(Arc::clone(app), app.client(), Arc::clone(&app.in_flight));
+        let listener = TcpListener::from_std(listener).context("cannot listen")?;
+        serve_connections(listener, router, stopped, app.settings.timeouts.drain).await;
+        Ok(())
+    })
+}
+
+async fn serve_connections(listener: TcpListener, router: Router, mut stopped: watch::Receiver<bool>, drain: Duration) {
+    let (graceful, mut tasks) = (GracefulShutdown::new(), JoinSet::new());
+    loop {
+        tokio::select! {
+            biased;
+            _ = stopped.wait_for(|stop| *stop) => break,
+            Some(_) = tasks.join_next() => {}
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => {
+                    let connection = graceful.watch(connection(stream, router.clone()));
+                    tasks.spawn(async move {
+                        if let Err(error) = connection.await {
+                            tracing::debug!(%error, "a connection ended badly");
+                        }
+                    });
+                }
+                Err(error) => pause_after(&error).await,
+            },
+        }
+    }
+    drop(listener);
+    let finished = async {
+        graceful.shutdown().await;
+        while tasks.join_next().await.is_some() {}
+    };
+    if tokio::time::timeout(drain, finished).await.is_err() {
+        tracing::warn!(seconds = drain.as_secs_f64(), "replies were cut off: the drain time is over");
+    }
+}
+
+fn connection(stream: TcpStream, router: Router) -> http1::Connection<TokioIo<TcpStream>, TowerToHyperService<Router>> {
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "no TCP_NODELAY on a connection");
+    }
+    http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIME)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
+}
+
+/// Out of file handles, most likely: waiting a moment lets connections end.
+async fn pause_after(error: &std::io::Error) {
+    tracing::error!(%error, "a connection cannot be accepted");
+    tokio::time::sleep(Duration::from_millis(50)).await;
+}

@@ -1,0 +1,267 @@
+//! The loop of a turn: ask the model server, feed its reply to the engine, hand events up, ask again when told to.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use callboard_core::contract::Report;
+use callboard_core::model::{Delta, Finish, Usage};
+use callboard_core::turn::{Action, Ask, Ending, Event, Input, Turn};
+use callboard_core::wire::ApiError;
+use callboard_core::wire::chat::{ChatRequest, ReplyFault, ReplyReader};
+use http::HeaderValue;
+use http_body_util::BodyExt;
+use hyper::body::{Bytes, Incoming};
+
+use super::stopwatch::{Bell, Stopwatch};
+use crate::telemetry::metrics;
+use crate::upstream::{Client, Failure, Upstream};
+
+/// How long the end of a connection is waited for after the end of its reply.
+const CLOSING_TIME: Duration = Duration::from_millis(100);
+
+/// What a session is made of.
+pub struct SessionParts {
+    /// The client's request.
+    pub request: ChatRequest,
+    /// The engine, not yet begun.
+    pub turn: Turn,
+    /// The model server that is asked.
+    pub upstream: Arc<Upstream>,
+    /// The way to it.
+    pub client: Client,
+    /// The client's own key, for servers that have none configured.
+    pub authorization: Option<HeaderValue>,
+    /// How long a model server may be silent within a reply.
+    pub idle: Duration,
+    /// How long a client may hear nothing.
+    pub keep_alive: Duration,
+    /// The largest reply or event that is read.
+    pub reply_bytes: usize,
+    /// Names the request in the log.
+    pub request_id: String,
+}
+
+/// How far a session has come.
+#[derive(Debug)]
+pub enum Progress {
+    /// Events for the client.
+    Events(Vec<Event>),
+    /// Nothing new, but the client should hear that the connection lives.
+    KeepAlive,
+    /// The reply is whole.
+    Complete(Finish, Option<Usage>),
+    /// There will be no reply.
+    Failed(ApiError),
+}
+
+/// A turn in motion.
+pub struct Session {
+    parts: SessionParts,
+    actions: Vec<Action>,
+    deltas: Vec<Delta>,
+    state: State,
+    watch: Option<Stopwatch>,
+}
+
+enum State {
+    New,
+    Ask(Ask),
+    Reading(ReplyReader, Incoming),
+    Closing(Incoming),
+    Failed(ApiError),
+    Over,
+}
+
+impl Session {
+    /// A session that has not begun.
+    pub fn new(parts: SessionParts) -> Self {
+        Self { parts, actions: Vec::new(), deltas: Vec::new(), state: State::New, watch: None }
+    }
+
+    /// What was done to keep the contract.
+    pub fn report(&self) -> &Report {
+        self.parts.turn.report()
+    }
+
+    /// The usage to show: the server's, or an estimate where it counts nothing.
+    pub fn usage_or_estimate(&self, usage: Option<Usage>) -> Usage {
+        usage.unwrap_or_else(|| Usage::estimate(self.parts.request.bytes(), self.parts.turn.spoken_bytes()))
+    }
+
+    /// The client's request.
+    pub fn request(&self) -> &ChatRequest {
+        &self.parts.request
+    }
+
+    /// Names the request in the log.
+    pub fn request_id(&self) -> &str {
+        &self.parts.request_id
+    }
+
+    /// Goes on until there is something to say.
+    pub async fn next(&mut self) -> Progress {
+        loop {
+            if let Some(progress) = self.perform() {
+                return progress;
+            }
+            match std::mem::replace(&mut self.state, State::Over) {
+                State::New => self.parts.turn.step(Input::Start, &mut self.actions),
+                State::Ask(ask) => {
+                    if let Err(failure) = self.ask(&ask).await {
+                        return self.fail(&failure);
+                    }
+                }
+                State::Reading(reader, body) => {
+                    if let Some(progress) = self.read(reader, body).await {
+                        return progress;
+                    }
+                }
+                State::Closing(body) => self.close(body).await,
+                State::Failed(error) => return Progress::Failed(error),
+                State::Over => return Progress::Failed(ApiError::upstream_broken("it was read past its end")),
+            }
+        }
+    }
+
+    /// Does what the engine wants; what the client is to hear comes back.
+    fn perform(&mut self) -> Option<Progress> {
+        let mut events = Vec::new();
+        let mut ending = None;
+        for action in self.actions.drain(..) {
+            match action {
+                Action::Emit(event) => events.push(event),
+                Action::CallModel(ask) => self.state = State::Ask(ask),
+                Action::Finish(end) => ending = Some(end),
+            }
+        }
+        if !events.is_empty() {
+            self.actions.extend(ending.map(Action::Finish));
+            if let Some(watch) = &mut self.watch {
+                watch.spoke();
+            }
+            return Some(Progress::Events(events));
+        }
+        let ending = ending?;
+        self.state = State::Over;
+        metrics::contract(self.report());
+        Some(match ending {
+            Ending::Complete { finish, usage } => Progress::Complete(finish, usage),
+            Ending::Failed(violation) => {
+                tracing::warn!(
+                    request_id = self.request_id(),
+                    code = violation.kind.code(),
+                    "the model broke the contract; given up"
+                );
+                Progress::Failed((&violation).into())
+            }
+        })
+    }
+
+    async fn ask(&mut self, ask: &Ask) -> Result<(), Failure> {
+        let body = self.parts.request.upstream_body(ask);
+        let parts = &self.parts;
+        if !ask.appended.is_empty() {
+            tracing::info!(request_id = parts.request_id, report = %parts.turn.report(), "asking the model again");
+        }
+        let reply = match parts.client.chat(&parts.upstream, parts.authorization.as_ref(), body).await {
+            Ok(reply) => reply,
+            Err(failure) if failure.is_bad_request() && !ask.appended.is_empty() => {
+                self.parts.turn.step(Input::ReaskRefused, &mut self.actions);
+                return Ok(());
+            }
+            Err(failure) => return Err(failure),
+        };
+        metrics::upstream_reply(&parts.upstream.url, "ok");
+        let most = parts.reply_bytes;
+        let reader = if reply.is_stream { ReplyReader::stream(most) } else { ReplyReader::whole(most) };
+        self.watch.get_or_insert_with(|| Stopwatch::new(self.parts.idle, self.parts.keep_alive)).heard();
+        self.state = State::Reading(reader, reply.body);
+        Ok(())
+    }
+
+    /// Reads one piece of the reply.
+    async fn read(&mut self, mut reader: ReplyReader, mut body: Incoming) -> Option<Progress> {
+        let watch = self.watch.get_or_insert_with(|| Stopwatch::new(self.parts.idle, self.parts.keep_alive));
+        let piece = tokio::select! {
+            biased;
+            piece = next_piece(&mut body) => piece,
+            bell = watch.bell() => match bell {
+                Bell::KeepAlive => {
+                    self.state = State::Reading(reader, body);
+                    return Some(Progress::KeepAlive);
+                }
+                Bell::Idle => Err(Failure::Timeout { phase: "within a reply", seconds: watch.idle_seconds() }),
+            },
+        };
+        let piece = match piece {
+            Err(failure) => return Some(self.fail(&failure)),
+            Ok(piece) => piece,
+        };
+        watch.heard();
+        let fed = match &piece {
+            Some(bytes) => reader.feed(bytes, &mut self.deltas),
+            None => reader.finish(&mut self.deltas),
+        };
+        for delta in self.deltas.drain(..) {
+            self.parts.turn.step(Input::Delta(delta), &mut self.actions);
+        }
+        self.after_piece(fed, reader, piece.map(|_| body));
+        None
+    }
+
+    /// What came before a fault is the client's; the fault follows it.
+    fn after_piece(&mut self, fed: Result<(), ReplyFault>, reader: ReplyReader, rest: Option<Incoming>) {
+        match (fed, rest) {
+            (Err(fault), _) => {
+                let error = fault_error(&fault);
+                tracing::warn!(
+                    request_id = self.request_id(),
+                    code = error.code,
+                    "the model server's reply cannot be used"
+                );
+                self.state = State::Failed(error);
+            }
+            (Ok(()), Some(body)) if reader.is_ended() => self.state = State::Closing(body),
+            (Ok(()), Some(body)) => self.state = State::Reading(reader, body),
+            (Ok(()), None) => self.parts.turn.step(Input::ReplyEnded, &mut self.actions),
+        }
+    }
+
+    /// The reply is whole; its connection is worth keeping, so its last bytes are awaited for a moment.
+    async fn close(&mut self, mut body: Incoming) {
+        let rest = async { while let Ok(Some(_)) = next_piece(&mut body).await {} };
+        let _ = tokio::time::timeout(CLOSING_TIME, rest).await;
+        self.parts.turn.step(Input::ReplyEnded, &mut self.actions);
+    }
+
+    fn fail(&mut self, failure: &Failure) -> Progress {
+        let parts = &self.parts;
+        tracing::warn!(request_id = parts.request_id, upstream = parts.upstream.url, %failure, "the model server failed");
+        metrics::upstream_reply(&parts.upstream.url, failure.word());
+        Progress::Failed(failure.to_api())
+    }
+}
+
+/// The next bytes of a body; none at its proper end.
+async fn next_piece(body: &mut Incoming) -> Result<Option<Bytes>, Failure> {
+    loop {
+        match body.frame().await {
+            None => return Ok(None),
+            Some(Err(error)) => return Err(Failure::Broken(error.to_string())),
+            Some(Ok(frame)) => {
+                if let Ok(bytes) = frame.into_data() {
+                    return Ok(Some(bytes));
+                }
+            }
+        }
+    }
+}
+
+fn fault_error(fault: &ReplyFault) -> ApiError {
+    match fault {
+        ReplyFault::Reported { status: Some(429), .. } => {
+            ApiError::new(429, "upstream_error", fault.to_string()).with_retry_after(1)
+        }
+        _ => ApiError::upstream_broken(&fault.to_string()),
+    }
+}

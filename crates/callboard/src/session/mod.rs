@@ -1,0 +1,10 @@
+//! A turn in motion: what the engine wants is done here, and what happens is fed back to it.
+//!
+//! A session knows model servers and the engine. It knows nothing of HTTP towards the client: events go up as they are.
+
+mod drive;
+mod relay;
+mod stopwatch;
+
+pub use drive::{Progress, Session, SessionParts};
+pub use relay::{Observer, relay_body};

@@ -1,0 +1,4 @@
+//! What can be seen from outside: log lines and metrics.
+
+pub mod log;
+pub mod metrics;

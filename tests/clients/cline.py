@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""The Cline CLI against Callboard: it reads a file, writes another and looks at it, led by a model that breaks every call.
+
+    cline.py GATEWAY_URL MODEL_URL CLINE
+
+The task is also tried without the gateway, where Cline must fail to write the file.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from checks import Suite, equal
+
+GATEWAY, MODEL, CLINE = sys.argv[1:4]
+SECONDS = 60
+NOTES = "the callboard hangs backstage"
+suite = Suite("cline")
+
+
+class Task:
+    """One run of Cline in a workspace of its own."""
+
+    def __init__(self, folder, url):
+        self.home = folder / "home"
+        self.workspace = folder / "workspace"
+        self.source, self.target = self.workspace / "notes.txt", self.workspace / "loud.txt"
+        for path in (self.home, self.workspace):
+            path.mkdir(parents=True)
+        self.source.write_text(NOTES + "\n", encoding="utf-8")
+        self.cline("auth", "-p", "openai-compatible", "-k", "sk-test", "-m", "cline-editor", "-b", f"{url}/v1")
+
+    def cline(self, *arguments):
+        return subprocess.run(
+            [CLINE, *arguments, "--data-dir", str(self.home / "data")], env=self.environment(), cwd=self.workspace,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=SECONDS)
+
+    def environment(self):
+        """Keeps Cline away from the user's own settings, from updating itself and from every host but this one.
+
+        It asks for feature flags even when told to keep to itself; the proxy, where nobody listens, turns that away.
+        """
+        settings = self.home / "settings.json"
+        settings.write_text('{"telemetryOptOut": true, "autoUpdateEnabled": false}', encoding="utf-8")
+        return {**os.environ, "HOME": str(self.home), "CLINE_NO_AUTO_UPDATE": "1",
+                "CLINE_GLOBAL_SETTINGS_PATH": str(settings), "HTTPS_PROXY": "http://127.0.0.1:9", "NO_PROXY": "127.0.0.1"}
+
+    def play(self):
+        prompt = f"Read {self.source} and write its text in capitals to {self.target}"
+        done = self.cline("-P", "openai-compatible", "-m", "cline-editor", "--json", "--auto-approve", "true",
+                          "--retries", "1", "-c", str(self.workspace), prompt)
+        self.events = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+        return self
+
+    def written(self):
+        return self.target.read_text(encoding="utf-8") if self.target.exists() else None
+
+    def tools(self):
+        """The tools that ran, in order, with what Cline understood as their input."""
+        starts = [event["event"] for event in self.events if event.get("type") == "agent_event"]
+        return [(start["toolName"], start["input"]) for start in starts
+                if start["type"] == "content_start" and start["contentType"] == "tool"]
+
+    def result(self):
+        [result] = [event for event in self.events if event["type"] == "run_result"]
+        return result
+
+
+with tempfile.TemporaryDirectory(prefix="callboard-cline-") as folder:
+    through_gateway = None
+
+    @suite.check("finishes the task through the gateway")
+    def _():
+        global through_gateway
+        through_gateway = Task(Path(folder) / "gateway", GATEWAY).play()
+        equal(through_gateway.result()["finishReason"], "completed")
+
+    @suite.check("the file is written, from what was read")
+    def _():
+        equal(through_gateway.written(), NOTES.upper() + "\n")
+
+    @suite.check("every tool got its input as the schema wants it")
+    def _():
+        source, target = str(through_gateway.source), str(through_gateway.target)
+        equal(through_gateway.tools(), [
+            ("read_files", {"files": [{"path": source, "start_line": 1}]}),
+            ("editor", {"path": target, "old_text": None, "new_text": NOTES.upper() + "\n"}),
+            ("read_files", {"files": [{"path": target}]}),
+            ("run_commands", {"commands": [f"wc -l {target}"]}),
+        ])
+
+    @suite.check("both results of two calls at once reach the model")
+    def _():
+        text = through_gateway.result()["text"]
+        assert NOTES.upper() in text and f"1 {through_gateway.target}" in text, text
+
+    @suite.check("the task fails without the gateway")
+    def _():
+        alone = Task(Path(folder) / "alone", MODEL).play()
+        assert "read_files" in [name for name, _ in alone.tools()], "Cline did not even talk to the model"
+        equal(alone.written(), None)
+        return f"{alone.result()['finishReason']}: {alone.result()['text'][:90]}"
+
+    sys.exit(1 if suite.run() else 0)

@@ -1,0 +1,35 @@
+//! The repository's own chores, run with `cargo run -p xtask -- NAME`.
+//!
+//! This file only picks the chore; each one lives in a module of its own. Nothing here is part of the program
+//! that users run.
+
+mod tidy;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+const USAGE: &str = "\
+Usage: cargo run -p xtask -- COMMAND
+
+Commands:
+  tidy    check headers, budgets, imports, spawning, names, leftovers, links and pages of the whole tree
+  help    print this text
+";
+
+fn main() -> Result<ExitCode> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["tidy"] => tidy::run(&mut io::stdout().lock()),
+        ["help" | "--help" | "-h"] | ["tidy", "--help" | "-h"] => {
+            io::stdout().write_all(USAGE.as_bytes())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        _ => {
+            io::stderr().write_all(USAGE.as_bytes())?;
+            Ok(ExitCode::from(2))
+        }
+    }
+}
