@@ -9,10 +9,10 @@ import shutil
 import subprocess
 import sys
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from processes import Process, answers, free_port
+from processes import Process, answers, free_port, machine_cpu_seconds
 
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = ROOT / ".cache"
@@ -56,12 +56,20 @@ class Site:
 
     folder: Path
     running: ExitStack
+    load: Path
     key: str
     callboard: Path | None
     upstream: str = ""
+    processes: list[Process] = field(default_factory=list)
 
     def start(self, name, command, environment=None):
-        return self.running.enter_context(Process(name, command, self.folder, environment))
+        process = self.running.enter_context(Process(name, command, self.folder, environment))
+        self.processes.append(process)
+        return process
+
+    def foreign_cpu_seconds(self):
+        """Time that the machine has spent on anything but the bench, its load included."""
+        return machine_cpu_seconds() - sum(os.times()[:4]) - sum(process.cpu_seconds() for process in self.processes)
 
 
 def build_load():
@@ -72,8 +80,8 @@ def build_load():
     return target / "release/load"
 
 
-def start_upstream(site, load):
-    site.upstream = site.start("upstream", [load, "upstream", "--port", 0]).announced_address()
+def start_upstream(site):
+    site.upstream = site.start("upstream", [site.load, "upstream", "--port", 0]).announced_address()
 
 
 def start_nginx(site):

@@ -113,6 +113,12 @@ def all_stats():
             yield int(entry), text.rpartition(")")[2].split()
 
 
+def machine_cpu_seconds():
+    """Time that all cores together have spent on any work."""
+    user, nice, system, _idle, _iowait, irq, softirq, steal = map(int, Path("/proc/stat").read_text().split()[1:9])
+    return (user + nice + system + irq + softirq + steal) / TICKS_PER_SECOND
+
+
 def resident_bytes(pid):
     try:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE_BYTES

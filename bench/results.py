@@ -9,6 +9,8 @@ from statistics import median
 from typing import Callable
 
 BASE = "nginx"
+# Of all cores; a quiet machine stays well below.
+TOLERATED_FOREIGN_SHARE = 0.1
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,7 @@ def summarise(samples):
     """The figures of one gateway: medians over rounds, the sum of errors, and the rounds themselves."""
     figures = {key: median(sample[key] for sample in samples) for key, _, _ in COLUMNS}
     figures["pieces_per_reply"] = median(sample["pieces_per_reply"] for sample in samples)
+    figures["foreign_share"] = max(sample["foreign_share"] for sample in samples)
     figures["errors"] = sum(sample["errors"] for sample in samples)
     figures["rounds"] = samples
     return figures
@@ -86,7 +89,15 @@ def table(measure, figures):
     for row in rows:
         aligned = [text.rjust(width) for text, width in zip(row[1:-1], widths[1:-1])]
         lines.append("  ".join([row[0].ljust(widths[0]), *aligned, row[-1]]).rstrip())
-    return "\n".join(lines)
+    return "\n".join(lines) + disturbance(figures)
+
+
+def disturbance(figures):
+    """A warning when something else had too much of the machine while this was measured."""
+    worst = max(own["foreign_share"] for own in figures.values())
+    if worst <= TOLERATED_FOREIGN_SHARE:
+        return ""
+    return f"\nother programs had up to {worst:.0%} of the machine meanwhile: do not rely on these figures"
 
 
 def cell(own, key, form):

@@ -51,7 +51,9 @@ impl Page {
         for line in text.lines() {
             fenced ^= line.starts_with("```");
             match (line.strip_prefix("## "), sections.last_mut()) {
-                (Some(heading), _) if !fenced => sections.push(Section { heading: heading.to_owned(), text: String::new() }),
+                (Some(heading), _) if !fenced => {
+                    sections.push(Section { heading: heading.to_owned(), text: String::new() })
+                }
                 (_, Some(section)) => section.text.extend([line, "\n"]),
                 _ => {}
             }

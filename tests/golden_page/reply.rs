@@ -25,13 +25,17 @@ impl Reply {
         let value: Value = serde_json::from_str(shorthand).unwrap_or_else(|error| panic!("{error} in {shorthand}"));
         let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
         let calls: Vec<Value> = value.get("calls").and_then(Value::as_array).into_iter().flatten().cloned().collect();
-        let calls: Vec<Value> = calls.iter().enumerate().map(|(place, call)| whole_call(call, number, place + 1)).collect();
+        let calls: Vec<Value> =
+            calls.iter().enumerate().map(|(place, call)| whole_call(call, number, place + 1)).collect();
         let by_itself = if calls.is_empty() { "stop" } else { "tool_calls" };
         Self {
             text: text("text"),
             reasoning: text("reasoning"),
             finish_reason: text("finish_reason").unwrap_or_else(|| by_itself.to_owned()),
-            usage: value.get("usage").cloned().unwrap_or_else(|| json!({"prompt_tokens": 20, "completion_tokens": 10, "total_tokens": 30})),
+            usage: value
+                .get("usage")
+                .cloned()
+                .unwrap_or_else(|| json!({"prompt_tokens": 20, "completion_tokens": 10, "total_tokens": 30})),
             calls,
         }
     }
@@ -44,5 +48,9 @@ fn whole_call(call: &Value, reply: usize, place: usize) -> Value {
     };
     let id = call.get("id").cloned().unwrap_or_else(|| format!("call_fromTheModelServer{reply:03}{place:03}").into());
     let function = json!({"name": call["name"], "arguments": arguments});
-    if id.is_null() { json!({"type": "function", "function": function}) } else { json!({"id": id, "type": "function", "function": function}) }
+    if id.is_null() {
+        json!({"type": "function", "function": function})
+    } else {
+        json!({"id": id, "type": "function", "function": function})
+    }
 }

@@ -29,7 +29,14 @@ impl Section {
             return Some(written.lines().map(piece).collect());
         }
         let reply = Reply::read(&self.fence("reply")?, number);
-        Some(reply.chunks(usage_asked).iter().map(|chunk| event(format!("data: {chunk}"))).chain([event("data: [DONE]".into())]).collect())
+        Some(
+            reply
+                .chunks(usage_asked)
+                .iter()
+                .map(|chunk| event(format!("data: {chunk}")))
+                .chain([event("data: [DONE]".into())])
+                .collect(),
+        )
     }
 }
 
@@ -57,7 +64,8 @@ impl Reply {
     /// The chunks of a well-formed stream.
     fn chunks(&self, usage_asked: bool) -> Vec<Value> {
         let mut deltas = vec![json!({"role": "assistant", "content": ""})];
-        deltas.extend(self.reasoning.iter().flat_map(|text| words(text)).map(|word| json!({"reasoning_content": word})));
+        deltas
+            .extend(self.reasoning.iter().flat_map(|text| words(text)).map(|word| json!({"reasoning_content": word})));
         deltas.extend(self.text.iter().flat_map(|text| words(text)).map(|word| json!({"content": word})));
         for (index, call) in self.calls.iter().enumerate() {
             deltas.extend(call_deltas(index, call));

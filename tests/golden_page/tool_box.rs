@@ -12,5 +12,7 @@ pub(super) fn read(path: &Path) -> Map<String, Value> {
 
 /// A page's text with every tool spelled out.
 pub(super) fn spelled_out(text: &str, tools: &Map<String, Value>) -> String {
-    tools.iter().fold(text.to_owned(), |text, (name, tool)| text.replace(&format!("\"tools:{name}\""), &tool.to_string()))
+    tools
+        .iter()
+        .fold(text.to_owned(), |text, (name, tool)| text.replace(&format!("\"tools:{name}\""), &tool.to_string()))
 }

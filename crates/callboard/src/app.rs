@@ -77,21 +77,21 @@ pub fn serve(settings: Settings) -> anyhow::Result<()> {
         TcpListener::bind(settings.listen).with_context(|| format!("cannot listen on {}", settings.listen))?;
     let address = listener.local_addr()?;
     let app = Arc::new(App::build(settings)?);
-    greet(&app, &address.to_string())?;
-    server::run(&app, &listener)
+    greet(&app, &address.to_string());
+    server::run(&app, listener)
 }
 
-/// The line that says where to go, for people and for programs that wait for it.
-fn greet(app: &App, address: &str) -> std::io::Result<()> {
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "Callboard {} listening on http://{address}", env!("CARGO_PKG_VERSION"))?;
+/// The line that says where to go, for people and for programs that wait for it. Nobody has to listen.
+fn greet(app: &App, address: &str) {
     let urls: Vec<&str> = app.settings.upstreams.iter().map(|upstream| upstream.url.as_str()).collect();
-    match urls.as_slice() {
-        [] => {
-            writeln!(out, "  no model server yet: start with --upstream URL, for instance http://127.0.0.1:11434/v1")?;
-        }
-        urls => writeln!(out, "  model server: {}", urls.join(", "))?,
-    }
-    writeln!(out, "  point any OpenAI client at http://{address}/v1")?;
-    out.flush()
+    let servers = match urls.as_slice() {
+        [] => "no model server yet: start with --upstream URL, for instance http://127.0.0.1:11434/v1".to_owned(),
+        urls => format!("model server: {}", urls.join(", ")),
+    };
+    let version = env!("CARGO_PKG_VERSION");
+    let words = format!(
+        "Callboard {version} listening on http://{address}\n  {servers}\n  point any OpenAI client at http://{address}/v1\n"
+    );
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(words.as_bytes()).and_then(|()| out.flush());
 }

@@ -24,7 +24,7 @@ const HEAD_TIME: Duration = Duration::from_secs(30);
 const UPKEEP: Duration = Duration::from_secs(5);
 
 /// Serves until a signal asks to stop and all replies in flight are whole, or the drain time is over.
-pub fn run(app: &Arc<App>, listener: &StdListener) -> anyhow::Result<()> {
+pub fn run(app: &Arc<App>, listener: StdListener) -> anyhow::Result<()> {
     listener.set_nonblocking(true)?;
     let (stop, stopped) = watch::channel(false);
     let mut threads = Vec::new();
@@ -33,6 +33,8 @@ pub fn run(app: &Arc<App>, listener: &StdListener) -> anyhow::Result<()> {
         let thread = std::thread::Builder::new().name(format!("serve-{number}"));
         threads.push(thread.spawn(move || serve_thread(&app, listener, stopped))?);
     }
+    // Only the threads hold the socket now, so that it is closed when they stop accepting.
+    drop(listener);
     single_runtime()?.block_on(wait_for_signal(app))?;
     tracing::info!("draining: replies in flight are finished, new connections are refused");
     stop.send_replace(true);

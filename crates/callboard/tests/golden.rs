@@ -25,7 +25,10 @@ fn every_page_holds() {
 fn what_was_done_is_counted() {
     let mut stage = Stage::new();
     let pages = read_pages();
-    let page = pages.into_iter().find(|page| page.stem == "repair-trailing-comma").expect("the page that shows a trailing comma");
+    let page = pages
+        .into_iter()
+        .find(|page| page.stem == "repair-trailing-comma")
+        .expect("the page that shows a trailing comma");
     assert_eq!(judge(&mut stage, page), None);
     let metrics = stage.metrics();
     for outcome in ["violation=\"trailing_comma\",outcome=\"repaired\"", "endpoint=\"chat\",status=\"200\""] {

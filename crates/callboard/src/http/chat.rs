@@ -124,7 +124,7 @@ async fn whole(mut session: Session, stamp: &Stamp) -> Result<Response, ApiError
             Progress::Failed(error) => return Err(error),
             Progress::Complete(finish, usage) => {
                 let usage = counted(session.usage_or_estimate(usage));
-                let mut response = reply::json(completion.finish(stamp, finish, &usage).to_string());
+                let mut response = reply::json(completion.finish(stamp, finish, &usage));
                 let headers = response.headers_mut();
                 headers.insert(reply::CONTRACT, reply::header(&session.report().to_string()));
                 mark_estimate(headers, &usage);

@@ -8,7 +8,14 @@ use super::http::{Message, read_message};
 /// Posts a chat request; `on_text` is called when the body holds some text.
 pub(super) fn post(address: &str, body: &str, on_text: impl Fn()) -> Message {
     let length = body.len();
-    exchange(address, &format!("POST /v1/chat/completions HTTP/1.1\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n"), body, on_text)
+    exchange(
+        address,
+        &format!(
+            "POST /v1/chat/completions HTTP/1.1\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n"
+        ),
+        body,
+        on_text,
+    )
 }
 
 /// Fetches a page.
@@ -18,7 +25,9 @@ pub(super) fn get(address: &str, path: &str) -> Message {
 
 fn exchange(address: &str, head: &str, body: &str, on_text: impl Fn()) -> Message {
     let mut stream = TcpStream::connect(address).expect("a connection to Callboard");
-    stream.write_all(format!("{head}host: {address}\r\nconnection: close\r\n\r\n{body}").as_bytes()).expect("the request goes out");
+    stream
+        .write_all(format!("{head}host: {address}\r\nconnection: close\r\n\r\n{body}").as_bytes())
+        .expect("the request goes out");
     let read = read_message(&mut BufReader::new(stream), |so_far| {
         if holds_text(so_far) {
             on_text();

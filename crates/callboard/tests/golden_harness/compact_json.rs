@@ -17,10 +17,14 @@ fn written(value: &Value, indent: usize) -> String {
     let (inside, outside) = (" ".repeat(indent + 2), " ".repeat(indent));
     let (open, entries, close) = match value {
         Value::Object(map) => {
-            let entry = |(key, value): (&String, &Value)| format!("{inside}{}: {}", Value::from(key.as_str()), written(value, indent + 2));
+            let entry = |(key, value): (&String, &Value)| {
+                format!("{inside}{}: {}", Value::from(key.as_str()), written(value, indent + 2))
+            };
             ("{", map.iter().map(entry).collect::<Vec<_>>(), "}")
         }
-        Value::Array(list) => ("[", list.iter().map(|value| format!("{inside}{}", written(value, indent + 2))).collect(), "]"),
+        Value::Array(list) => {
+            ("[", list.iter().map(|value| format!("{inside}{}", written(value, indent + 2))).collect(), "]")
+        }
         _ => return line,
     };
     format!("{open}\n{}\n{outside}{close}", entries.join(",\n"))
@@ -30,7 +34,8 @@ fn written(value: &Value, indent: usize) -> String {
 pub(super) fn one_line(value: &Value) -> String {
     match value {
         Value::Object(map) => {
-            let entries: Vec<String> = map.iter().map(|(key, value)| format!("{}: {}", Value::from(key.as_str()), one_line(value))).collect();
+            let entries: Vec<String> =
+                map.iter().map(|(key, value)| format!("{}: {}", Value::from(key.as_str()), one_line(value))).collect();
             format!("{{{}}}", entries.join(", "))
         }
         Value::Array(list) => format!("[{}]", list.iter().map(one_line).collect::<Vec<_>>().join(", ")),

@@ -59,7 +59,8 @@ fn line(reader: &mut impl BufRead) -> io::Result<String> {
 /// Appends one chunk; false at the last one.
 fn read_chunk(reader: &mut impl BufRead, body: &mut Vec<u8>) -> io::Result<bool> {
     let size = line(reader)?;
-    let size = u64::from_str_radix(&size, 16).map_err(|_| io::Error::other(format!("{size:?} is no size of a chunk")))?;
+    let size =
+        u64::from_str_radix(&size, 16).map_err(|_| io::Error::other(format!("{size:?} is no size of a chunk")))?;
     let read = reader.take(size).read_to_end(body)?;
     line(reader)?;
     if u64::try_from(read).ok() == Some(size) { Ok(size > 0) } else { Err(io::ErrorKind::UnexpectedEof.into()) }

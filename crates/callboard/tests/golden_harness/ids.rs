@@ -12,7 +12,8 @@ pub(super) struct Ids {
 
 /// Whether an id has the promised form.
 pub(super) fn has_promised_form(id: &str) -> bool {
-    id.strip_prefix("call_").is_some_and(|rest| (24..=32).contains(&rest.len()) && rest.bytes().all(|b| b.is_ascii_alphanumeric()))
+    id.strip_prefix("call_")
+        .is_some_and(|rest| (24..=32).contains(&rest.len()) && rest.bytes().all(|b| b.is_ascii_alphanumeric()))
 }
 
 impl Ids {

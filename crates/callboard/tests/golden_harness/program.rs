@@ -21,11 +21,23 @@ impl Program {
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CALLBOARD_")) {
             command.env_remove(name);
         }
-        command.args(["serve", "--listen", "127.0.0.1:0", "--store", "sqlite::memory:", "--characters", "characters", "--log", "error"]);
+        command.args([
+            "serve",
+            "--listen",
+            "127.0.0.1:0",
+            "--store",
+            "sqlite::memory:",
+            "--characters",
+            "characters",
+            "--log",
+            "error",
+        ]);
         command.args(["--upstream", &format!("http://127.0.0.1:{upstream_port}/v1")]);
         let mut child = command.current_dir(&folder).stdout(Stdio::piped()).spawn().expect("the program starts");
         let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
-        let address = lines.find_map(|line| line.ok()?.split_once("listening on http://").map(|(_, address)| address.trim().to_owned()));
+        let address = lines.find_map(|line| {
+            line.ok()?.split_once("listening on http://").map(|(_, address)| address.trim().to_owned())
+        });
         Self { child, address: address.expect("the program says where it listens") }
     }
 }

@@ -84,7 +84,9 @@ fn serve(mut stream: &TcpStream, scripts: &Scripts) {
     let _ = stream.set_nodelay(true);
     let sent = match scripts.next_reply(request) {
         Some((page, number)) => match page.upstreams().get(number - 1) {
-            Some(section) => answer(&mut stream, section, number, streams.then_some(usage), &|| scripts.wait_for_text(&page)),
+            Some(section) => {
+                answer(&mut stream, section, number, streams.then_some(usage), &|| scripts.wait_for_text(&page))
+            }
             None => send_body(&mut stream, "500 Beyond The Script", "", "application/json", "{}", false),
         },
         None => send_body(&mut stream, "404 No Such Page", "", "application/json", "{}", false),
@@ -93,7 +95,13 @@ fn serve(mut stream: &TcpStream, scripts: &Scripts) {
 }
 
 /// Sends one reply; `streamed` says for a request that streams whether it asks for usage.
-fn answer(out: &mut impl Write, section: &Section, number: usize, streamed: Option<bool>, wait: &dyn Fn()) -> io::Result<()> {
+fn answer(
+    out: &mut impl Write,
+    section: &Section,
+    number: usize,
+    streamed: Option<bool>,
+    wait: &dyn Fn(),
+) -> io::Result<()> {
     let status = section.option("status").unwrap_or("200 OK");
     let headers = section.option("header").map(|header| format!("{header}\r\n")).unwrap_or_default();
     let breaks = section.option("break").is_some();
@@ -104,7 +112,8 @@ fn answer(out: &mut impl Write, section: &Section, number: usize, streamed: Opti
     if let Some(text) = section.fence("text") {
         return send_body(out, status, &headers, "text/html", &text, breaks);
     }
-    let written = section.fence("json").or_else(|| Some(whole_body(&Reply::read(&section.fence("reply")?, number)).to_string()));
+    let written =
+        section.fence("json").or_else(|| Some(whole_body(&Reply::read(&section.fence("reply")?, number)).to_string()));
     send_body(out, status, &headers, "application/json", &written.unwrap_or_default(), breaks)
 }
 
@@ -119,9 +128,19 @@ fn send_stream(out: &mut impl Write, pieces: &[StreamPiece], breaks: bool, wait:
     if breaks { Ok(()) } else { out.write_all(b"0\r\n\r\n") }
 }
 
-fn send_body(out: &mut impl Write, status: &str, headers: &str, kind: &str, body: &str, breaks: bool) -> io::Result<()> {
+fn send_body(
+    out: &mut impl Write,
+    status: &str,
+    headers: &str,
+    kind: &str,
+    body: &str,
+    breaks: bool,
+) -> io::Result<()> {
     let length = body.len() + if breaks { 100 } else { 0 };
-    write!(out, "HTTP/1.1 {status}\r\n{headers}content-type: {kind}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}")
+    write!(
+        out,
+        "HTTP/1.1 {status}\r\n{headers}content-type: {kind}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+    )
 }
 
 fn whole_body(reply: &Reply) -> Value {

@@ -39,7 +39,8 @@ impl Stage {
 
     fn address(&mut self, settings: &str) -> String {
         let (port, number) = (self.port, self.programs.len());
-        let program = self.programs.entry(settings.to_owned()).or_insert_with(|| Program::start(settings, port, number));
+        let program =
+            self.programs.entry(settings.to_owned()).or_insert_with(|| Program::start(settings, port, number));
         program.address.clone()
     }
 }

@@ -137,11 +137,13 @@ pub(super) fn json_text(text: &str) -> String {
 }
 
 /// Usage with all three counts, and the server's details behind them.
-pub(super) fn usage_json(usage: &Usage) -> Value {
-    let mut map = serde_json::Map::new();
-    map.insert("prompt_tokens".to_owned(), usage.prompt_tokens.into());
-    map.insert("completion_tokens".to_owned(), usage.completion_tokens.into());
-    map.insert("total_tokens".to_owned(), usage.total_tokens().into());
-    map.extend(usage.details.iter().map(|(key, value)| (key.clone(), value.clone())));
-    Value::Object(map)
+pub(super) fn usage_json(usage: &Usage) -> String {
+    let (prompt, completion) = (usage.prompt_tokens, usage.completion_tokens);
+    let total = usage.total_tokens();
+    let mut out = format!("{{\"prompt_tokens\":{prompt},\"completion_tokens\":{completion},\"total_tokens\":{total}");
+    for (key, value) in &usage.details {
+        let _ = write!(out, ",{}:{value}", json_text(key));
+    }
+    out.push('}');
+    out
 }

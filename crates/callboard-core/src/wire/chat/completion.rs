@@ -1,8 +1,10 @@
 //! A reply as one body: the same events as a stream, folded.
 
-use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
 
-use super::chunk::{Stamp, usage_json};
+use serde_json::Value;
+
+use super::chunk::{Stamp, json_text, usage_json};
 use crate::model::{Finish, Usage};
 use crate::turn::Event;
 
@@ -46,36 +48,34 @@ impl Completion {
         }
     }
 
-    /// The body.
+    /// The body as JSON text.
     #[must_use]
-    pub fn finish(self, stamp: &Stamp, finish: Finish, usage: &Usage) -> Value {
-        let logprobs = self.logprobs.clone();
-        let choice =
-            json!({"index": 0, "message": self.message(), "logprobs": logprobs, "finish_reason": finish.as_word()});
-        json!({
-            "id": stamp.id,
-            "object": "chat.completion",
-            "created": stamp.created,
-            "model": stamp.model,
-            "choices": [choice],
-            "usage": usage_json(usage),
-        })
+    pub fn finish(self, stamp: &Stamp, finish: Finish, usage: &Usage) -> String {
+        let mut out = String::with_capacity(512 + self.content.len());
+        let (id, model) = (json_text(&stamp.id), json_text(&stamp.model));
+        let _ = write!(out, "{{\"id\":{id},\"object\":\"chat.completion\",\"created\":{},", stamp.created);
+        let _ = write!(out, "\"model\":{model},\"choices\":[{{\"index\":0,\"message\":");
+        self.message(&mut out);
+        let logprobs = self.logprobs.as_ref().map_or_else(|| "null".to_owned(), Value::to_string);
+        let _ = write!(out, ",\"logprobs\":{logprobs},\"finish_reason\":\"{}\"}}]", finish.as_word());
+        let _ = write!(out, ",\"usage\":{}}}", usage_json(usage));
+        out
     }
 
-    fn message(self) -> Value {
+    fn message(&self, out: &mut String) {
         let silent = self.content.is_empty() && !(self.calls.is_empty() && self.refusal.is_empty());
-        let mut message = Map::new();
-        message.insert("role".to_owned(), "assistant".into());
-        message.insert("content".to_owned(), if silent { Value::Null } else { self.content.into() });
-        message.insert("refusal".to_owned(), if self.refusal.is_empty() { Value::Null } else { self.refusal.into() });
+        let text_or_null = |text: &str, null: bool| if null { "null".to_owned() } else { json_text(text) };
+        let content = text_or_null(&self.content, silent);
+        let refusal = text_or_null(&self.refusal, self.refusal.is_empty());
+        let _ = write!(out, "{{\"role\":\"assistant\",\"content\":{content},\"refusal\":{refusal}");
         if !self.reasoning.is_empty() {
-            message.insert("reasoning_content".to_owned(), self.reasoning.into());
+            let _ = write!(out, ",\"reasoning_content\":{}", json_text(&self.reasoning));
         }
-        if !self.calls.is_empty() {
-            let calls: Vec<Value> = self.calls.into_iter().map(FoldedCall::into_json).collect();
-            message.insert("tool_calls".to_owned(), calls.into());
+        for (number, call) in self.calls.iter().enumerate() {
+            out.push_str(if number == 0 { ",\"tool_calls\":[" } else { "," });
+            call.write(out);
         }
-        Value::Object(message)
+        out.push_str(if self.calls.is_empty() { "}" } else { "]}" });
     }
 
     /// Probabilities of later pieces are put behind those of earlier ones.
@@ -97,7 +97,9 @@ impl Completion {
 }
 
 impl FoldedCall {
-    fn into_json(self) -> Value {
-        json!({"id": self.id, "type": "function", "function": {"name": self.name, "arguments": self.arguments}})
+    fn write(&self, out: &mut String) {
+        let (id, name, arguments) = (json_text(&self.id), json_text(&self.name), json_text(&self.arguments));
+        let _ = write!(out, "{{\"id\":{id},\"type\":\"function\",");
+        let _ = write!(out, "\"function\":{{\"name\":{name},\"arguments\":{arguments}}}}}");
     }
 }

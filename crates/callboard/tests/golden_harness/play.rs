@@ -1,0 +1,115 @@
+//! One run of a page in one mode: what is sent, what comes back, what the model server was asked.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::Stage;
+use super::events::{self, Event, Folded};
+use super::form::{faults_of_calls, faults_of_stream};
+use super::http::Message;
+use crate::golden_page::Page;
+
+/// How a reply is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    Streamed,
+    Whole,
+}
+
+impl Mode {
+    pub(super) const BOTH: [Mode; 2] = [Mode::Streamed, Mode::Whole];
+
+    /// The word for it in headings.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Mode::Streamed => "streamed",
+            Mode::Whole => "whole",
+        }
+    }
+}
+
+/// The result of one run.
+pub(super) struct Take {
+    pub(super) mode: Mode,
+    pub(super) response: Message,
+    pub(super) asked: Vec<Value>,
+}
+
+/// Plays a request in one mode. `stream_options` are left out where nothing is streamed.
+pub(super) fn play(stage: &mut Stage, page: &Arc<Page>, request: &Value, mode: Mode) -> Take {
+    let (response, asked) = stage.play(page, &request.to_string());
+    Take { mode, response, asked }
+}
+
+/// A page's request with what the mode adds.
+pub(super) fn request_for(page: &Page, request: &Value, mode: Mode) -> Value {
+    let mut request = request.clone();
+    request["model"] = page.stem.as_str().into();
+    match mode {
+        Mode::Streamed => request["stream"] = true.into(),
+        Mode::Whole => {
+            request.as_object_mut().expect("a request is an object").remove("stream_options");
+        }
+    }
+    request
+}
+
+impl Take {
+    /// The body as text.
+    pub(super) fn text(&self) -> &str {
+        std::str::from_utf8(&self.response.body).expect("a body of text")
+    }
+
+    /// The body as JSON, for whole replies and errors.
+    pub(super) fn json(&self) -> Value {
+        serde_json::from_str(self.text()).unwrap_or_else(|error| panic!("{error}: {}", self.text()))
+    }
+
+    /// Whether the body is a stream.
+    pub(super) fn is_stream(&self) -> bool {
+        self.response.header("content-type").is_some_and(|kind| kind.starts_with("text/event-stream"))
+    }
+
+    /// The events of a stream.
+    pub(super) fn events(&self) -> Vec<Event> {
+        events::read(self.text())
+    }
+
+    /// What the client puts together; none where there was an error.
+    pub(super) fn folded(&self) -> Option<Folded> {
+        if self.response.status() != 200 {
+            return None;
+        }
+        if !self.is_stream() {
+            return Some(Folded::of_body(&self.json()));
+        }
+        let events = self.events();
+        let failed = events.iter().any(|event| matches!(event, Event::Data(chunk) if chunk.get("error").is_some()));
+        (!failed).then(|| Folded::of_stream(&events))
+    }
+
+    /// What breaks a promise that every reply keeps.
+    pub(super) fn faults(&self, page: &Page, request: &Value) -> Vec<String> {
+        let mut faults = Vec::new();
+        if self.response.header("x-request-id").is_none() {
+            faults.push("there is no x-request-id".to_owned());
+        }
+        if self.asked.len() != page.upstreams().len() && self.response.status() != 400 {
+            faults.push(format!(
+                "the model server was asked {} times, the page has {} replies",
+                self.asked.len(),
+                page.upstreams().len()
+            ));
+        }
+        if self.response.status() == 400 && page.upstreams().is_empty() && !self.asked.is_empty() {
+            faults.push("something was sent on although the request was refused".to_owned());
+        }
+        if self.is_stream() {
+            let usage_asked = request["stream_options"]["include_usage"] == true;
+            faults.extend(faults_of_stream(&self.events(), &page.stem, usage_asked));
+        }
+        faults.extend(self.folded().map(|reply| faults_of_calls(&reply, request)).unwrap_or_default());
+        faults.into_iter().map(|fault| format!("{}: {fault}", self.mode.word())).collect()
+    }
+}

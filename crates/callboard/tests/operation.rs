@@ -1,0 +1,314 @@
+//! How the program behaves for those who run it: keys, limits, time limits, draining, failing model servers, modes.
+//!
+//! Real processes and real sockets; where an order of events matters, a channel holds one side until the other is there.
+
+#[cfg(test)]
+mod operation_support;
+
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, channel};
+
+use operation_support::{Connection, ModelServer, Program, Visit, ask, post, refused_start};
+
+const WHOLE: &str = r#"{"model":"m","messages":[{"role":"user","content":"Hi"}]}"#;
+const STREAMED: &str = r#"{"model":"m","stream":true,"messages":[{"role":"user","content":"Hi"}]}"#;
+const WITH_TOOL: &str = r#"{"model":"m","stream":true,"messages":[{"role":"user","content":"Hi"}],"tools":[{"type":"function",
+    "function":{"name":"note","parameters":{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}}}]}"#;
+
+fn polite() -> ModelServer {
+    ModelServer::start(|mut visit| match visit.path.as_str() {
+        "/v1/models" => visit.json(200, r#"{"object":"list","data":[{"id":"m","object":"model"}]}"#),
+        _ => visit.answer("Hello."),
+    })
+}
+
+/// A model server that stops in the middle of a reply until the test lets it go on.
+fn halting(
+    first: impl Fn(&mut Visit) + Send + Sync + 'static,
+    then: impl Fn(&mut Visit) + Send + Sync + 'static,
+    go: Receiver<()>,
+) -> ModelServer {
+    let go = Mutex::new(go);
+    ModelServer::start(move |mut visit| {
+        visit.begin_stream();
+        first(&mut visit);
+        go.lock().unwrap().recv().unwrap();
+        then(&mut visit);
+    })
+}
+
+#[test]
+fn keys_open_the_door_and_stay_inside() {
+    let (seen, requests) = channel();
+    let seen = Mutex::new(seen);
+    let server = ModelServer::start(move |mut visit| {
+        seen.lock().unwrap().send(visit.headers.clone()).unwrap();
+        visit.answer("Hello.");
+    });
+    let keyed = Program::before(&server.url, &[("CALLBOARD_API_KEYS", "one,two")]);
+    for headers in [&[][..], &["authorization: Bearer three"], &["authorization: one"]] {
+        let refused = ask(&keyed.address, "POST", "/v1/chat/completions", headers, WHOLE);
+        assert_eq!((refused.status, refused.error("code").as_str()), (401, "invalid_api_key"));
+        assert!(refused.headers.contains("x-request-id: "));
+    }
+    assert_eq!(ask(&keyed.address, "GET", "/metrics", &[], "").status, 401);
+    assert_eq!(ask(&keyed.address, "GET", "/health", &[], "").status, 200);
+    assert_eq!(ask(&keyed.address, "POST", "/v1/chat/completions", &["authorization: Bearer two"], WHOLE).status, 200);
+    assert!(!requests.recv().unwrap().contains("authorization"), "Callboard's own keys never leave");
+
+    let open = Program::before(&server.url, &[]);
+    assert_eq!(ask(&open.address, "POST", "/v1/chat/completions", &["authorization: Bearer mine"], WHOLE).status, 200);
+    assert!(
+        requests.recv().unwrap().contains("authorization: bearer mine"),
+        "without keys the client's own is passed on"
+    );
+
+    let own = Program::start(&["--upstream", &server.url, "--upstream-key-env", "SECRET"], &[("SECRET", "theirs")]);
+    assert_eq!(ask(&own.address, "POST", "/v1/chat/completions", &["authorization: Bearer mine"], WHOLE).status, 200);
+    assert!(requests.recv().unwrap().contains("authorization: bearer theirs"));
+}
+
+#[test]
+fn without_keys_only_loopback_is_served() {
+    let complaint = refused_start(&["--listen", "0.0.0.0:0"], &[]);
+    assert!(complaint.contains("CALLBOARD_API_KEYS") && complaint.contains("127.0.0.1"), "{complaint}");
+    let complaint = refused_start(&["--upstream", "ftp://x"], &[]);
+    assert!(complaint.contains("http://"), "{complaint}");
+}
+
+#[test]
+fn a_request_keeps_its_name() {
+    let program = Program::before(&polite().url, &[]);
+    let named = ask(&program.address, "POST", "/v1/chat/completions", &["x-request-id: my-name.1"], WHOLE);
+    assert!(named.headers.contains("x-request-id: my-name.1"));
+    assert!(named.headers.contains("callboard-contract: ok") && named.headers.contains("callboard-usage: estimated"));
+    assert!(post(&program.address, "{").headers.contains("x-request-id: req_"));
+}
+
+#[test]
+fn what_does_not_exist_is_said() {
+    let program = Program::before(&polite().url, &[]);
+    let path = ask(&program.address, "GET", "/v2/chat", &[], "");
+    assert_eq!((path.status, path.error("code").as_str()), (404, "unknown_url"));
+    let method = ask(&program.address, "GET", "/v1/chat/completions", &[], "");
+    assert_eq!((method.status, method.error("code").as_str()), (405, "method_not_allowed"));
+    assert_eq!(ask(&program.address, "GET", "/v1/models/m", &[], "").status, 200);
+    let model = ask(&program.address, "GET", "/v1/models/org/other", &[], "");
+    assert_eq!((model.status, model.error("code").as_str()), (404, "model_not_found"));
+    assert!(model.error("message").contains("org/other") && model.error("message").ends_with("there are: m"));
+}
+
+#[test]
+fn without_a_model_server_it_says_what_to_do() {
+    let program = Program::start(&[], &[]);
+    for answer in [
+        post(&program.address, WHOLE),
+        ask(&program.address, "GET", "/ready", &[], ""),
+        ask(&program.address, "GET", "/v1/models", &[], ""),
+    ] {
+        assert_eq!((answer.status, answer.error("code").as_str()), (503, "no_upstream"));
+        assert!(answer.error("message").contains("--upstream"));
+    }
+    assert_eq!(ask(&program.address, "GET", "/health", &[], "").status, 200);
+}
+
+#[test]
+fn models_of_several_servers_are_found_where_they_are() {
+    let server = |model: &'static str| {
+        ModelServer::start(move |mut visit| match visit.path.as_str() {
+            "/v1/models" => visit.json(200, &format!(r#"{{"data":[{{"id":"{model}","object":"model"}}]}}"#)),
+            _ => visit.answer(model),
+        })
+    };
+    let (first, second) = (server("first"), server("second"));
+    let program = Program::start(&["--upstream", &first.url, "--upstream", &second.url], &[]);
+    let list = ask(&program.address, "GET", "/v1/models", &[], "");
+    assert!(list.body.contains("\"first\"") && list.body.contains("\"second\""));
+    assert!(post(&program.address, &WHOLE.replace("\"m\"", "\"second\"")).body.contains("\"content\":\"second\""));
+    let unknown = post(&program.address, WHOLE);
+    assert_eq!((unknown.status, unknown.error("param").as_str()), (404, "model"));
+    assert!(unknown.error("message").contains("first, second"));
+}
+
+#[test]
+fn a_body_over_the_limit_is_refused_by_name() {
+    let program = Program::before(&polite().url, &[("CALLBOARD_LIMITS_BODY_BYTES", "200")]);
+    assert_eq!(post(&program.address, WHOLE).status, 200);
+    let large = post(&program.address, &WHOLE.replace("Hi", &"x".repeat(300)));
+    assert_eq!((large.status, large.error("code").as_str()), (413, "request_too_large"));
+    assert!(large.error("message").contains("limits.body_bytes of 200"));
+}
+
+#[test]
+fn one_request_too_many_is_asked_to_wait() {
+    let (go, gate) = channel();
+    let server = halting(|visit| visit.text("One"), |visit| visit.finish("stop"), gate);
+    let program = Program::before(&server.url, &[("CALLBOARD_LIMITS_IN_FLIGHT", "1")]);
+    let mut first = Connection::send(&program.address, "POST", "/v1/chat/completions", &[], STREAMED);
+    first.read_until("One").unwrap();
+    let second = post(&program.address, STREAMED);
+    assert_eq!((second.status, second.error("code").as_str()), (503, "overloaded"));
+    assert!(second.headers.contains("retry-after: 1"));
+    go.send(()).unwrap();
+    assert!(first.read_until("[DONE]").is_some());
+}
+
+#[test]
+fn a_dead_model_server_is_a_503() {
+    let program = Program::before(&ModelServer::nowhere(), &[]);
+    for body in [WHOLE, STREAMED] {
+        let answer = post(&program.address, body);
+        assert_eq!((answer.status, answer.error("code").as_str()), (503, "upstream_unavailable"));
+        assert!(answer.headers.contains("retry-after: "));
+    }
+    assert_eq!(ask(&program.address, "GET", "/ready", &[], "").status, 503);
+}
+
+#[test]
+fn a_silent_model_server_is_a_504() {
+    let (go, gate) = channel::<()>();
+    let gate = Mutex::new(gate);
+    let server = ModelServer::start(move |_visit| gate.lock().unwrap().recv().unwrap_or_default());
+    let program = Program::before(&server.url, &[("CALLBOARD_TIMEOUTS_FIRST_BYTE_SECONDS", "0.1")]);
+    let answer = post(&program.address, WHOLE);
+    assert_eq!((answer.status, answer.error("code").as_str()), (504, "upstream_timeout"));
+    assert!(answer.headers.contains("retry-after: "));
+    drop(go);
+}
+
+#[test]
+fn a_stream_that_falls_silent_ends_with_an_error() {
+    let (go, gate) = channel();
+    let server = halting(|visit| visit.text("One"), |_| {}, gate);
+    let program = Program::before(&server.url, &[("CALLBOARD_TIMEOUTS_IDLE_SECONDS", "0.1")]);
+    let answer = post(&program.address, STREAMED);
+    assert!(answer.body.contains("One") && answer.body.contains("upstream_timeout"), "{}", answer.body);
+    assert!(!answer.body.contains("[DONE]"));
+    go.send(()).unwrap();
+}
+
+#[test]
+fn a_stream_that_breaks_ends_with_an_error() {
+    let server = ModelServer::start(|mut visit| {
+        visit.begin_stream();
+        visit.text("One");
+        visit.stream.shutdown(std::net::Shutdown::Both).unwrap();
+    });
+    let program = Program::before(&server.url, &[]);
+    let answer = post(&program.address, STREAMED);
+    assert!(answer.body.contains("One") && answer.body.contains("upstream_error"), "{}", answer.body);
+    assert!(!answer.body.contains("[DONE]") && !answer.body.contains("finish_reason\":\"stop"));
+}
+
+#[test]
+fn a_client_that_waits_hears_that_the_connection_lives() {
+    let (go, gate) = channel();
+    let head = r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"note","arguments":"{\"text\":"}}]}}]}"#;
+    let tail = r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"\"long\"}"}}]}}]}"#;
+    let server = halting(
+        move |visit| visit.event(head),
+        move |visit| {
+            visit.event(tail);
+            visit.finish("tool_calls");
+        },
+        gate,
+    );
+    let program = Program::before(&server.url, &[("CALLBOARD_TIMEOUTS_KEEP_ALIVE_SECONDS", "0.05")]);
+    let mut client = Connection::send(&program.address, "POST", "/v1/chat/completions", &[], WITH_TOOL);
+    assert!(client.read_until(": keep-alive").is_some());
+    go.send(()).unwrap();
+    assert!(client.read_until(r#"{\"text\":\"long\"}"#).is_some());
+    assert!(client.read_until("[DONE]").is_some());
+}
+
+#[test]
+fn arguments_stream_as_they_grow_when_asked_to() {
+    let (go, gate) = channel();
+    let call = |arguments: &str| {
+        format!(
+            r#"{{"choices":[{{"delta":{{"tool_calls":[{{"index":0,"id":"a","function":{{"name":"note","arguments":"{arguments}"}}}}]}}}}]}}"#
+        )
+    };
+    let more = |arguments: &str| {
+        format!(
+            r#"{{"choices":[{{"delta":{{"tool_calls":[{{"index":0,"function":{{"arguments":"{arguments}"}}}}]}}}}]}}"#
+        )
+    };
+    let (begun, good, bad) = (call(r#"{\"text\":"#), more(r#"\"long\"}"#), more("7}"));
+    let broken = std::sync::atomic::AtomicBool::new(false);
+    let server = halting(
+        move |visit| visit.event(&begun),
+        move |visit| {
+            visit.event(if broken.swap(true, std::sync::atomic::Ordering::Relaxed) { &bad } else { &good });
+            visit.finish("tool_calls");
+        },
+        gate,
+    );
+    let program = Program::before(&server.url, &[("CALLBOARD_CONTRACT_STREAM_ARGUMENTS", "true")]);
+    let mut client = Connection::send(&program.address, "POST", "/v1/chat/completions", &[], WITH_TOOL);
+    assert!(client.read_until(r#"{\"text\":"#).is_some(), "the first piece comes before the last is written");
+    go.send(()).unwrap();
+    assert!(client.read_until("\"finish_reason\":\"tool_calls\"").is_some());
+    go.send(()).unwrap();
+    let answer = post(&program.address, WITH_TOOL);
+    assert!(answer.body.contains("invalid_tool_arguments") && !answer.body.contains("[DONE]"), "{}", answer.body);
+}
+
+#[test]
+fn a_client_that_leaves_stops_the_model() {
+    let (left, leaving) = channel();
+    let left = Mutex::new(left);
+    let server = ModelServer::start(move |mut visit| {
+        visit.begin_stream();
+        visit.text("One");
+        left.lock().unwrap().send(visit.is_left()).unwrap();
+    });
+    let program = Program::before(&server.url, &[]);
+    let mut client = Connection::send(&program.address, "POST", "/v1/chat/completions", &[], STREAMED);
+    client.read_until("One").unwrap();
+    drop(client);
+    assert!(leaving.recv().unwrap(), "the connection to the model server is closed");
+}
+
+#[test]
+fn draining_finishes_what_has_begun() {
+    let (go, gate) = channel();
+    let server = halting(
+        |visit| visit.text("One"),
+        |visit| {
+            visit.text("Two");
+            visit.finish("stop");
+        },
+        gate,
+    );
+    let program = Program::before(&server.url, &[]);
+    let address = program.address.clone();
+    let mut client = Connection::send(&address, "POST", "/v1/chat/completions", &[], STREAMED);
+    client.read_until("One").unwrap();
+    program.terminate();
+    while std::net::TcpStream::connect(&address).is_ok() {
+        std::thread::yield_now();
+    }
+    go.send(()).unwrap();
+    assert!(client.read_until("Two").is_some() && client.read_until("[DONE]").is_some());
+    assert_eq!(program.exit_code(), Some(0));
+}
+
+#[test]
+fn an_observed_server_is_passed_on_and_counted() {
+    let odd =
+        r#"{"choices":[{"delta":{"tool_calls":[{"id":"x","function":{"name":"note","arguments":"{'text': 'a'}"}}]}}]}"#;
+    let server = ModelServer::start(move |mut visit| {
+        visit.begin_stream();
+        visit.event(odd);
+        visit.finish("stop");
+    });
+    for (mode, counted) in [("observe", true), ("off", false)] {
+        let program = Program::before(&server.url, &[("CALLBOARD_CONTRACT_MODE", mode)]);
+        let answer = post(&program.address, WITH_TOOL);
+        assert!(answer.body.contains(odd), "{mode}: {}", answer.body);
+        assert!(answer.headers.contains(&format!("callboard-contract: {mode}")));
+        let metrics = ask(&program.address, "GET", "/metrics", &[], "").body;
+        assert_eq!(metrics.contains(r#"violation="single_quotes",outcome="observed""#), counted, "{mode}: {metrics}");
+    }
+}

@@ -1,0 +1,57 @@
+//! The real program as a child process, ended when the test ends.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+
+pub(crate) struct Program {
+    child: Child,
+    pub(crate) address: String,
+}
+
+fn command(arguments: &[&str], environment: &[(&str, &str)]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_callboard"));
+    command.args(["serve", "--log", "error"]).args(arguments).env_clear().envs(environment.iter().copied());
+    command.current_dir(env!("CARGO_TARGET_TMPDIR")).stdin(Stdio::null());
+    command
+}
+
+impl Program {
+    pub(crate) fn start(arguments: &[&str], environment: &[(&str, &str)]) -> Self {
+        let mut command = command(arguments, environment);
+        let mut child = command.args(["--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let line = lines.next().expect("a line on stdout").unwrap();
+        let address = line.split("listening on http://").nth(1).expect(&line).trim().to_owned();
+        Self { child, address }
+    }
+
+    /// A program in front of one model server.
+    pub(crate) fn before(upstream: &str, environment: &[(&str, &str)]) -> Self {
+        Self::start(&["--upstream", upstream], environment)
+    }
+
+    pub(crate) fn terminate(&self) {
+        let sent = Command::new("kill").arg(self.child.id().to_string()).status().unwrap();
+        assert!(sent.success());
+    }
+
+    pub(crate) fn exit_code(mut self) -> Option<i32> {
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Starts a program that must not start, and returns what it complains of.
+pub(crate) fn refused_start(arguments: &[&str], environment: &[(&str, &str)]) -> String {
+    let mut child = command(arguments, environment).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut words = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut words).unwrap();
+    assert!(!child.wait().unwrap().success());
+    words
+}
