@@ -56,7 +56,7 @@ fn written_event(line: &str) -> String {
 }
 
 fn chunk(delta: &Value, finish_reason: &Value) -> Value {
-    json!({"id": "chatcmpl-upstream", "object": "chat.completion.chunk", "created": 1, "model": "upstream",
+    json!({"id": "u", "object": "chat.completion.chunk", "created": 1, "model": "m",
         "choices": [{"index": 0, "delta": delta, "finish_reason": finish_reason}]})
 }
 
@@ -86,14 +86,14 @@ fn words(text: &str) -> Vec<&str> {
     text.split_inclusive(' ').collect()
 }
 
-/// The head of a call, then its arguments nine characters at a time.
+/// The head of a call, then its arguments eleven characters at a time.
 fn call_deltas(index: usize, call: &Value) -> Vec<Value> {
     let mut head = call.clone();
     head["index"] = index.into();
     let arguments = head["function"]["arguments"].as_str().unwrap_or_default().to_owned();
     head["function"]["arguments"] = "".into();
     let letters: Vec<char> = arguments.chars().collect();
-    let pieces = letters.chunks(9).map(|piece| {
+    let pieces = letters.chunks(11).map(|piece| {
         let text: String = piece.iter().collect();
         json!({"tool_calls": [{"index": index, "function": {"arguments": text}}]})
     });

@@ -58,12 +58,7 @@ impl Load {
 
     fn request(&self) -> Outcome<Vec<u8>> {
         let body = self.scenario.request()?;
-        let Self {
-            path,
-            authority,
-            key,
-            ..
-        } = self;
+        let Self { path, authority, key, .. } = self;
         let length = body.len();
         let head = format!(
             "POST {path} HTTP/1.1\r\nhost: {authority}\r\nauthorization: Bearer {key}\r\n\
@@ -80,12 +75,7 @@ impl Load {
         while Instant::now() < end && taken.fetch_add(1, Ordering::Relaxed) < self.requests {
             let began = Instant::now();
             body.clear();
-            match timeout(
-                LONGEST_REPLY,
-                self.exchange(&mut connection, request, &mut body),
-            )
-            .await
-            {
+            match timeout(LONGEST_REPLY, self.exchange(&mut connection, request, &mut body)).await {
                 Ok(Ok(pieces)) => {
                     tally.pieces += pieces;
                     tally.latencies.push(began.elapsed());
@@ -101,35 +91,20 @@ impl Load {
     }
 
     /// Sends one request and reads and checks its reply. The connection is kept only after success.
-    async fn exchange(
-        &self,
-        kept: &mut Option<Connection>,
-        request: &[u8],
-        body: &mut Vec<u8>,
-    ) -> Outcome<usize> {
+    async fn exchange(&self, kept: &mut Option<Connection>, request: &[u8], body: &mut Vec<u8>) -> Outcome<usize> {
         let mut connection = match kept.take() {
             Some(connection) => connection,
             None => Connection::new(TcpStream::connect(&self.authority).await?)?,
         };
         connection.write(request).await?;
-        let head = connection
-            .read_head()
-            .await?
-            .ok_or("closed without a reply")?;
+        let head = connection.read_head().await?.ok_or("closed without a reply")?;
         let pieces = connection.read_body(head.framing, body).await?;
         if head.start_line.split(' ').nth(1) != Some("200") {
             return Err(format!("{}: {}", head.start_line, String::from_utf8_lossy(body)).into());
         }
         for expected in self.scenario.expected() {
-            if !body
-                .windows(expected.len())
-                .any(|window| window == expected.as_bytes())
-            {
-                return Err(format!(
-                    "{expected} is missing in: {}",
-                    String::from_utf8_lossy(body)
-                )
-                .into());
+            if !body.windows(expected.len()).any(|window| window == expected.as_bytes()) {
+                return Err(format!("{expected} is missing in: {}", String::from_utf8_lossy(body)).into());
             }
         }
         *kept = (!head.closes).then_some(connection);
@@ -162,9 +137,7 @@ impl Tally {
     /// Of sorted latencies.
     fn quantile_ms(&self, share: f64) -> Option<f64> {
         let place = (self.latencies.len() as f64 * share) as usize;
-        self.latencies
-            .get(place)
-            .map(|latency| latency.as_secs_f64() * 1e3)
+        self.latencies.get(place).map(|latency| latency.as_secs_f64() * 1e3)
     }
 }
 
@@ -174,15 +147,9 @@ mod tests {
 
     #[test]
     fn quantiles_are_taken_from_the_sorted_latencies() {
-        let tally = Tally {
-            latencies: (0..100).rev().map(Duration::from_millis).collect(),
-            ..Tally::default()
-        };
+        let tally = Tally { latencies: (0..100).rev().map(Duration::from_millis).collect(), ..Tally::default() };
         let report = tally.report(Duration::from_secs(2));
-        assert_eq!(
-            (&report["p50_ms"], &report["p99_ms"]),
-            (&json!(50.0), &json!(99.0))
-        );
+        assert_eq!((&report["p50_ms"], &report["p99_ms"]), (&json!(50.0), &json!(99.0)));
         assert_eq!(report["requests_per_second"], json!(50.0));
     }
 }

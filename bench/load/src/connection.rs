@@ -28,22 +28,14 @@ impl Head {
         let text = str::from_utf8(bytes).map_err(|_| malformed("head is not text"))?;
         let mut lines = text.split("\r\n");
         let start_line = lines.next().unwrap_or_default().to_owned();
-        let mut head = Self {
-            start_line,
-            framing: Framing::Length(0),
-            closes: false,
-        };
+        let mut head = Self { start_line, framing: Framing::Length(0), closes: false };
         for (name, value) in lines.filter_map(|line| line.split_once(':')) {
             let value = value.trim();
             if name.eq_ignore_ascii_case("content-length") {
-                head.framing =
-                    Framing::Length(value.parse().map_err(|_| malformed("content-length"))?);
-            } else if name.eq_ignore_ascii_case("transfer-encoding")
-                && value.eq_ignore_ascii_case("chunked")
-            {
+                head.framing = Framing::Length(value.parse().map_err(|_| malformed("content-length"))?);
+            } else if name.eq_ignore_ascii_case("transfer-encoding") && value.eq_ignore_ascii_case("chunked") {
                 head.framing = Framing::Chunked;
-            } else if name.eq_ignore_ascii_case("connection") && value.eq_ignore_ascii_case("close")
-            {
+            } else if name.eq_ignore_ascii_case("connection") && value.eq_ignore_ascii_case("close") {
                 head.closes = true;
             }
         }
@@ -61,11 +53,7 @@ pub(crate) struct Connection {
 impl Connection {
     pub(crate) fn new(stream: TcpStream) -> Result<Self> {
         stream.set_nodelay(true)?;
-        Ok(Self {
-            stream,
-            buffer: Vec::with_capacity(16 << 10),
-            place: 0,
-        })
+        Ok(Self { stream, buffer: Vec::with_capacity(16 << 10), place: 0 })
     }
 
     pub(crate) async fn write(&mut self, bytes: &[u8]) -> Result<()> {
@@ -86,11 +74,7 @@ impl Connection {
     }
 
     /// Appends the body to `body` and tells in how many pieces its sender had framed it.
-    pub(crate) async fn read_body(
-        &mut self,
-        framing: Framing,
-        body: &mut Vec<u8>,
-    ) -> Result<usize> {
+    pub(crate) async fn read_body(&mut self, framing: Framing, body: &mut Vec<u8>) -> Result<usize> {
         let Framing::Length(length) = framing else {
             return self.read_chunks(body).await;
         };
@@ -102,12 +86,8 @@ impl Connection {
     async fn read_chunks(&mut self, body: &mut Vec<u8>) -> Result<usize> {
         for chunks in 0.. {
             let end = self.find(b"\r\n").await?;
-            let size = str::from_utf8(self.take(end))
-                .ok()
-                .and_then(|line| usize::from_str_radix(line.trim(), 16).ok());
-            let size = size
-                .filter(|size| *size < LARGEST_MESSAGE)
-                .ok_or_else(|| malformed("chunk size"))?;
+            let size = str::from_utf8(self.take(end)).ok().and_then(|line| usize::from_str_radix(line.trim(), 16).ok());
+            let size = size.filter(|size| *size < LARGEST_MESSAGE).ok_or_else(|| malformed("chunk size"))?;
             self.place += 2;
             self.fill_to(size + 2).await?;
             body.extend_from_slice(self.take(size));
@@ -122,11 +102,7 @@ impl Connection {
     /// The distance from `place` to the next `mark`, reading on until there is one.
     async fn find(&mut self, mark: &[u8]) -> Result<usize> {
         loop {
-            if let Some(distance) = self
-                .rest()
-                .windows(mark.len())
-                .position(|window| window == mark)
-            {
+            if let Some(distance) = self.rest().windows(mark.len()).position(|window| window == mark) {
                 return Ok(distance);
             }
             self.read_more().await?;
@@ -172,16 +148,8 @@ mod tests {
     #[test]
     fn a_head_tells_its_framing() {
         let cases = [
-            (
-                "HTTP/1.1 200 OK\r\nContent-Length: 12",
-                Framing::Length(12),
-                false,
-            ),
-            (
-                "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\nConnection: close",
-                Framing::Chunked,
-                true,
-            ),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 12", Framing::Length(12), false),
+            ("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\nConnection: close", Framing::Chunked, true),
             ("GET / HTTP/1.1\r\nhost: a", Framing::Length(0), false),
         ];
         for (text, framing, closes) in cases {

@@ -28,9 +28,7 @@ fn main() -> Outcome<()> {
     let command = words.next().unwrap_or_default();
     let arguments = Arguments::read(words)?;
     // One thread each: the machine's cores are shared with the gateway that is measured.
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     match command.as_str() {
         "upstream" => runtime.block_on(upstream::serve(arguments.number("port")?)),
         "load" => {
@@ -43,10 +41,7 @@ fn main() -> Outcome<()> {
 }
 
 fn read_load(arguments: &Arguments) -> Outcome<Load> {
-    let address = arguments
-        .text("url")?
-        .strip_prefix("http://")
-        .ok_or("--url must start with http://")?;
+    let address = arguments.text("url")?.strip_prefix("http://").ok_or("--url must start with http://")?;
     let (authority, path) = address.split_once('/').ok_or("--url must have a path")?;
     Ok(Load {
         authority: authority.to_owned(),

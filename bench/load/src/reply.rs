@@ -32,11 +32,7 @@ impl Reply {
 
     /// One element is one event and one write.
     pub(crate) fn stream(&self, with_usage: bool) -> &[Vec<u8>] {
-        if with_usage {
-            &self.stream_with_usage
-        } else {
-            &self.stream
-        }
+        if with_usage { &self.stream_with_usage } else { &self.stream }
     }
 }
 
@@ -44,20 +40,16 @@ impl Reply {
 pub(crate) fn with_length(status: &str, body: &Value) -> Vec<u8> {
     let body = body.to_string();
     let length = body.len();
-    format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}").into_bytes()
+    format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}")
+        .into_bytes()
 }
 
 fn events(scenario: Scenario, with_usage: bool) -> Vec<String> {
     let chunk = |delta: Value, finish_reason: Value| {
-        let choice =
-            json!({ "index": 0, "delta": delta, "logprobs": null, "finish_reason": finish_reason });
+        let choice = json!({ "index": 0, "delta": delta, "logprobs": null, "finish_reason": finish_reason });
         envelope(scenario, "chat.completion.chunk", &choice)
     };
-    let mut chunks: Vec<Value> = scenario
-        .deltas()
-        .into_iter()
-        .map(|delta| chunk(delta, Value::Null))
-        .collect();
+    let mut chunks: Vec<Value> = scenario.deltas().into_iter().map(|delta| chunk(delta, Value::Null)).collect();
     chunks.push(chunk(json!({}), scenario.finish_reason().into()));
     if with_usage {
         let mut last = chunk(json!({}), Value::Null);
@@ -67,11 +59,7 @@ fn events(scenario: Scenario, with_usage: bool) -> Vec<String> {
         }
         chunks.push(last);
     }
-    chunks
-        .iter()
-        .map(Value::to_string)
-        .chain(["[DONE]".to_owned()])
-        .collect()
+    chunks.iter().map(Value::to_string).chain(["[DONE]".to_owned()]).collect()
 }
 
 /// Each event as a chunk of its own; the head goes with the first, the end with the last.
@@ -103,10 +91,7 @@ mod tests {
 
     #[test]
     fn streams_have_the_promised_number_of_events() {
-        for (scenario, count) in [
-            (Scenario::StreamedToolCall, 25),
-            (Scenario::StreamedText, 204),
-        ] {
+        for (scenario, count) in [(Scenario::StreamedToolCall, 25), (Scenario::StreamedText, 204)] {
             let reply = Reply::to(scenario);
             assert_eq!(reply.stream(true).len(), count);
             assert_eq!(reply.stream(false).len(), count - 1);

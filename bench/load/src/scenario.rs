@@ -25,11 +25,7 @@ pub(crate) enum Scenario {
 }
 
 impl Scenario {
-    pub(crate) const ALL: [Self; 3] = [
-        Self::WholeToolCall,
-        Self::StreamedToolCall,
-        Self::StreamedText,
-    ];
+    pub(crate) const ALL: [Self; 3] = [Self::WholeToolCall, Self::StreamedToolCall, Self::StreamedText];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -40,17 +36,13 @@ impl Scenario {
     }
 
     pub(crate) fn named(name: &str) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|scenario| scenario.name() == name)
+        Self::ALL.into_iter().find(|scenario| scenario.name() == name)
     }
 
     /// The body of the request, the same each time.
     pub(crate) fn request(self) -> Outcome<String> {
         let mut body: Value = serde_json::from_str(include_str!("request.json"))?;
-        let fields = body
-            .as_object_mut()
-            .ok_or("request.json must hold an object")?;
+        let fields = body.as_object_mut().ok_or("request.json must hold an object")?;
         fields.insert("model".into(), self.name().into());
         if self != Self::WholeToolCall {
             fields.insert("stream".into(), true.into());
@@ -90,30 +82,22 @@ impl Scenario {
     pub(crate) fn deltas(self) -> Vec<Value> {
         let mut deltas = vec![json!({ "role": "assistant", "content": "" })];
         if self == Self::StreamedText {
-            deltas.extend(
-                text_pieces()
-                    .iter()
-                    .map(|piece| json!({ "content": piece })),
-            );
+            deltas.extend(text_pieces().iter().map(|piece| json!({ "content": piece })));
             return deltas;
         }
-        deltas.push(
-            json!({ "tool_calls": [{ "index": 0, "id": CALL_ID, "type": "function",
-            "function": { "name": "write_file", "arguments": "" } }] }),
-        );
+        deltas.push(json!({ "tool_calls": [{ "index": 0, "id": CALL_ID, "type": "function",
+            "function": { "name": "write_file", "arguments": "" } }] }));
         let fragments = fragments(&arguments());
-        deltas.extend(fragments.iter().map(|fragment| {
-            json!({ "tool_calls": [{ "index": 0, "function": { "arguments": fragment } }] })
-        }));
+        deltas.extend(
+            fragments
+                .iter()
+                .map(|fragment| json!({ "tool_calls": [{ "index": 0, "function": { "arguments": fragment } }] })),
+        );
         deltas
     }
 
     pub(crate) fn finish_reason(self) -> &'static str {
-        if self == Self::StreamedText {
-            "stop"
-        } else {
-            "tool_calls"
-        }
+        if self == Self::StreamedText { "stop" } else { "tool_calls" }
     }
 }
 
@@ -128,18 +112,12 @@ fn arguments() -> String {
 
 fn fragments(text: &str) -> Vec<String> {
     let letters: Vec<char> = text.chars().collect();
-    letters
-        .chunks(letters.len().div_ceil(ARGUMENT_FRAGMENTS))
-        .map(|chunk| chunk.iter().collect())
-        .collect()
+    letters.chunks(letters.len().div_ceil(ARGUMENT_FRAGMENTS)).map(|chunk| chunk.iter().collect()).collect()
 }
 
 fn text_pieces() -> Vec<String> {
     let words = WORDS.split(' ').cycle().take(TEXT_PIECES - 1);
-    words
-        .map(|word| format!("{word} "))
-        .chain([LAST_WORD.to_owned()])
-        .collect()
+    words.map(|word| format!("{word} ")).chain([LAST_WORD.to_owned()]).collect()
 }
 
 #[cfg(test)]
@@ -155,9 +133,7 @@ mod tests {
 
     #[test]
     fn the_call_is_new_to_the_conversation() {
-        let request = Scenario::StreamedToolCall
-            .request()
-            .expect("request.json is valid");
+        let request = Scenario::StreamedToolCall.request().expect("request.json is valid");
         assert!(!request.contains(CALL_ID));
         assert_eq!(CALL_ID.len(), "call_".len() + 24);
     }

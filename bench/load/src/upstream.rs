@@ -38,15 +38,12 @@ struct Script {
 
 impl Script {
     fn new() -> Self {
-        let models = Scenario::ALL.map(
-            |scenario| json!({ "id": scenario.name(), "object": "model", "owned_by": "bench" }),
-        );
+        let models =
+            Scenario::ALL.map(|scenario| json!({ "id": scenario.name(), "object": "model", "owned_by": "bench" }));
         let refusal = json!({ "error": { "message": "not a request of the bench", "type": "invalid_request_error",
             "param": null, "code": null } });
         Self {
-            replies: Scenario::ALL
-                .map(|scenario| (scenario, Reply::to(scenario)))
-                .into(),
+            replies: Scenario::ALL.map(|scenario| (scenario, Reply::to(scenario))).into(),
             models: with_length("200 OK", &json!({ "object": "list", "data": models })),
             refusal: with_length("400 Bad Request", &refusal),
         }
@@ -71,29 +68,18 @@ impl Script {
     }
 
     async fn answer(&self, connection: &mut Connection, body: &[u8]) -> Result<()> {
-        let asked = |(scenario, _): &&(Scenario, Reply)| {
-            is_set(body, "model", &format!("\"{}\"", scenario.name()))
-        };
+        let asked = |(scenario, _): &&(Scenario, Reply)| is_set(body, "model", &format!("\"{}\"", scenario.name()));
         let Some((scenario, reply)) = self.replies.iter().find(asked) else {
             return connection.write(&self.refusal).await;
         };
         if !is_set(body, "stream", "true") {
             return connection.write(reply.whole()).await;
         }
-        send_events(
-            connection,
-            *scenario,
-            reply.stream(is_set(body, "include_usage", "true")),
-        )
-        .await
+        send_events(connection, *scenario, reply.stream(is_set(body, "include_usage", "true"))).await
     }
 }
 
-async fn send_events(
-    connection: &mut Connection,
-    scenario: Scenario,
-    events: &[Vec<u8>],
-) -> Result<()> {
+async fn send_events(connection: &mut Connection, scenario: Scenario, events: &[Vec<u8>]) -> Result<()> {
     let mut pauses = scenario.pause().map(interval);
     if let Some(pauses) = &mut pauses {
         pauses.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -112,22 +98,10 @@ async fn send_events(
 /// quoted name before a colon can only be a key; the bench's requests have each of these keys once.
 fn is_set(body: &[u8], name: &str, value: &str) -> bool {
     let key = format!("\"{name}\"");
-    let key_at = |place: &usize| {
-        body.get(*place..)
-            .is_some_and(|rest| rest.starts_with(key.as_bytes()))
-    };
-    let fields = body
-        .iter()
-        .enumerate()
-        .filter(|(_, byte)| **byte == b'"')
-        .map(|(place, _)| place)
-        .filter(key_at);
+    let key_at = |place: &usize| body.get(*place..).is_some_and(|rest| rest.starts_with(key.as_bytes()));
+    let fields = body.iter().enumerate().filter(|(_, byte)| **byte == b'"').map(|(place, _)| place).filter(key_at);
     fields
-        .filter_map(|place| {
-            body.get(place + key.len()..)?
-                .trim_ascii_start()
-                .strip_prefix(b":")
-        })
+        .filter_map(|place| body.get(place + key.len()..)?.trim_ascii_start().strip_prefix(b":"))
         .any(|rest| rest.trim_ascii_start().starts_with(value.as_bytes()))
 }
 
@@ -147,11 +121,7 @@ mod tests {
             (r#"{"x":"stream","true":1}"#, false),
         ];
         for (body, expected) in cases {
-            assert_eq!(
-                is_set(body.as_bytes(), "stream", "true"),
-                expected,
-                "{body}"
-            );
+            assert_eq!(is_set(body.as_bytes(), "stream", "true"), expected, "{body}");
         }
     }
 
@@ -160,15 +130,8 @@ mod tests {
         for scenario in Scenario::ALL {
             let request = scenario.request().expect("request.json is valid");
             let value: Value = serde_json::from_str(&request).expect("valid JSON");
-            assert!(is_set(
-                request.as_bytes(),
-                "model",
-                &format!("\"{}\"", scenario.name())
-            ));
-            assert_eq!(
-                is_set(request.as_bytes(), "stream", "true"),
-                value["stream"] == true
-            );
+            assert!(is_set(request.as_bytes(), "model", &format!("\"{}\"", scenario.name())));
+            assert_eq!(is_set(request.as_bytes(), "stream", "true"), value["stream"] == true);
         }
     }
 }

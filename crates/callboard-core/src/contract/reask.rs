@@ -24,6 +24,18 @@ pub fn violation_words(call: &RawCall, violation: &Violation) -> String {
     format!("Error: {violation}. The call was not carried out. {remedy}{quote}")
 }
 
+/// The answer to a call of a character's tool that cannot be run.
+#[must_use]
+pub fn stage_words(call: &RawCall, violation: &Violation) -> String {
+    match violation.kind {
+        ViolationKind::UnknownTool | ViolationKind::ChoiceUnmet => format!("Error: Unknown tool: {}", call.name),
+        ViolationKind::MalformedArguments => format!("Error: Invalid JSON arguments - {violation}"),
+        ViolationKind::InvalidArguments | ViolationKind::InvalidFormat => {
+            format!("Error: Invalid parameters - {violation}")
+        }
+    }
+}
+
 /// The answer to a valid sibling of a call that is asked for again.
 #[must_use]
 pub fn accepted_words() -> &'static str {

@@ -1,26 +1,43 @@
-//! stub
-#![expect(missing_docs, reason = "x")]
-pub enum Piece {
-    Text(String),
-    Reasoning(String),
-    Call(TextCall),
-}
-pub struct TextCall {
-    pub name: String,
-    pub arguments: String,
-}
-pub struct TextReader;
-pub enum End {
-    Complete,
-    CutByLimit,
-    CallsBeside,
-}
-impl TextReader {
-    pub fn new(_: &[&str]) -> Self {
-        Self
-    }
-    pub fn feed(&mut self, t: &str, out: &mut Vec<Piece>) {
-        out.push(Piece::Text(t.to_owned()))
-    }
-    pub fn finish(&mut self, _: End, _: &mut Vec<Piece>) {}
-}
+//! Tool calls, reasoning and control tokens that models write into plain text.
+//!
+//! One incremental reader takes the text as it arrives and hands out three kinds of pieces: text for
+//! the user, reasoning, and calls. Each family of models that writes calls in a form of its own has
+//! one file here. What the arguments mean is not decided here: they leave as the model wrote them,
+//! and are repaired and checked by the contract.
+
+mod call_head;
+mod capture;
+#[cfg(test)]
+mod check;
+mod control;
+mod deepseek;
+mod delimited;
+mod fence;
+mod gemma;
+mod glm;
+mod harmony;
+mod hermes;
+mod invoke;
+mod json_call;
+mod json_scan;
+mod kimi;
+mod marks;
+mod mistral;
+mod objects;
+mod opener;
+mod outlet;
+mod piece;
+mod plain;
+mod pythonic;
+mod qwen_coder;
+mod reader;
+mod sight;
+mod surroundings;
+mod tagged;
+#[cfg(test)]
+mod tests;
+mod think;
+mod tool_names;
+
+pub use piece::{End, Piece, TextCall};
+pub use reader::TextReader;

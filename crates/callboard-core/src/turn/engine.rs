@@ -1,364 +1,64 @@
-//! The turn engine: text goes out as it comes, calls are held until they are valid, broken promises climb the ladder.
-//!
-//! The ladder: repair where nothing is guessed, ask the model again within the budget, give up with a named violation.
-//! Streamed and whole replies take this one path.
+//! One turn with a model, of either kind: with tools that the client runs, or with tools that a character runs here.
 
-use std::collections::HashSet;
+use super::gateway::GatewayTurn;
+use super::stage::StageTurn;
+use super::{Action, Input, StageRules, TurnRequest, TurnSettings};
+use crate::contract::Report;
+use crate::model::{Item, RandomBytes};
 
-use super::ladder;
-use super::live::LiveCalls;
-use super::places::{Place, fill};
-use super::reply::{Heard, Reply};
-use super::{Action, Ask, AskChoice, Ending, Event, Input, TurnRequest, TurnSettings};
-use crate::contract::{Call, CheckedArguments, Outcome, RawCall, Report, Violation, ViolationKind, check_arguments};
-use crate::model::{CallId, Delta, Finish, Item, RandomBytes, Usage};
+/// One turn.
+pub struct Turn(Kind);
 
-/// One turn with a model.
-pub struct Turn {
-    request: TurnRequest,
-    settings: TurnSettings,
-    random: RandomBytes,
-    ids: HashSet<String>,
-    reply: Reply,
-    live: LiveCalls,
-    heard: Vec<Heard>,
-    places: Vec<Place>,
-    appended: Vec<Item>,
-    asked_again: u32,
-    /// Why the model was asked again last, and whether a tool was forced.
-    reason: Option<Violation>,
-    forced: bool,
-    text_shown: bool,
-    held_text: String,
-    usage: Option<Usage>,
-    spoken_bytes: usize,
-    report: Report,
+enum Kind {
+    Gateway(GatewayTurn),
+    Stage(StageTurn),
 }
 
 impl Turn {
-    /// A turn that has not begun.
+    /// A turn whose tools are the client's to run.
     #[must_use]
     pub fn new(request: TurnRequest, settings: TurnSettings, random: RandomBytes) -> Self {
-        Self {
-            reply: Reply::new(&request.tools),
-            ids: request.used_ids.iter().cloned().collect(),
-            request,
-            settings,
-            random,
-            live: LiveCalls::default(),
-            heard: Vec::new(),
-            places: Vec::new(),
-            appended: Vec::new(),
-            asked_again: 0,
-            reason: None,
-            forced: false,
-            text_shown: false,
-            held_text: String::new(),
-            usage: None,
-            spoken_bytes: 0,
-            report: Report::default(),
+        Self(Kind::Gateway(GatewayTurn::new(request, settings, random)))
+    }
+
+    /// A turn whose tools are run here, in rounds.
+    #[must_use]
+    pub fn on_stage(request: TurnRequest, settings: TurnSettings, rules: StageRules, random: RandomBytes) -> Self {
+        Self(Kind::Stage(StageTurn::new(request, settings, rules, random)))
+    }
+
+    /// Takes one input and appends what is to be done.
+    pub fn step(&mut self, input: Input, actions: &mut Vec<Action>) {
+        match &mut self.0 {
+            Kind::Gateway(turn) => turn.step(input, actions),
+            Kind::Stage(turn) => turn.step(input, actions),
         }
     }
 
     /// What was done so far to keep the contract.
     #[must_use]
     pub fn report(&self) -> &Report {
-        &self.report
+        match &self.0 {
+            Kind::Gateway(turn) => &turn.inspector().report,
+            Kind::Stage(turn) => &turn.inspector().report,
+        }
     }
 
     /// Bytes the model has written in all replies of this turn.
     #[must_use]
     pub fn spoken_bytes(&self) -> usize {
-        self.spoken_bytes + self.reply.bytes
-    }
-
-    /// Takes one input and appends what is to be done.
-    pub fn step(&mut self, input: Input, actions: &mut Vec<Action>) {
-        match input {
-            Input::Start => actions.push(Action::CallModel(Ask::default())),
-            Input::Delta(delta) => self.delta(delta, actions),
-            Input::ReplyEnded => self.reply_ended(actions),
-            Input::ReaskRefused => self.reask_refused(actions),
+        match &self.0 {
+            Kind::Gateway(turn) => turn.spoken_bytes(),
+            Kind::Stage(turn) => turn.spoken_bytes(),
         }
     }
 
-    /// A server that cannot force a tool is asked without force; one that refuses that too leaves the promise broken.
-    fn reask_refused(&mut self, actions: &mut Vec<Action>) {
-        if std::mem::take(&mut self.forced) {
-            let appended = self.appended.clone();
-            actions.push(Action::CallModel(Ask { appended, choice: AskChoice::AsRequested }));
-        } else if let Some(violation) = self.reason.take() {
-            self.fail(violation, actions);
-        }
-    }
-
-    fn delta(&mut self, delta: Delta, actions: &mut Vec<Action>) {
-        match delta {
-            Delta::Text(text) => {
-                self.reply.text(text, &mut self.heard);
-                self.pass_on_heard(actions);
-            }
-            Delta::Reasoning(text) => {
-                self.reply.bytes += text.len();
-                self.emit(Event::Reasoning(text), actions);
-            }
-            Delta::Refusal(text) => {
-                self.reply.refused = true;
-                self.emit(Event::Refusal(text), actions);
-            }
-            Delta::Logprobs(value) => self.emit(Event::Logprobs(value), actions),
-            Delta::Finish(finish) => self.reply.finish = Some(finish),
-            Delta::Usage(usage) => self.reply.usage = Some(usage),
-            Delta::Call(_) => self.call_delta(delta, actions),
-        }
-    }
-
-    fn emit(&mut self, event: Event, actions: &mut Vec<Action>) {
-        actions.push(Action::Emit(event));
-    }
-
-    fn pass_on_heard(&mut self, actions: &mut Vec<Action>) {
-        for heard in std::mem::take(&mut self.heard) {
-            match heard {
-                Heard::Reasoning(text) => self.emit(Event::Reasoning(text), actions),
-                Heard::Text(text) => self.text(text, actions),
-            }
-        }
-    }
-
-    /// Text of the first reply goes out at once. Text of a re-ask does only where the client has none yet; else it waits for
-    /// the end, when it is known to be the answer. Text that must fit a format waits until it does.
-    fn text(&mut self, text: String, actions: &mut Vec<Action>) {
-        let keeps = !self.request.tools.is_empty() || !self.request.format.is_text();
-        if keeps {
-            self.reply.spoken.push_str(&text);
-        }
-        if self.holds_format() {
-            return;
-        }
-        if self.asked_again > 0 && self.text_shown {
-            self.held_text.push_str(&text);
-            return;
-        }
-        let blank = text.bytes().all(|b| b.is_ascii_whitespace());
-        self.text_shown |= self.asked_again == 0 && !blank;
-        self.emit(Event::Text(text), actions);
-    }
-
-    fn holds_format(&self) -> bool {
-        !self.request.format.is_text() && !self.settings.stream_arguments
-    }
-
-    fn call_delta(&mut self, delta: Delta, actions: &mut Vec<Action>) {
-        let Some(place) = self.reply.call(delta, &self.request.tools) else { return };
-        let rules = &self.request.rules;
-        let most = if rules.parallel { usize::MAX } else { 1 };
-        if !self.settings.stream_arguments || rules.forbidden || place >= most || !self.live.is_next(place) {
-            return;
-        }
-        let Some(slot) = self.reply.assembler.slot(place).filter(|slot| rules.allows(&slot.name)) else { return };
-        let (random, ids) = (&mut self.random, &mut self.ids);
-        let events = self.live.grow(place, slot, &self.request.tools, || new_id(random, ids));
-        actions.extend(events.into_iter().map(Action::Emit));
-    }
-
-    fn reply_ended(&mut self, actions: &mut Vec<Action>) {
-        let mut heard = std::mem::take(&mut self.heard);
-        self.reply.close(&mut heard);
-        self.heard = heard;
-        self.pass_on_heard(actions);
-        self.add_usage();
-        let (calls, ordered) = self.reply.take_calls();
-        if !ordered {
-            self.report.note("call_index", Outcome::Repaired);
-        }
-        if calls.iter().any(|call| call.from_text) {
-            self.report.note("call_in_text", Outcome::Repaired);
-        }
-        let spoken: Vec<Place> = calls.into_iter().flat_map(|call| self.check(call)).collect();
-        match self.judge(&spoken) {
-            Ok(()) => self.complete(actions),
-            Err(violation) => self.climb(&spoken, violation, actions),
-        }
-    }
-
-    fn add_usage(&mut self) {
-        self.spoken_bytes += std::mem::take(&mut self.reply.bytes);
-        if let Some(usage) = self.reply.usage.take() {
-            match &mut self.usage {
-                Some(sum) => sum.add(usage),
-                None => self.usage = Some(usage),
-            }
-        }
-    }
-
-    /// One call of the model as one place, or several where arguments were glued together.
-    fn check(&mut self, raw: RawCall) -> Vec<Place> {
-        match check_arguments(&raw, &self.request.tools, &self.request.rules, self.settings.arguments_bytes) {
-            Ok(checked) => {
-                let mut offered = raw.id.as_deref();
-                checked
-                    .into_iter()
-                    .map(|checked| Place::Valid(self.call(checked, offered.take(), raw.from_text)))
-                    .collect()
-            }
-            Err(violation) => {
-                let id = self.id_for(raw.id.as_deref(), true);
-                vec![Place::Broken { raw, id, violation }]
-            }
-        }
-    }
-
-    fn call(&mut self, checked: CheckedArguments, offered: Option<&str>, from_text: bool) -> Call {
-        for repair in checked.repairs {
-            self.report.note(repair, Outcome::Repaired);
-        }
-        let id = self.id_for(offered, from_text);
-        Call { id, name: checked.tool, arguments: checked.arguments }
-    }
-
-    /// The server's id where it fits and is new; else a random one.
-    fn id_for(&mut self, offered: Option<&str>, silently: bool) -> CallId {
-        if let Some(id) = offered.and_then(CallId::accept).filter(|id| !self.ids.contains(id.as_str())) {
-            self.ids.insert(id.as_str().to_owned());
-            return id;
-        }
-        if !silently && self.live.is_empty() {
-            self.report.note("call_id", Outcome::Repaired);
-        }
-        new_id(&mut self.random, &mut self.ids)
-    }
-
-    /// Sorts the calls of this reply into the turn's order and says what is still broken.
-    fn judge(&mut self, spoken: &[Place]) -> Result<(), Violation> {
-        self.places = fill(&self.places, spoken);
-        let rules = &self.request.rules;
-        if rules.forbidden && !self.places.is_empty() {
-            self.places.clear();
-            let message = "the model made a tool call although tool_choice is \"none\"";
-            return Err(Violation::new(ViolationKind::ChoiceUnmet, message));
-        }
-        if !rules.parallel && self.places.len() > 1 {
-            self.places.truncate(1);
-            self.report.note("parallel_tool_calls", Outcome::Repaired);
-        }
-        if let Some(violation) = self.places.iter().find_map(Place::violation) {
-            return Err(violation.clone());
-        }
-        if rules.required && self.places.is_empty() && !self.reply.is_cut() {
-            let message = "the model answered without a tool call although tool_choice asks for one";
-            return Err(Violation::new(ViolationKind::ChoiceUnmet, message));
-        }
-        self.judge_format()
-    }
-
-    fn judge_format(&mut self) -> Result<(), Violation> {
-        let reply = &mut self.reply;
-        if self.request.format.is_text() || !self.places.is_empty() || reply.is_cut() || reply.refused {
-            return Ok(());
-        }
-        let (text, repairs) = self.request.format.check(&reply.spoken)?;
-        if self.settings.stream_arguments && !repairs.is_empty() {
-            let message = "the answer is not the JSON that response_format asks for";
-            return Err(Violation::new(ViolationKind::InvalidFormat, message));
-        }
-        for repair in repairs {
-            self.report.note(repair, Outcome::Repaired);
-        }
-        reply.spoken = text;
-        Ok(())
-    }
-
-    fn complete(&mut self, actions: &mut Vec<Action>) {
-        if let Some(violation) = self.live_fault() {
-            return self.fail(violation, actions);
-        }
-        self.emit_held_text(actions);
-        let places = std::mem::take(&mut self.places);
-        let finish = self.finish_reason(!places.is_empty());
-        for place in places.into_iter().skip(self.live.len()) {
-            if let Place::Valid(call) = place {
-                self.emit(Event::Call(call), actions);
-            }
-        }
-        actions.push(Action::Finish(Ending::Complete { finish, usage: self.usage.take() }));
-    }
-
-    fn emit_held_text(&mut self, actions: &mut Vec<Action>) {
-        if self.holds_format() {
-            let text = std::mem::take(&mut self.reply.spoken);
-            if !text.is_empty() {
-                self.emit(Event::Text(text), actions);
-            }
-        } else if self.places.is_empty() && !self.held_text.is_empty() {
-            let text = format!("\n\n{}", self.held_text.trim_start());
-            self.emit(Event::Text(text), actions);
-        }
-    }
-
-    fn finish_reason(&mut self, calls: bool) -> Finish {
-        let said = self.reply.finish;
-        let finish = match said {
-            _ if calls => Finish::ToolCalls,
-            Some(Finish::ToolCalls) | None => Finish::Stop,
-            Some(other) => other,
-        };
-        if said != Some(finish) {
-            self.report.note("finish_reason", Outcome::Repaired);
-        }
-        finish
-    }
-
-    /// What went out live must be exactly what passed the check.
-    fn live_fault(&self) -> Option<Violation> {
-        let repaired =
-            self.report.events().iter().any(|event| !matches!(event.violation, "call_index" | "finish_reason"));
-        let fewer = self.places.len() < self.live.len();
-        (!self.live.is_empty() && (repaired || fewer)).then(|| {
-            let message = "arguments that were already streamed turned out to need repair";
-            Violation::new(ViolationKind::MalformedArguments, message)
-        })
-    }
-
-    /// The next rung: ask again while the budget lasts, else give up.
-    fn climb(&mut self, spoken: &[Place], violation: Violation, actions: &mut Vec<Action>) {
-        let streamed_format = self.settings.stream_arguments && violation.kind == ViolationKind::InvalidFormat;
-        if self.asked_again >= self.settings.reasks || !self.live.is_empty() || streamed_format {
-            return self.fail(violation, actions);
-        }
-        self.note_all(spoken, &violation, Outcome::Reasked);
-        self.asked_again += 1;
-        let text = std::mem::take(&mut self.reply.spoken);
-        let choice = ladder::choice(&self.request, spoken, &violation);
-        self.appended.extend(ladder::items(&self.request, spoken, &violation, text));
-        self.reply = Reply::new(&self.request.tools);
-        self.held_text.clear();
-        self.forced = matches!(choice, AskChoice::Force(_) | AskChoice::Required);
-        self.reason = Some(violation);
-        actions.push(Action::CallModel(Ask { appended: self.appended.clone(), choice }));
-    }
-
-    fn fail(&mut self, violation: Violation, actions: &mut Vec<Action>) {
-        self.report.note(violation.kind.code(), Outcome::Refused);
-        actions.push(Action::Finish(Ending::Failed(violation)));
-    }
-
-    fn note_all(&mut self, spoken: &[Place], violation: &Violation, outcome: Outcome) {
-        let mut kinds: Vec<ViolationKind> = spoken.iter().filter_map(Place::violation).map(|v| v.kind).collect();
-        if kinds.is_empty() {
-            kinds.push(violation.kind);
-        }
-        for kind in kinds {
-            self.report.note(kind.code(), outcome);
-        }
-    }
-}
-
-fn new_id(random: &mut RandomBytes, ids: &mut HashSet<String>) -> CallId {
-    loop {
-        let id = CallId::from_random(random());
-        if ids.insert(id.as_str().to_owned()) {
-            return id;
+    /// What a turn on stage has added to its conversation: texts, calls and results.
+    #[must_use]
+    pub fn transcript(&self) -> &[Item] {
+        match &self.0 {
+            Kind::Gateway(_) => &[],
+            Kind::Stage(turn) => turn.transcript(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::ToolResult;
 use crate::contract::{Call, CallRules, ResponseFormat, ToolSet, Violation};
 use crate::model::{CallId, Delta, Finish, Item, Usage};
 
@@ -35,6 +36,21 @@ impl Default for TurnSettings {
     }
 }
 
+/// How a character's turn is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StageRules {
+    /// How often tools may be run before the model must answer.
+    pub rounds: u32,
+    /// How much of a tool's result the model is told.
+    pub result_characters: usize,
+}
+
+impl Default for StageRules {
+    fn default() -> Self {
+        Self { rounds: 8, result_characters: 1000 }
+    }
+}
+
 /// What happens to a turn.
 #[derive(Debug)]
 pub enum Input {
@@ -46,6 +62,18 @@ pub enum Input {
     ReplyEnded,
     /// The server refused to be asked again in this form.
     ReaskRefused,
+    /// The tools of a round have been run.
+    ToolsDone {
+        /// Their results.
+        results: Vec<ToolResult>,
+        /// The time for this turn is over: no more tools.
+        hurry: bool,
+    },
+    /// The user interrupted; what ran of the current round is given.
+    Interrupted {
+        /// Results of the calls that ran.
+        results: Vec<ToolResult>,
+    },
 }
 
 /// What a turn wants done.
@@ -53,6 +81,8 @@ pub enum Input {
 pub enum Action {
     /// Ask the model, and feed its reply back.
     CallModel(Ask),
+    /// Run these calls, and feed their results back.
+    RunTools(Vec<Call>),
     /// Pass this on to the client.
     Emit(Event),
     /// The turn is over.
@@ -104,6 +134,10 @@ pub enum Event {
     },
     /// More of the arguments of the call that began last.
     CallGrows(String),
+    /// A tool of a character is being run here.
+    RunsTool(Call),
+    /// A tool of a character has been run here.
+    RanTool(ToolResult),
 }
 
 /// How a turn ended.

@@ -64,7 +64,7 @@ fn remark(request: &TurnRequest, violation: &Violation) -> String {
     }
 }
 
-fn spoken_call(call: &Call) -> SpokenCall {
+pub(super) fn spoken_call(call: &Call) -> SpokenCall {
     SpokenCall { id: call.id.clone(), name: call.name.clone(), arguments: call.arguments.as_str().to_owned() }
 }
 

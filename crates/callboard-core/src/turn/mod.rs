@@ -5,12 +5,17 @@
 
 mod assemble;
 mod engine;
+mod gateway;
 mod input;
+mod inspect;
 mod ladder;
 mod live;
 mod places;
 mod reply;
+mod stage;
+mod tool_result;
 
 pub use assemble::Assembler;
 pub use engine::Turn;
-pub use input::{Action, Ask, AskChoice, Ending, Event, Input, TurnRequest, TurnSettings};
+pub use input::{Action, Ask, AskChoice, Ending, Event, Input, StageRules, TurnRequest, TurnSettings};
+pub use tool_result::{ToolOutcome, ToolResult};

@@ -50,13 +50,21 @@ pub(super) enum Section {
     Contract,
     Limits,
     Timeouts,
+    Stage,
     Python,
 }
 
 impl Section {
     /// All sections, in the order in which they are listed.
-    pub(super) const ALL: [Section; 6] =
-        [Section::Top, Section::Upstream, Section::Contract, Section::Limits, Section::Timeouts, Section::Python];
+    pub(super) const ALL: [Section; 7] = [
+        Section::Top,
+        Section::Upstream,
+        Section::Contract,
+        Section::Limits,
+        Section::Timeouts,
+        Section::Stage,
+        Section::Python,
+    ];
 
     /// The name in the file; the top of the file has none.
     pub(super) fn name(self) -> &'static str {
@@ -66,6 +74,7 @@ impl Section {
             Section::Contract => "contract",
             Section::Limits => "limits",
             Section::Timeouts => "timeouts",
+            Section::Stage => "stage",
             Section::Python => "python",
         }
     }

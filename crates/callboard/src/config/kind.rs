@@ -27,6 +27,7 @@ pub(super) enum Kind<T> {
     Store(Field<T, StoreUrl>),
     Secrets(Field<T, Vec<Secret>>),
     Url(Field<T, String>),
+    Name(Field<T, String>),
     Variable(Field<T, Option<String>>),
 }
 
@@ -45,6 +46,7 @@ impl<T> Kind<T> {
             Kind::Store(field) => reading::store_url(raw)?.store(field(target)),
             Kind::Secrets(field) => reading::secrets(raw)?.store(field(target)),
             Kind::Url(field) => reading::url(raw)?.store(field(target)),
+            Kind::Name(field) => reading::name(raw)?.store(field(target)),
             Kind::Variable(field) => reading::variable(raw)?.store(field(target)),
         };
         Some(written)
@@ -68,6 +70,7 @@ impl<T> Kind<T> {
             Kind::Store(_) => "sqlite:FILE, sqlite::memory: or postgres://USER@HOST/DATABASE",
             Kind::Secrets(_) => "a list of keys without spaces; a variable has commas between them",
             Kind::Url(_) => "http://HOST:PORT/PATH or https://…, without user, query or fragment",
+            Kind::Name(_) => "a name",
             Kind::Variable(_) => "the name of an environment variable, not the key itself",
         };
         fixed.to_owned()

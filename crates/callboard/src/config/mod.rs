@@ -34,7 +34,8 @@ pub use origin::Origin;
 pub use reference::reference;
 pub use secret::{Secret, StoreUrl};
 pub use settings::{
-    ContractMode, ContractSettings, Limits, LogLevel, PythonSettings, Settings, Timeouts, UpstreamSettings,
+    ContractMode, ContractSettings, Limits, LogLevel, PythonSettings, Settings, StageSettings, Timeouts,
+    UpstreamSettings,
 };
 
 pub(crate) use flags::CONFIG_FLAG;

@@ -130,6 +130,12 @@ pub(super) fn path(raw: &Raw) -> Option<Reading<PathBuf>> {
     Some(Reading { value: PathBuf::from(text), written: quoted(text) })
 }
 
+/// A name, which may be left empty.
+pub(super) fn name(raw: &Raw) -> Option<Reading<String>> {
+    let text = if raw.text() == Some("") { "" } else { line(raw)? };
+    Some(Reading { value: text.to_owned(), written: quoted(text) })
+}
+
 /// The URL of a store.
 pub(super) fn store_url(raw: &Raw) -> Option<Reading<StoreUrl>> {
     let text = line(raw)?;

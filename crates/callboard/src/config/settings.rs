@@ -31,6 +31,8 @@ pub struct Settings {
     pub limits: Limits,
     /// How long is waited.
     pub timeouts: Timeouts,
+    /// How characters play.
+    pub stage: StageSettings,
     /// How characters are run.
     pub python: PythonSettings,
 }
@@ -49,7 +51,8 @@ impl Settings {
             contract: ContractSettings { mode: ContractMode::Enforce, reasks: 0, stream_arguments: false },
             limits: Limits::default(),
             timeouts: Timeouts::default(),
-            python: PythonSettings { interpreter: PathBuf::new() },
+            stage: StageSettings::default(),
+            python: PythonSettings { interpreter: PathBuf::new(), memory_bytes: 0, workers: 0, import: Duration::ZERO },
         }
     }
 }
@@ -179,9 +182,32 @@ pub struct Timeouts {
     pub drain: Duration,
 }
 
+/// How characters play.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StageSettings {
+    /// The model for characters that name none; empty is the first one of the model server.
+    pub model: String,
+    /// How often tools may run in one turn.
+    pub rounds: usize,
+    /// Time after which a character must answer without more tools.
+    pub turn: Duration,
+    /// Bytes of the arguments of one call.
+    pub arguments_bytes: usize,
+    /// Characters of a tool's result that the model is told.
+    pub result_characters: usize,
+    /// Points of conversations that are remembered.
+    pub conversations: usize,
+}
+
 /// How characters are run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PythonSettings {
     /// The Python program, a path or a name that is looked up.
     pub interpreter: PathBuf,
+    /// Bytes of memory of one worker process.
+    pub memory_bytes: usize,
+    /// Worker processes of one character.
+    pub workers: usize,
+    /// Time that a character's file has to load.
+    pub import: Duration,
 }

@@ -222,6 +222,66 @@ pub(super) static KEYS: &[Key<Settings>] = &[
     },
     Key {
         about: About {
+            section: Section::Stage,
+            name: "model",
+            fallback: Fallback::Text(""),
+            flag: Some(Flag { name: "model", value: "NAME", repeatable: false }),
+            help: "Model that plays characters without a MODEL of their own; empty is the first one of the model server",
+        },
+        kind: Kind::Name(|settings| &mut settings.stage.model),
+    },
+    Key {
+        about: About {
+            section: Section::Stage,
+            name: "rounds",
+            fallback: Fallback::Text("8"),
+            flag: None,
+            help: "How often a character's tools may run in one turn",
+        },
+        kind: Kind::Count { least: 1, most: 100, field: |settings| &mut settings.stage.rounds },
+    },
+    Key {
+        about: About {
+            section: Section::Stage,
+            name: "turn_seconds",
+            fallback: Fallback::Text("60"),
+            flag: None,
+            help: "Time after which a character must answer without more tools",
+        },
+        kind: Kind::Seconds { least: 0.001, field: |settings| &mut settings.stage.turn },
+    },
+    Key {
+        about: About {
+            section: Section::Stage,
+            name: "arguments_bytes",
+            fallback: Fallback::Text("2 KiB"),
+            flag: None,
+            help: "Size of the arguments of one call of a character's tool",
+        },
+        kind: Kind::Bytes(|settings| &mut settings.stage.arguments_bytes),
+    },
+    Key {
+        about: About {
+            section: Section::Stage,
+            name: "result_characters",
+            fallback: Fallback::Text("1000"),
+            flag: None,
+            help: "How much of a tool's result the model is told",
+        },
+        kind: Kind::Count { least: 1, most: 100000, field: |settings| &mut settings.stage.result_characters },
+    },
+    Key {
+        about: About {
+            section: Section::Stage,
+            name: "conversations",
+            fallback: Fallback::Text("10000"),
+            flag: None,
+            help: "Points of conversations that are remembered",
+        },
+        kind: Kind::Count { least: 1, most: 100000, field: |settings| &mut settings.stage.conversations },
+    },
+    Key {
+        about: About {
             section: Section::Python,
             name: "interpreter",
             fallback: Fallback::Text("python3"),
@@ -229,6 +289,36 @@ pub(super) static KEYS: &[Key<Settings>] = &[
             help: "The Python program that runs characters, a path or a name to look up",
         },
         kind: Kind::Path(|settings| &mut settings.python.interpreter),
+    },
+    Key {
+        about: About {
+            section: Section::Python,
+            name: "memory_bytes",
+            fallback: Fallback::Text("512 MiB"),
+            flag: None,
+            help: "Memory of one worker process",
+        },
+        kind: Kind::Bytes(|settings| &mut settings.python.memory_bytes),
+    },
+    Key {
+        about: About {
+            section: Section::Python,
+            name: "workers",
+            fallback: Fallback::Text("4"),
+            flag: None,
+            help: "Worker processes of one character",
+        },
+        kind: Kind::Count { least: 1, most: 64, field: |settings| &mut settings.python.workers },
+    },
+    Key {
+        about: About {
+            section: Section::Python,
+            name: "import_seconds",
+            fallback: Fallback::Text("5"),
+            flag: None,
+            help: "Time that a character's file has to load",
+        },
+        kind: Kind::Seconds { least: 0.001, field: |settings| &mut settings.python.import },
     },
 ];
 

@@ -131,6 +131,7 @@ impl Session {
             match action {
                 Action::Emit(event) => events.push(event),
                 Action::CallModel(ask) => self.state = State::Ask(ask),
+                Action::RunTools(_) => {}
                 Action::Finish(end) => ending = Some(end),
             }
         }

@@ -72,36 +72,24 @@ fn split_at_expectations(text: &str) -> (&str, &str) {
     text.split_at(starts.min().unwrap_or(text.len()))
 }
 
-/// The lines that differ, each run of them under the heading of its section.
+/// The lines that differ, under the heading of their section.
 fn difference(expected: &str, seen: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), seen.lines().collect());
     let longest = longest_common(&old, &new);
-    let (mut a, mut b, mut out, mut heading) = (0, 0, String::new(), "");
+    let (mut a, mut b, mut out) = (0, 0, String::new());
+    let (mut section, mut told) = ("", "");
     while a < old.len() || b < new.len() {
-        let (kept, removed) = (
-            a < old.len() && b < new.len() && old[a] == new[b],
-            a < old.len() && (b == new.len() || longest[a + 1][b] >= longest[a][b + 1]),
-        );
-        let (mark, line) = if kept {
-            (' ', old[a])
-        } else if removed {
-            ('-', old[a])
-        } else {
-            ('+', new[b])
-        };
-        if line.starts_with("## ") && !kept || mark != ' ' && !heading.is_empty() {
-            out.push_str(&format!("  {heading}\n"));
-        }
-        heading = match (mark, line.starts_with("## ")) {
-            (' ', true) => line,
-            (' ', false) => heading,
-            _ => "",
-        };
-        if mark != ' ' {
-            out.push_str(&format!("  {mark} {line}\n"));
+        let kept = a < old.len() && b < new.len() && old[a] == new[b];
+        let removed = !kept && a < old.len() && (b == new.len() || longest[a + 1][b] >= longest[a][b + 1]);
+        let (mark, line) = if removed { ('-', old[a]) } else { ('+', new[b]) };
+        section = if line.starts_with("## ") { line } else { section };
+        if !kept {
+            let heading = if told == section { String::new() } else { format!("  in {section}\n") };
+            out.push_str(&format!("{heading}  {mark} {line}\n"));
+            told = section;
         }
         a += usize::from(kept || removed);
-        b += usize::from(kept || !removed);
+        b += usize::from(!removed);
     }
     out
 }

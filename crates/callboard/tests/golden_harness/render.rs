@@ -16,7 +16,7 @@ pub(super) fn sections_of(page: &Page, take: &Take) -> Vec<(String, String)> {
     for (place, asked) in take.asked.iter().enumerate() {
         let shown = match take.asked.first() {
             Some(first) if place > 0 => changes(first, asked),
-            _ if shows_first => without_mode(asked),
+            _ if shows_first => with_tools_shortened(page, without_mode(asked)),
             _ => continue,
         };
         let text = format!("```json\n{}\n```\n", ids.renamed(&compact(&shown)));
@@ -69,6 +69,14 @@ fn without_mode(request: &Value) -> Value {
     let mut map = request.as_object().cloned().unwrap_or_default();
     ["model", "stream", "stream_options"].iter().for_each(|key| drop(map.shift_remove(*key)));
     Value::Object(map)
+}
+
+/// The client's own tools are not spelled out again.
+fn with_tools_shortened(page: &Page, mut asked: Value) -> Value {
+    if asked.get("tools").is_some() && page.request().is_some_and(|request| request["tools"] == asked["tools"]) {
+        asked["tools"] = "as requested".into();
+    }
+    asked
 }
 
 /// How a later request differs from the first.

@@ -77,7 +77,7 @@ impl ModelServer {
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let handle = Arc::clone(&handle);
-                std::thread::spawn(move || serve(stream, handle.as_ref()));
+                std::thread::spawn(move || serve(&stream, handle.as_ref()));
             }
         });
         Self { url }
@@ -90,7 +90,7 @@ impl ModelServer {
     }
 }
 
-fn serve(stream: TcpStream, handle: &impl Fn(Visit)) {
+fn serve(stream: &TcpStream, handle: &impl Fn(Visit)) {
     stream.set_nodelay(true).unwrap();
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     loop {

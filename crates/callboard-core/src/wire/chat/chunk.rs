@@ -59,6 +59,8 @@ impl ChunkWriter {
             }
             Event::CallBegins { id, name } => self.call_begins(id.as_str(), &name, out),
             Event::CallGrows(text) => self.call_grows(&text, out),
+            // A client of a character sees its words; what was run for them is in the conversation.
+            Event::RunsTool(_) | Event::RanTool(_) => {}
         }
     }
 

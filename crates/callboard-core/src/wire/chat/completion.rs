@@ -45,6 +45,8 @@ impl Completion {
                     call.arguments.push_str(&text);
                 }
             }
+            // A client of a character sees its words; what was run for them is in the conversation.
+            Event::RunsTool(_) | Event::RanTool(_) => {}
         }
     }
 

@@ -2,8 +2,8 @@
 
 use super::setup::{Folder, Start, flags, held, pair};
 use crate::config::{
-    ContractMode, ContractSettings, Environment, Limits, LogLevel, PythonSettings, Settings, StoreUrl, Timeouts,
-    every_key, load,
+    ContractMode, ContractSettings, Environment, Limits, LogLevel, PythonSettings, Settings, StageSettings, StoreUrl,
+    Timeouts, every_key, load,
 };
 use std::time::Duration;
 
@@ -30,6 +30,15 @@ const SAMPLES: &[(&str, &str, &str, &str, &str)] = &[
     ("timeouts.idle_seconds", "4", "5", "4", "5"),
     ("timeouts.keep_alive_seconds", "6", "7", "6", "7"),
     ("timeouts.drain_seconds", "0", "9", "0", "9"),
+    ("stage.model", "\"qwen\"", "llama", "\"qwen\"", "\"llama\""),
+    ("stage.rounds", "1", "2", "1", "2"),
+    ("stage.turn_seconds", "1", "2", "1", "2"),
+    ("stage.arguments_bytes", "1", "2", "1", "2"),
+    ("stage.result_characters", "1", "2", "1", "2"),
+    ("stage.conversations", "1", "2", "1", "2"),
+    ("python.memory_bytes", "\"1 MiB\"", "2 MiB", "\"1 MiB\"", "\"2 MiB\""),
+    ("python.workers", "1", "2", "1", "2"),
+    ("python.import_seconds", "1", "2", "1", "2"),
     ("python.interpreter", "\"/opt/python\"", "python3.13", "\"/opt/python\"", "\"python3.13\""),
     ("upstream.url", "\"http://a\"", "http://b/v1/", "\"http://a/v1\"", "\"http://b/v1\""),
 ];
@@ -61,7 +70,20 @@ fn defaults_hold_when_nothing_is_said() {
             keep_alive: Duration::from_secs(15),
             drain: Duration::from_secs(30),
         },
-        python: PythonSettings { interpreter: "python3".into() },
+        stage: StageSettings {
+            model: String::new(),
+            rounds: 8,
+            turn: Duration::from_secs(60),
+            arguments_bytes: 2048,
+            result_characters: 1000,
+            conversations: 10_000,
+        },
+        python: PythonSettings {
+            interpreter: "python3".into(),
+            memory_bytes: 512 << 20,
+            workers: 4,
+            import: Duration::from_secs(5),
+        },
     };
     let loaded = Start::default().load().unwrap();
     assert_eq!(loaded.settings, expected);

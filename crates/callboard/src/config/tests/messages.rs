@@ -7,7 +7,10 @@ use std::os::unix::ffi::OsStringExt;
 
 /// The text of a file, and what is said about it.
 const IN_THE_FILE: &[(&str, &str)] = &[
-    ("[python]\ncolour = 1", "callboard.toml line 2: unknown key `python.colour`; known here: interpreter"),
+    (
+        "[python]\ncolour = 1",
+        "callboard.toml line 2: unknown key `python.colour`; known here: interpreter, memory_bytes, workers, import_seconds",
+    ),
     ("lisen = 'x'", "callboard.toml line 1: unknown key `lisen`; did you mean `listen`?"),
     (
         "\n[contract]\nmode = 'off'\nreask = 2",
@@ -16,7 +19,7 @@ const IN_THE_FILE: &[(&str, &str)] = &[
     ("[timeout]\nidle_seconds = 1", "callboard.toml line 1: unknown key `timeout`; did you mean `timeouts`?"),
     (
         "colour = 1",
-        "callboard.toml line 1: unknown key `colour`; known here: listen, threads, api_keys, characters, store, log, upstream, contract, limits, timeouts, python",
+        "callboard.toml line 1: unknown key `colour`; known here: listen, threads, api_keys, characters, store, log, upstream, contract, limits, timeouts, stage, python",
     ),
     ("mode = 'off'", "callboard.toml line 1: unknown key `mode`; `mode` belongs under [contract]"),
     (
@@ -29,7 +32,7 @@ const IN_THE_FILE: &[(&str, &str)] = &[
     ),
     (
         "zebra = 1\nabacus = 2",
-        "callboard.toml line 1: unknown key `zebra`; known here: listen, threads, api_keys, characters, store, log, upstream, contract, limits, timeouts, python",
+        "callboard.toml line 1: unknown key `zebra`; known here: listen, threads, api_keys, characters, store, log, upstream, contract, limits, timeouts, stage, python",
     ),
     (
         "[upstream]\nurl = 'http://a'",

@@ -41,8 +41,19 @@ idle_seconds       = 0.5                         # environment CALLBOARD_TIMEOUT
 keep_alive_seconds = 15                          # default
 drain_seconds      = 30                          # default
 
+[stage]
+model              = ""                          # default
+rounds             = 8                           # default
+turn_seconds       = 60                          # default
+arguments_bytes    = "2 KiB"                     # default
+result_characters  = 1000                        # default
+conversations      = 10000                       # default
+
 [python]
 interpreter        = "python3"                   # default
+memory_bytes       = "512 MiB"                   # default
+workers            = 4                           # default
+import_seconds     = 5                           # default
 "#;
     assert_eq!(start.load().unwrap().to_toml(), expected);
 }

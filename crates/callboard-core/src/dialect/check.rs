@@ -1,0 +1,73 @@
+//! Runs a table of texts through the reader, whole and cut at every place.
+
+use super::piece::{End, Piece};
+use super::reader::TextReader;
+
+pub(super) const TOOLS: [&str; 4] = ["get_weather", "write_file", "search_notes", "list_files"];
+
+/// A text, and the pieces it must come out as: `text …`, `reasoning …` or `call NAME ARGUMENTS`.
+pub(super) type Row<'a> = (&'a str, &'a [&'a str]);
+
+/// Checks texts that the model ended by itself.
+pub(super) fn complete(rows: &[Row<'_>]) {
+    check(End::Complete, rows);
+}
+
+/// Checks texts that the token limit cut off.
+pub(super) fn cut(rows: &[Row<'_>]) {
+    check(End::CutByLimit, rows);
+}
+
+/// Checks that texts come out as they are.
+pub(super) fn unchanged(texts: &[&str]) {
+    for text in texts {
+        complete(&[(text, &[&format!("text {text}")])]);
+    }
+}
+
+pub(super) fn check(end: End, rows: &[Row<'_>]) {
+    for (text, expected) in rows {
+        let whole = read(&TOOLS, [*text], end);
+        assert_eq!(whole.iter().map(show).collect::<Vec<_>>(), *expected, "whole, {end:?}: {text}");
+        assert_eq!(whole, split_everywhere(&TOOLS, text, end), "in single characters, {end:?}: {text}");
+        for at in text.char_indices().map(|(at, _)| at) {
+            let (before, after) = text.split_at(at);
+            assert_eq!(whole, read(&TOOLS, [before, after], end), "{end:?}: {before} ✂ {after}");
+        }
+    }
+}
+
+pub(super) fn split_everywhere(tools: &[&str], text: &str, end: End) -> Vec<Piece> {
+    let characters: Vec<String> = text.chars().map(String::from).collect();
+    read(tools, characters.iter().map(String::as_str), end)
+}
+
+/// Reads a text given in parts. Each part's pieces are taken away before the next, as in a stream.
+pub(super) fn read<'a>(tools: &[&str], parts: impl IntoIterator<Item = &'a str>, end: End) -> Vec<Piece> {
+    let mut reader = TextReader::new(tools);
+    let (mut joined, mut out) = (Vec::new(), Vec::new());
+    for part in parts {
+        reader.feed(part, &mut out);
+        out.drain(..).for_each(|piece| join(&mut joined, piece));
+    }
+    reader.finish(end, &mut out);
+    out.drain(..).for_each(|piece| join(&mut joined, piece));
+    joined
+}
+
+fn join(pieces: &mut Vec<Piece>, piece: Piece) {
+    match (pieces.last_mut(), piece) {
+        (Some(Piece::Text(last)), Piece::Text(more)) | (Some(Piece::Reasoning(last)), Piece::Reasoning(more)) => {
+            last.push_str(&more);
+        }
+        (_, piece) => pieces.push(piece),
+    }
+}
+
+fn show(piece: &Piece) -> String {
+    match piece {
+        Piece::Text(text) => format!("text {text}"),
+        Piece::Reasoning(text) => format!("reasoning {text}"),
+        Piece::Call(call) => format!("call {} {}", call.name, call.arguments),
+    }
+}

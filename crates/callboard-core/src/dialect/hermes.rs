@@ -1,0 +1,210 @@
+//! Hermes and Qwen: `<tool_call>{"name": …, "arguments": {…}}</tool_call>`.
+//!
+//! The same opening mark stands before the forms of Qwen3-Coder, GLM and others, and alone where a
+//! model server took the call and forgot its mark. What follows the mark decides.
+
+use super::capture::Capture;
+use super::glm;
+use super::invoke::INVOKE;
+use super::objects::{JsonCalls, skip_fence_head};
+use super::opener;
+use super::qwen_coder::QWEN_CODER;
+use super::sight::{Begins, Sight, Step, skip_whitespace};
+use super::tagged::Tagged;
+
+/// Reads what stands behind `mark`, an opening mark for calls in JSON or tags.
+pub(super) fn next(mark: &str, sight: &Sight<'_>) -> Step {
+    let inside = skip_whitespace(sight.body, mark.len());
+    match sight.body.as_bytes().get(inside) {
+        None => sight.wait_or(Step::Markup(inside)),
+        Some(b'<') => next_tag(sight, inside),
+        Some(b'`') => next_fence(sight, inside),
+        Some(b'{' | b'[') => next_object(sight, inside, JsonCalls::new(inside)),
+        Some(_) => glm::next(mark, sight),
+    }
+}
+
+fn next_tag(sight: &Sight<'_>, inside: usize) -> Step {
+    for spelling in [&QWEN_CODER, &INVOKE] {
+        match sight.begins(inside, spelling.function) {
+            Begins::Yes => return Step::Become(Capture::Tagged(Tagged::new(spelling, inside))),
+            Begins::Perhaps => return Step::Wait,
+            Begins::No => {}
+        }
+    }
+    match opener::markup_begins(sight.from(inside), sight.ended()) {
+        Begins::Yes => Step::Markup(inside),
+        Begins::Perhaps => Step::Wait,
+        Begins::No if sight.ended() => Step::Markup(inside),
+        Begins::No => Step::Text,
+    }
+}
+
+fn next_fence(sight: &Sight<'_>, inside: usize) -> Step {
+    let object = skip_fence_head(sight.body, inside);
+    match sight.body.as_bytes().get(object) {
+        None => sight.wait_or(Step::Markup(sight.body.len())),
+        Some(b'`') if object == inside && sight.body.len() < inside + 3 => sight.wait_or(Step::Text),
+        Some(b'{' | b'[') => next_object(sight, object, JsonCalls::in_fence(object)),
+        Some(_) => Step::Text,
+    }
+}
+
+/// Prose says `{...}` where a call has a key.
+fn next_object(sight: &Sight<'_>, at: usize, calls: JsonCalls) -> Step {
+    let rest = sight
+        .from(at)
+        .trim_start_matches(|character: char| character.is_ascii_whitespace() || matches!(character, '[' | '{'));
+    match rest.chars().next() {
+        None => sight.wait_or(Step::Markup(sight.body.len())),
+        Some('"' | '\'' | '}' | ']' | '_') => Step::Become(Capture::JsonCalls(calls)),
+        Some(character) if character.is_alphabetic() => Step::Become(Capture::JsonCalls(calls)),
+        Some(_) => Step::Text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::dialect::check::{TOOLS, check, complete, cut, read, unchanged};
+    use crate::dialect::piece::End;
+
+    const PARIS: &str = r#"call get_weather {"city": "Paris"}"#;
+    const ROME: &str = r#"call get_weather {"city": "Rome"}"#;
+
+    #[test]
+    fn clean() {
+        complete(&[
+            ("<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}\n</tool_call>", &[PARIS]),
+            (r#"<tool_call>{"name": "get_weather", "arguments": {"city": "Paris"}}</tool_call>"#, &[PARIS]),
+            (r#"<tool_call>{"name": "get_weather", "parameters": {"city": "Paris"}}</tool_call>"#, &[PARIS]),
+            (r#"<tool_call>{"arguments": {"city": "Paris"}, "name": "get_weather"}</tool_call>"#, &[PARIS]),
+            (r#"<tool_call>{"name": "list_files"}</tool_call>"#, &["call list_files {}"]),
+            (r#"<tool_call>{"name": "unknown", "arguments": {"é": "ü"}}</tool_call>"#, &[r#"call unknown {"é": "ü"}"#]),
+        ]);
+    }
+
+    #[test]
+    fn several_calls_and_text_around_them() {
+        let paris = r#"{"name": "get_weather", "arguments": {"city": "Paris"}}"#;
+        let rome = r#"{"name": "get_weather", "arguments": {"city": "Rome"}}"#;
+        complete(&[
+            (
+                &format!("I will check both.\n<tool_call>{paris}</tool_call>\n<tool_call>{rome}</tool_call>"),
+                &["text I will check both.", PARIS, ROME],
+            ),
+            (&format!("<tool_call>\n{paris}\n{rome}\n</tool_call>"), &[PARIS, ROME]),
+            (&format!("<tool_call>[{paris}, {rome}]</tool_call>"), &[PARIS, ROME]),
+            (
+                &format!("Before.\n\n<tool_call>{paris}</tool_call>\nAfter.\n"),
+                &["text Before.", PARIS, "text \n\nAfter.\n"],
+            ),
+            (&format!("<tool_call>{paris}</tool_call>\n\nAfter."), &[PARIS, "text After."]),
+            (
+                &format!("A<tool_call>{paris}</tool_call>B<tool_call>{rome}</tool_call>C"),
+                &["text A", PARIS, "text B", ROME, "text C"],
+            ),
+            (
+                &format!("<think>Hm.\n<tool_call>{paris}</tool_call>\n</think>\nDone."),
+                &["reasoning Hm.", PARIS, "text Done."],
+            ),
+        ]);
+    }
+
+    #[test]
+    fn strings_do_not_end_a_call() {
+        complete(&[
+            (
+                r#"<tool_call>{"name": "write_file", "arguments": {"content": "fn f() { } // }} </tool"}}</tool_call>"#,
+                &[r#"call write_file {"content": "fn f() { } // }} </tool"}"#],
+            ),
+            (
+                r#"<tool_call>{"name": "write_file", "arguments": {"content": "a </tool_call> b"}}</tool_call>"#,
+                &[r#"call write_file {"content": "a </tool_call> b"}"#],
+            ),
+            (
+                r#"<tool_call>{"name": "write_file", "arguments": {"content": "```\n<think>\\"}}</tool_call>"#,
+                &[r#"call write_file {"content": "```\n<think>\\"}"#],
+            ),
+        ]);
+    }
+
+    #[test]
+    fn damage() {
+        let open = r#"<tool_call>{"name": "get_weather", "arguments": {"city": "Paris"}"#;
+        complete(&[
+            (&format!("{open}}}"), &[PARIS]),
+            (open, &[PARIS]),
+            (&format!("{open}\n</tool_call>"), &[PARIS]),
+            (&format!("{open}}}}}\n</tool_call>"), &[PARIS]),
+            (&format!("{open}}}\n\nSo be it."), &[PARIS, "text So be it."]),
+            (&format!("{open}\n<tool_call>{{\"name\": \"list_files\"}}"), &[PARIS, "call list_files {}"]),
+            (&format!("Ok. <tool_call> {open}}}</tool_call>"), &["text Ok.", PARIS]),
+            (
+                "<tool_call>```json\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}\n```</tool_call>",
+                &[PARIS],
+            ),
+            (r#"<tool_call>{"name": "get_weather", "arguments": "{\"city\": \"Paris\"}"}</tool_call>"#, &[PARIS]),
+            (
+                r#"<tool_call>{'name': 'get_weather', 'arguments': {'city': 'Paris'}}</tool_call>"#,
+                &["call get_weather {'city': 'Paris'}"],
+            ),
+            (
+                r#"<tool_call>{name: "get_weather", arguments: {city: "Paris",},}</tool_call>"#,
+                &[r#"call get_weather {city: "Paris",}"#],
+            ),
+            (
+                "<tool_call>{\"name\": \"get_weather\", \"arguments\": {\"city\": Paris\"}}</tool_call>\n<tool_call>{\"name\": \"list_files\"}</tool_call>",
+                &[r#"call get_weather {"city": Paris"}}"#, "call list_files {}"],
+            ),
+            (
+                r#"<tool_call>{"name": "get_weather", "arguments": {"city": "Par"#,
+                &[r#"call get_weather {"city": "Par"#],
+            ),
+            (r#"<tool_call>{"get_weather": {"city": "Paris"}}</tool_call>"#, &[PARIS]),
+            (r#"<tool_call>{"city": "Paris"}</tool_call>"#, &[r#"call  {"city": "Paris"}"#]),
+        ]);
+    }
+
+    #[test]
+    fn what_the_limit_cut_is_not_delivered() {
+        let call = r#"<tool_call>{"name": "get_weather", "arguments": {"city": "Paris"}}</tool_call>"#;
+        let before = "Here it comes.\n";
+        let cut_before = "<tool_call>{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}".len();
+        for at in 4..=cut_before {
+            cut(&[(&format!("{before}{}", &call[..at]), &["text Here it comes."])]);
+            let beside = read(&TOOLS, [&format!("{before}{}", &call[..at])[..]], End::CallsBeside);
+            assert_eq!(beside.len(), 1, "{}", &call[..at]);
+        }
+        for at in cut_before + 1..call.len() {
+            cut(&[(&format!("{before}{}", &call[..at]), &["text Here it comes.", PARIS])]);
+        }
+    }
+
+    #[test]
+    fn a_mark_with_nothing_behind_it_is_dropped() {
+        for end in [End::Complete, End::CallsBeside, End::CutByLimit] {
+            check(
+                end,
+                &[
+                    ("Checking.\n<tool_call>\n", &["text Checking."]),
+                    ("Checking.</tool_call>", &["text Checking."]),
+                    ("<tool_call>\n</tool_call>", &[]),
+                    ("<tool_call><tool_call>", &[]),
+                ],
+            );
+        }
+    }
+
+    #[test]
+    fn prose_about_the_mark_is_text() {
+        unchanged(&[
+            "Write `<tool_call>` first, then `</tool_call>`.",
+            "Write `<tool_call>{\"name\": \"get_weather\", \"arguments\": {}}</tool_call>` to call.",
+            "The <tool_call> tag opens a call, the </tool_call> tag ends it.",
+            "Put it between <tool_call> and </tool_call>.",
+            "Use <tool_call>{...}",
+            "<tool_calling> is no mark, nor is <tool>.",
+            "```xml\n<tool_call>\n{\"name\": \"example\", \"arguments\": {}}\n</tool_call>\n```\nThat is all.",
+        ]);
+    }
+}

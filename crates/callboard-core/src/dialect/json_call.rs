@@ -1,0 +1,168 @@
+//! Reads the name and the arguments of a call out of one JSON object.
+//!
+//! The object may be damaged anywhere but at the places that matter, and keeps the model's own
+//! spelling of its arguments: numbers, order of keys and repeated keys reach the contract as they are.
+
+use super::json_scan::{Extent, ObjectScan, quoted_length};
+use super::piece::TextCall;
+use super::sight::skip_whitespace;
+use super::tool_names::{ToolNames, bare_name};
+
+/// Keys that models use for the tool's name. `function` may also hold name and arguments together.
+pub(super) const NAME_KEYS: [&str; 5] = ["name", "function", "tool", "tool_name", "function_name"];
+
+/// Keys that models use for the arguments.
+pub(super) const ARGUMENT_KEYS: [&str; 5] = ["arguments", "parameters", "args", "params", "input"];
+
+/// The key of a list of calls.
+pub(super) const LIST_KEY: &str = "tool_calls";
+
+/// What one object says about a call.
+#[derive(Debug, Default)]
+pub(super) struct ReadCall {
+    pub(super) name: Option<String>,
+    pub(super) arguments: Option<String>,
+}
+
+impl ReadCall {
+    pub(super) fn into_call(self) -> Option<TextCall> {
+        let arguments = self.arguments.unwrap_or_else(|| "{}".to_owned());
+        self.name.map(|name| TextCall { name, arguments })
+    }
+}
+
+/// Reads the object that `text` begins with; one without its end is read as far as it goes.
+pub(super) fn read_call(text: &str, tools: &ToolNames) -> ReadCall {
+    let members = members(text);
+    let mut call = read_members(&members);
+    if let (None, None, [(key, value)]) = (&call.name, &call.arguments, members.as_slice())
+        && tools.offer(key)
+    {
+        call = ReadCall { name: Some(key.clone()), arguments: read_arguments(value) };
+    }
+    call
+}
+
+/// Reads an object that is one call or holds a list of calls.
+pub(super) fn read_calls(text: &str, tools: &ToolNames) -> Vec<ReadCall> {
+    match members(text).iter().find(|(key, _)| key == LIST_KEY) {
+        Some((_, list)) => elements(list).into_iter().map(|element| read_call(element, tools)).collect(),
+        None => vec![read_call(text, tools)],
+    }
+}
+
+fn read_members(members: &[(String, &str)]) -> ReadCall {
+    let mut call = ReadCall::default();
+    for (key, value) in members {
+        if key == "function" && value.starts_with('{') {
+            let inner: Vec<_> = self::members(value).into_iter().filter(|(key, _)| key != "function").collect();
+            return read_members(&inner);
+        }
+        if call.name.is_none() && NAME_KEYS.contains(&key.as_str()) && value.starts_with(['"', '\'']) {
+            call.name = Some(bare_name(&unquoted(value)).to_owned());
+        } else if call.arguments.is_none() && ARGUMENT_KEYS.contains(&key.as_str()) {
+            call.arguments = read_arguments(value);
+        }
+    }
+    call
+}
+
+/// Arguments given as an object, or as a string that holds one.
+fn read_arguments(value: &str) -> Option<String> {
+    match value {
+        "" | "null" | "None" => None,
+        _ if value.starts_with('"') => Some(serde_json::from_str::<String>(value).unwrap_or_else(|_| value.to_owned())),
+        _ => Some(value.to_owned()),
+    }
+}
+
+fn unquoted(value: &str) -> String {
+    serde_json::from_str::<String>(value).unwrap_or_else(|_| value.trim_matches(['"', '\'']).to_owned())
+}
+
+/// The keys and the texts of the values of the object that `text` begins with.
+pub(super) fn members(text: &str) -> Vec<(String, &str)> {
+    let mut members = Vec::new();
+    let mut at = 1;
+    while let Some((key, value, next)) = member(text, at) {
+        members.push((key, value));
+        at = next;
+    }
+    members
+}
+
+fn member(text: &str, at: usize) -> Option<(String, &str, usize)> {
+    let rest = text.get(at..)?;
+    let start = at + (rest.len() - rest.trim_start_matches([',', ' ', '\t', '\r', '\n']).len());
+    let key_length = match text.as_bytes().get(start)? {
+        b'"' | b'\'' => quoted_length(text.get(start..)?),
+        b'}' => return None,
+        _ => memchr::memchr(b':', text.as_bytes().get(start..)?)?,
+    };
+    let colon = skip_whitespace(text, start + key_length);
+    text.get(colon..)?.strip_prefix(':')?;
+    let value_start = skip_whitespace(text, colon + 1);
+    let value = value(text.get(value_start..)?);
+    let key = unquoted(text.get(start..start + key_length)?.trim());
+    Some((key, value.trim_ascii_end(), value_start + value.len()))
+}
+
+/// The value that `text` begins with.
+pub(super) fn value(text: &str) -> &str {
+    let length = match text.as_bytes().first() {
+        Some(b'{' | b'[') => match ObjectScan::new(0).advance(text, true) {
+            Extent::Closed(end) | Extent::BrokenOff(end) => end,
+            Extent::Open => text.len(),
+        },
+        Some(b'"' | b'\'') => quoted_length(text),
+        _ => memchr::memchr2(b',', b'}', text.as_bytes()).unwrap_or(text.len()),
+    };
+    text.get(..length).unwrap_or(text)
+}
+
+/// The objects in the list that `text` begins with.
+fn elements(text: &str) -> Vec<&str> {
+    let mut elements = Vec::new();
+    let mut at = 0;
+    while let Some(offset) = text.get(at..).and_then(|rest| memchr::memchr(b'{', rest.as_bytes())) {
+        let element = value(text.get(at + offset..).unwrap_or_default());
+        at += offset + element.len().max(1);
+        elements.push(element);
+    }
+    elements
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn name_and_arguments_are_found() {
+        let tools = ToolNames::new(&["f"]);
+        for (object, name, arguments) in [
+            (r#"{"name": "f", "arguments": {"a": 1.0}}"#, Some("f"), Some(r#"{"a": 1.0}"#)),
+            (r#"{"arguments": {"name": "x"}, "name": "f"}"#, Some("f"), Some(r#"{"name": "x"}"#)),
+            (r#"{"name": "f", "parameters": "{\"a\": \"b\"}"}"#, Some("f"), Some(r#"{"a": "b"}"#)),
+            (r#"{"name": "functions.f:0", "arguments": null}"#, Some("f"), None),
+            (r#"{'name': 'f', 'arguments': {'a': 'it's'}}"#, Some("f"), Some(r#"{'a': 'it's'}"#)),
+            (r#"{name: "f", arguments: {a: 1,}}"#, Some("f"), Some("{a: 1,}")),
+            (r#"{"type": "function", "function": {"name": "f", "arguments": "{}"}}"#, Some("f"), Some("{}")),
+            (r#"{"name": "f", "arguments": {"a": "b"#, Some("f"), Some(r#"{"a": "b"#)),
+            (r#"{"f": {"a": 1}}"#, Some("f"), Some(r#"{"a": 1}"#)),
+            (r#"{"g": {"a": 1}}"#, None, None),
+            (r#"{"name": 5}"#, None, None),
+            ("{", None, None),
+            ("", None, None),
+        ] {
+            let call = read_call(object, &tools);
+            assert_eq!((call.name.as_deref(), call.arguments.as_deref()), (name, arguments), "{object}");
+        }
+    }
+
+    #[test]
+    fn a_list_of_calls_is_read() {
+        let text = r#"{"tool_calls": [{"name": "f", "arguments": {}}, {"function": {"name": "g"}}]}"#;
+        let names: Vec<_> = read_calls(text, &ToolNames::new(&[])).into_iter().filter_map(|call| call.name).collect();
+        assert_eq!(names, ["f", "g"]);
+    }
+}

@@ -1,0 +1,218 @@
+//! Finds the end of a JSON object or list, or of a Python call, in text that is still arriving.
+//!
+//! The scan remembers where it stopped, so every byte is looked at once. It knows strings (also in
+//! single quotes, as Python writes them), so a brace in a string does not end an object; it checks
+//! nothing else, because damaged JSON is to be passed on and repaired elsewhere.
+
+use super::sight::{Begins, begins, begins_any};
+
+/// Marks that end damaged JSON when they stand outside a string.
+const STOPS: [&str; 6] = ["</tool_call>", "<tool_call>", "</function>", "<function=", "<|", "<｜"];
+
+/// The mark that may end JSON inside a string whose closing quote was forgotten.
+const STOP_IN_STRING: &str = "</tool_call>";
+
+/// How far an object reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// Its end has not arrived.
+    Open,
+    /// It ends before this place.
+    Closed(usize),
+    /// It broke off before this place, where markup begins.
+    BrokenOff(usize),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Structure,
+    DoubleQuoted,
+    SingleQuoted,
+    /// After a single quote that ends the string if a structural character follows.
+    MaybeUnquoted,
+}
+
+/// A scan that can be taken up again when more text has arrived.
+#[derive(Debug)]
+pub(super) struct ObjectScan {
+    at: usize,
+    depth: usize,
+    mode: Mode,
+    /// The last structural character, or what stands for a value.
+    previous: u8,
+}
+
+enum Stop {
+    Yes,
+    No,
+    Wait,
+}
+
+impl ObjectScan {
+    /// Begins at `at`, where an object or a list opens.
+    pub(super) fn new(at: usize) -> Self {
+        Self { at, depth: 0, mode: Mode::Structure, previous: b':' }
+    }
+
+    /// Goes on to the end of `body`, which holds all that was seen before and more.
+    pub(super) fn advance(&mut self, body: &str, ended: bool) -> Extent {
+        loop {
+            if self.mode == Mode::DoubleQuoted {
+                self.skip_string_text(body);
+            }
+            match body.as_bytes().get(self.at) {
+                None => return Extent::Open,
+                Some(b'<') => match self.stops(body, ended) {
+                    Stop::Yes => return Extent::BrokenOff(self.at),
+                    Stop::Wait => return Extent::Open,
+                    Stop::No => _ = self.take(b'<'),
+                },
+                Some(&byte) if self.take(byte) => return Extent::Closed(self.at),
+                Some(_) => {}
+            }
+        }
+    }
+
+    fn skip_string_text(&mut self, body: &str) {
+        let rest = body.as_bytes().get(self.at..).unwrap_or_default();
+        self.at += memchr::memchr3(b'"', b'\\', b'<', rest).unwrap_or(rest.len());
+    }
+
+    /// Takes one character; true when it closes the whole object.
+    fn take(&mut self, byte: u8) -> bool {
+        self.at += 1;
+        match self.mode {
+            Mode::DoubleQuoted | Mode::SingleQuoted if byte == b'\\' => self.at += 1,
+            Mode::DoubleQuoted if byte == b'"' => self.mode = Mode::Structure,
+            Mode::SingleQuoted if byte == b'\'' => self.mode = Mode::MaybeUnquoted,
+            Mode::DoubleQuoted | Mode::SingleQuoted => {}
+            Mode::MaybeUnquoted => return self.take_after_quote(byte),
+            Mode::Structure => return self.take_structure(byte),
+        }
+        false
+    }
+
+    fn take_after_quote(&mut self, byte: u8) -> bool {
+        match byte {
+            b',' | b':' | b'}' | b']' | b')' => {
+                self.mode = Mode::Structure;
+                self.take_structure(byte)
+            }
+            b'\'' => false,
+            _ if byte.is_ascii_whitespace() => false,
+            _ => {
+                self.mode = Mode::SingleQuoted;
+                false
+            }
+        }
+    }
+
+    fn take_structure(&mut self, byte: u8) -> bool {
+        match byte {
+            b'{' | b'[' | b'(' => self.depth += 1,
+            b'}' | b']' | b')' => self.depth = self.depth.saturating_sub(1),
+            b'"' => self.mode = Mode::DoubleQuoted,
+            b'\'' if matches!(self.previous, b'{' | b'[' | b'(' | b',' | b':' | b'=') => {
+                self.mode = Mode::SingleQuoted;
+            }
+            _ => {}
+        }
+        if !byte.is_ascii_whitespace() {
+            self.previous = byte;
+        }
+        self.depth == 0 && matches!(byte, b'}' | b']' | b')')
+    }
+
+    fn stops(&self, body: &str, ended: bool) -> Stop {
+        let (before, rest) = body.split_at_checked(self.at).unwrap_or_default();
+        if self.mode == Mode::Structure {
+            return match begins_any(rest, &STOPS, ended) {
+                Begins::Yes => Stop::Yes,
+                Begins::Perhaps => Stop::Wait,
+                Begins::No => Stop::No,
+            };
+        }
+        match begins(rest, STOP_IN_STRING, ended) {
+            Begins::No => Stop::No,
+            _ if !before.trim_ascii_end().ends_with('}') => Stop::No,
+            Begins::Perhaps => Stop::Wait,
+            Begins::Yes => match rest.as_bytes().get(STOP_IN_STRING.len()) {
+                None if !ended => Stop::Wait,
+                None | Some(b'\n' | b'\r' | b'<') => Stop::Yes,
+                Some(_) => Stop::No,
+            },
+        }
+    }
+}
+
+/// The length of the quoted string that `text` begins with, quotes included; all of `text` if it is not closed.
+pub(super) fn quoted_length(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let quote = bytes.first().copied().unwrap_or(b'"');
+    let mut at = 1;
+    while let Some(&byte) = bytes.get(at) {
+        at += 1;
+        if byte == b'\\' {
+            at += 1;
+        } else if byte == quote && (quote == b'"' || ends_single_quoted(text, at)) {
+            return at;
+        }
+    }
+    text.len()
+}
+
+fn ends_single_quoted(text: &str, at: usize) -> bool {
+    let rest = text.get(at..).unwrap_or_default().trim_ascii_start();
+    rest.is_empty() || rest.starts_with([',', ':', '}', ']', ')'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each object is followed by a tail; `|` is where it must end.
+    const CLOSED: [&str; 9] = [
+        r#"{}|"#,
+        r#"{"a": {"b": [1, 2]}}| tail"#,
+        r#"{"a": "} ]"}|}"#,
+        r#"{"a": "\"}"}|}"#,
+        r#"{"a": "\\"}|}"#,
+        r#"{'a': 'it''s } here'}|]"#,
+        r#"{'a': 'don't }'}|"#,
+        r#"[{"a": "</tool"}, 5]|"#,
+        r#"{"a": "x</tool_call>"}|</tool_call>"#,
+    ];
+
+    const BROKEN_OFF: [&str; 4] = [
+        r#"{"a": {"b": 1}|</tool_call>"#,
+        r#"{"a": b"}}|</tool_call>"#,
+        "{\"a\": b\"}}|</tool_call>\n{\"c\": 1}",
+        r#"{"a": 1 |<|call|>"#,
+    ];
+
+    fn check(marked: &str, make: fn(usize) -> Extent) {
+        let (object, tail) = marked.split_once('|').unwrap();
+        let text = format!("{object}{tail}");
+        assert_eq!(ObjectScan::new(0).advance(&text, true), make(object.len()), "{marked}");
+        let mut scan = ObjectScan::new(0);
+        let found = (1..=text.len())
+            .filter(|&cut| text.is_char_boundary(cut))
+            .map(|cut| scan.advance(&text[..cut], cut == text.len()))
+            .find(|extent| *extent != Extent::Open);
+        assert_eq!(found, Some(make(object.len())), "{marked} byte by byte");
+    }
+
+    #[test]
+    fn objects_end_where_their_braces_do() {
+        for marked in CLOSED {
+            check(marked, Extent::Closed);
+        }
+    }
+
+    #[test]
+    fn damaged_objects_end_at_markup() {
+        for marked in BROKEN_OFF {
+            check(marked, Extent::BrokenOff);
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! What the reader hands out, and what it is told about the end of the text.
+
+/// One piece of a model's text, in the order in which it was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// Words for the user, free of markup.
+    Text(String),
+    /// Words the model wrote for itself.
+    Reasoning(String),
+    /// A tool call.
+    Call(TextCall),
+}
+
+/// A tool call as the model wrote it: neither its name nor its arguments have been checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextCall {
+    /// The tool's name; empty where the call, complete otherwise, names none.
+    pub name: String,
+    /// The text of a JSON object, possibly damaged. Families that write parameters as tags have
+    /// every value here as a JSON string: only the tool's schema can tell a number from digits.
+    pub arguments: String,
+}
+
+/// How the text came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// The model stopped by itself.
+    Complete,
+    /// The token limit, or a fault, cut the text: an unfinished call is not delivered.
+    CutByLimit,
+    /// The model server delivered calls of its own beside this text: what is left of their markup
+    /// here carries nothing.
+    CallsBeside,
+}

@@ -1,0 +1,186 @@
+//! Rules that hold for every family: nothing changes with the cuts, prose passes, no input breaks the reader.
+
+use proptest::prelude::*;
+
+use super::check::{TOOLS, read, split_everywhere, unchanged};
+use super::{End, Piece, TextReader};
+
+/// Parts of all forms, to be thrown together at random.
+const PARTS: [&str; 44] = [
+    "<tool_call>",
+    "</tool_call>",
+    "{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}",
+    "{\"name\": \"",
+    "get_weather",
+    "\", \"arguments\": {",
+    "}",
+    "}}",
+    "\"",
+    "'",
+    "\\",
+    "<function=",
+    "get_weather>",
+    "<parameter=",
+    "city>",
+    "</parameter>",
+    "</function>",
+    "<think>",
+    "</think>",
+    "[TOOL_CALLS]",
+    "[ARGS]",
+    "[",
+    "]",
+    "(",
+    ")",
+    "city=\"x\"",
+    "<|",
+    "|>",
+    "<|tool_call_begin|>",
+    "<|tool_call_end|>",
+    "<|channel|>",
+    "commentary to=functions.f",
+    "<|message|>",
+    "<|call|>",
+    "```",
+    "```json\n",
+    "`",
+    "\n",
+    " ",
+    "prose. ",
+    "<｜tool▁call▁begin｜>",
+    "<arg_key>",
+    "</arg_value>",
+    "é",
+];
+
+const ENDS: [End; 3] = [End::Complete, End::CutByLimit, End::CallsBeside];
+
+fn in_parts(text: &str, cuts: &[usize]) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    for (at, character) in text.chars().enumerate() {
+        if cuts.contains(&at) {
+            parts.push(String::new());
+        }
+        if let Some(last) = parts.last_mut() {
+            last.push(character);
+        }
+    }
+    parts
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn arbitrary_text_never_breaks_the_reader(text in "\\PC*", end in prop::sample::select(&ENDS[..])) {
+        prop_assert_eq!(read(&TOOLS, [text.as_str()], end), split_everywhere(&TOOLS, &text, end));
+    }
+
+    #[test]
+    fn the_cuts_change_nothing(
+        parts in prop::collection::vec(prop::sample::select(&PARTS[..]), 0..14),
+        cuts in prop::collection::vec(0_usize..120, 0..6),
+        end in prop::sample::select(&ENDS[..]),
+        tools in prop::sample::select(vec![&TOOLS[..], &[]]),
+    ) {
+        let text = parts.concat();
+        let whole = read(tools, [text.as_str()], end);
+        prop_assert_eq!(&whole, &split_everywhere(tools, &text, end));
+        let parts = in_parts(&text, &cuts);
+        prop_assert_eq!(&whole, &read(tools, parts.iter().map(String::as_str), end));
+    }
+
+    #[test]
+    fn text_without_any_sign_passes_unchanged(text in "[^<\\[{`]+", end in prop::sample::select(&ENDS[..])) {
+        prop_assert_eq!(read(&TOOLS, [text.as_str()], end), vec![Piece::Text(text)]);
+    }
+}
+
+#[test]
+fn prose_passes_unchanged() {
+    unchanged(&[
+        "If a < b then use [1, 2] and {x}; in HTML write <b>bold</b> or <table>, never a <- b.",
+        "  leading and trailing  \n\n",
+        "\n",
+        "<",
+        "a <",
+        "x = {\n  y: [1]\n}\n",
+        "Ünïcödé <ü> 漢字 [漢] {字}\n",
+        "1 < 2 `code` and ``more`` </b> <t",
+    ]);
+}
+
+#[test]
+fn words_are_not_held_back() {
+    let mut reader = TextReader::new(&TOOLS);
+    let mut said = String::new();
+    for word in ["Let", " me", " see: a", " <b>", " [1]", " and", " {x}", " or `y`."] {
+        let mut out = Vec::new();
+        reader.feed(word, &mut out);
+        said.extend(out.into_iter().map(|piece| match piece {
+            Piece::Text(text) => text,
+            other => format!("{other:?}"),
+        }));
+        assert!(said.ends_with(word.trim_end()), "{said:?} after {word:?}");
+    }
+}
+
+#[test]
+fn an_answer_in_json_is_not_held_back() {
+    let mut reader = TextReader::new(&TOOLS);
+    let mut out = Vec::new();
+    reader.feed("{\"name\": \"Ada", &mut out);
+    assert_eq!(out, [Piece::Text("{\"name\": \"Ada".to_owned())]);
+}
+
+#[test]
+fn without_tools_calls_are_text() {
+    let text = "<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call> [TOOL_CALLS] ```json\n{}\n```";
+    assert_eq!(read(&[], [text], End::Complete), [Piece::Text(text.to_owned())]);
+    let reasoning = read(&[], ["<think>Hm.</think>Hi.<|im_end|>"], End::Complete);
+    assert_eq!(reasoning, [Piece::Reasoning("Hm.".to_owned()), Piece::Text("Hi.".to_owned())]);
+}
+
+/// Work must grow with the length of the text, not with its square.
+#[test]
+fn long_arguments_in_small_parts_are_read_once() {
+    let long = "x}<y>".repeat(60_000);
+    for call in [
+        format!("<tool_call>{{\"name\": \"write_file\", \"arguments\": {{\"content\": \"{long}\"}}}}</tool_call>"),
+        format!("{{\"name\": \"write_file\", \"arguments\": {{\"content\": \"{long}\"}}}}"),
+        format!("<function=write_file><parameter=content>{long}</parameter></function>"),
+        format!(
+            "<|tool_call_begin|>write_file<|tool_call_argument_begin|>{{\"content\": \"{long}\"}}<|tool_call_end|>"
+        ),
+    ] {
+        let pieces = split_everywhere(&TOOLS, &call, End::Complete);
+        assert!(matches!(pieces.as_slice(), [Piece::Call(call)] if call.arguments.len() > long.len()));
+    }
+}
+
+/// Each opening is refused or left open: reading anew behind each one must not add up.
+#[test]
+fn repeated_openings_are_read_alike_however_cut() {
+    for part in [
+        "<tool_call>{a \"",
+        "<tool_call>{\"",
+        "{\"name\":\"get_weather\",\"arguments\":[\n",
+        "[list_files(\n",
+        "<|start|>",
+        "<function=",
+        "<function=f><parameter=",
+        "<|tool_call_begin|>",
+        "```json\n{\"name\": \"",
+        "```\n<tool_call>",
+        "[TOOL_CALLS]",
+        "[TOOL_CALLS]a",
+        "<|tool_call>call:",
+        "`",
+        "<think>",
+        "{\n",
+    ] {
+        let text = part.repeat(60_000 / part.len());
+        let whole = read(&TOOLS, [text.as_str()], End::Complete);
+        assert!(whole == split_everywhere(&TOOLS, &text, End::Complete), "{part}");
+    }
+}

@@ -1,0 +1,69 @@
+//! Reasoning in tags: `<think>…</think>`, and `[THINK]…[/THINK]` of Mistral's reasoning models.
+//!
+//! A closing tag without its opening one is dropped: whether the words before it were reasoning is
+//! known too late, when they have been delivered.
+
+use super::marks::mentioned;
+use super::outlet::Channel;
+use super::sight::{Begins, Sight, Step};
+
+pub(super) fn open(mark: &str, sight: &Sight<'_>) -> Step {
+    match mentioned(mark, sight) {
+        Begins::Yes => Step::Text,
+        Begins::Perhaps => Step::Wait,
+        Begins::No => Step::Turn(mark.len(), Channel::Reasoning),
+    }
+}
+
+pub(super) fn close(mark: &str, sight: &Sight<'_>) -> Step {
+    if sight.surroundings.after_backtick() {
+        match sight.from(mark.len()).chars().next() {
+            None if !sight.ended() => return Step::Wait,
+            Some('`') => return Step::Text,
+            _ => {}
+        }
+    }
+    Step::Turn(mark.len(), Channel::Text)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::dialect::check::{check, complete, unchanged};
+    use crate::dialect::piece::End;
+
+    #[test]
+    fn reasoning_has_its_own_channel() {
+        complete(&[
+            ("<think>\nI need it.\n</think>\n\nOne moment.", &["reasoning I need it.", "text One moment."]),
+            ("<think></think>Hello", &["text Hello"]),
+            ("Sure. <think>Hm</think> Done.", &["text Sure.", "reasoning Hm", "text  Done."]),
+            ("<think>a</think>A<think>b</think>B", &["reasoning a", "text A", "reasoning \nb", "text \nB"]),
+            ("[THINK]a[/THINK]A", &["reasoning a", "text A"]),
+            ("The answer.\n<think>", &["text The answer."]),
+            ("<think>never closed", &["reasoning never closed"]),
+            ("<think>an odd ` here</think>Hi", &["reasoning an odd ` here", "text Hi"]),
+            ("<think>```\ncode</think>Hi", &["reasoning ```\ncode", "text Hi"]),
+            ("<think>say `</think>` last</think>Hi", &["reasoning say `</think>` last", "text Hi"]),
+            (
+                "<think>{\"name\": \"get_weather\", \"arguments\": {}}\n</think>Hi",
+                &["reasoning {\"name\": \"get_weather\", \"arguments\": {}}", "text Hi"],
+            ),
+        ]);
+    }
+
+    #[test]
+    fn a_closing_tag_alone_is_dropped() {
+        complete(&[("All of it.</think>\nThe answer.", &["text All of it.\nThe answer."])]);
+        check(End::CutByLimit, &[("<think>Hm</thi", &["reasoning Hm"]), ("Hm <thin", &["text Hm"])]);
+    }
+
+    #[test]
+    fn prose_about_the_tag_is_text() {
+        unchanged(&[
+            "Qwen writes `<think>` and `</think>`.",
+            "The <think> tag, or <think>, is a tag.",
+            "<thinking> <thin>",
+            "<th",
+        ]);
+    }
+}

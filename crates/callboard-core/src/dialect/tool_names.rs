@@ -1,0 +1,47 @@
+//! The names of the tools on offer: what tells a call from an answer that only has the shape of one.
+
+/// The names of the tools on offer.
+#[derive(Debug)]
+pub(super) struct ToolNames(Vec<String>);
+
+impl ToolNames {
+    pub(super) fn new(names: &[&str]) -> Self {
+        Self(names.iter().map(|name| (*name).to_owned()).collect())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn offer(&self, name: &str) -> bool {
+        self.0.iter().any(|offered| offered == name)
+    }
+
+    /// Whether `beginning` may grow into a name on offer.
+    pub(super) fn may_offer(&self, beginning: &str) -> bool {
+        self.0.iter().any(|offered| offered.starts_with(beginning))
+    }
+
+    pub(super) fn as_slices(&self) -> Vec<&str> {
+        self.0.iter().map(String::as_str).collect()
+    }
+}
+
+/// `functions.get_weather:0` is how some families write the name `get_weather`.
+pub(super) fn bare_name(written: &str) -> &str {
+    let name = written.trim().trim_matches(['"', '\'', '`']);
+    let name = name.strip_prefix("functions.").unwrap_or(name);
+    match name.rsplit_once(':') {
+        Some((before, number)) if !before.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => before,
+        _ => name,
+    }
+}
+
+/// Whether `text` could be a tool's name in any family.
+pub(super) fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.len() <= 128 && text.chars().all(is_name_character)
+}
+
+pub(super) fn is_name_character(character: char) -> bool {
+    character.is_alphanumeric() || matches!(character, '_' | '-' | '.' | ':' | '/')
+}

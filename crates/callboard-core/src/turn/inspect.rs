@@ -1,0 +1,93 @@
+//! What a finished reply holds: its calls, checked, named and numbered, and what was done to them.
+
+use std::collections::HashSet;
+
+use super::TurnRequest;
+use super::places::Place;
+use super::reply::Reply;
+use crate::contract::{Call, CheckedArguments, Outcome, RawCall, Report, check_arguments};
+use crate::model::{CallId, RandomBytes, Usage};
+
+/// Checks the replies of one turn and remembers what it found.
+pub(super) struct Inspector {
+    random: RandomBytes,
+    ids: HashSet<String>,
+    most_bytes: usize,
+    pub(super) report: Report,
+    pub(super) usage: Option<Usage>,
+    pub(super) spoken_bytes: usize,
+}
+
+impl Inspector {
+    pub(super) fn new(used_ids: &[String], most_bytes: usize, random: RandomBytes) -> Self {
+        let ids = used_ids.iter().cloned().collect();
+        Self { random, ids, most_bytes, report: Report::default(), usage: None, spoken_bytes: 0 }
+    }
+
+    /// The calls of a closed reply in their order. Ids that went out already (`live`) are not looked at again.
+    pub(super) fn inspect(&mut self, reply: &mut Reply, request: &TurnRequest, live: bool) -> Vec<Place> {
+        self.add_usage(reply);
+        let (calls, ordered) = reply.take_calls();
+        if !ordered {
+            self.report.note("call_index", Outcome::Repaired);
+        }
+        if calls.iter().any(|call| call.from_text) {
+            self.report.note("call_in_text", Outcome::Repaired);
+        }
+        calls.into_iter().flat_map(|call| self.check(call, request, live)).collect()
+    }
+
+    fn add_usage(&mut self, reply: &mut Reply) {
+        self.spoken_bytes += std::mem::take(&mut reply.bytes);
+        if let Some(usage) = reply.usage.take() {
+            match &mut self.usage {
+                Some(sum) => sum.add(usage),
+                None => self.usage = Some(usage),
+            }
+        }
+    }
+
+    /// One call of the model as one place, or several where arguments were glued together.
+    fn check(&mut self, raw: RawCall, request: &TurnRequest, live: bool) -> Vec<Place> {
+        match check_arguments(&raw, &request.tools, &request.rules, self.most_bytes) {
+            Ok(checked) => {
+                let (mut offered, silently) = (raw.id.as_deref(), raw.from_text || live);
+                checked.into_iter().map(|checked| Place::Valid(self.call(checked, offered.take(), silently))).collect()
+            }
+            Err(violation) => {
+                let id = self.id_for(raw.id.as_deref(), true);
+                vec![Place::Broken { raw, id, violation }]
+            }
+        }
+    }
+
+    fn call(&mut self, checked: CheckedArguments, offered: Option<&str>, silently: bool) -> Call {
+        for repair in checked.repairs {
+            self.report.note(repair, Outcome::Repaired);
+        }
+        let id = self.id_for(offered, silently);
+        Call { id, name: checked.tool, arguments: checked.arguments }
+    }
+
+    /// The server's id where it fits and is new; else a random one.
+    fn id_for(&mut self, offered: Option<&str>, silently: bool) -> CallId {
+        if let Some(id) = offered.and_then(CallId::accept).filter(|id| !self.ids.contains(id.as_str())) {
+            self.ids.insert(id.as_str().to_owned());
+            return id;
+        }
+        if !silently {
+            self.report.note("call_id", Outcome::Repaired);
+        }
+        self.new_id()
+    }
+
+    /// A random id that the conversation does not hold yet.
+    pub(super) fn new_id(&mut self) -> CallId {
+        loop {
+            let id = CallId::from_random((self.random)());
+            if self.ids.insert(id.as_str().to_owned()) {
+                return id;
+            }
+        }
+    }
+}

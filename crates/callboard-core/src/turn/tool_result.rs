@@ -1,0 +1,69 @@
+//! How a tool that was run here came out: what the model is told, and which kind of end it was.
+
+use super::stage::CANCELLED;
+use crate::contract::ViolationKind;
+use crate::model::CallId;
+
+/// The result of one call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolResult {
+    /// The call that is answered.
+    pub id: CallId,
+    /// What the model is told.
+    pub text: String,
+    /// How it came out.
+    pub outcome: ToolOutcome,
+}
+
+/// How a call came out; the words are labels on `/metrics`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolOutcome {
+    /// It ran and answered.
+    Success,
+    /// There is no such tool.
+    UnknownTool,
+    /// Its arguments were not JSON.
+    JsonParse,
+    /// Its arguments did not fit.
+    Validation,
+    /// It ran past its deadline and was ended.
+    Timeout,
+    /// It failed.
+    Execution,
+    /// It was not run, because the user interrupted.
+    Cancelled,
+}
+
+impl ToolOutcome {
+    /// The label.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::UnknownTool => "unknown_tool",
+            Self::JsonParse => "json_parse",
+            Self::Validation => "validation",
+            Self::Timeout => "timeout",
+            Self::Execution => "execution",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+impl ToolResult {
+    /// The result of a call that an interruption kept from running.
+    #[must_use]
+    pub fn cancelled(id: CallId) -> Self {
+        Self { id, text: CANCELLED.to_owned(), outcome: ToolOutcome::Cancelled }
+    }
+}
+
+impl From<ViolationKind> for ToolOutcome {
+    fn from(kind: ViolationKind) -> Self {
+        match kind {
+            ViolationKind::UnknownTool | ViolationKind::ChoiceUnmet => Self::UnknownTool,
+            ViolationKind::MalformedArguments => Self::JsonParse,
+            ViolationKind::InvalidArguments | ViolationKind::InvalidFormat => Self::Validation,
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! One page: what its client asks, the streams that answer, and the turn they lead to, told line by line.
+
+use callboard_core::contract::ToolCache;
+use callboard_core::model::Delta;
+use callboard_core::turn::{Action, Ending, Event, Input, Turn, TurnRequest, TurnSettings};
+use callboard_core::wire::chat::{ChatRequest, ReplyFault, ReplyReader};
+
+use crate::golden_page::{Page, StreamPiece};
+
+const MOST_BYTES: usize = 1 << 20;
+
+/// How the bytes of a reply are cut.
+type Cut<'a> = dyn Fn(&'static [u8]) -> Vec<&'static [u8]> + 'a;
+
+/// A page that can be played.
+pub(crate) struct Play {
+    request: Vec<u8>,
+    /// The replies, as bytes that live as long as the test: that spares every cut a copy.
+    pub(crate) streams: Vec<&'static [u8]>,
+    tools: ToolCache,
+}
+
+impl Play {
+    /// None for pages whose request is refused, or whose replies are not all streams.
+    pub(crate) fn new(page: &Page) -> Option<Self> {
+        let mut request = page.request()?;
+        (request["model"], request["stream"]) = (page.stem.as_str().into(), true.into());
+        let usage_asked = request["stream_options"]["include_usage"] == true;
+        let replies = page.upstreams().into_iter().enumerate().filter(|(_, reply)| reply.option("status").is_none());
+        let streams: Option<Vec<&'static [u8]>> =
+            replies.map(|(place, reply)| Some(joined(&reply.stream(place + 1, usage_asked)?))).collect();
+        let play = Self { request: request.to_string().into_bytes(), streams: streams?, tools: ToolCache::default() };
+        (!play.streams.is_empty() && play.turn_request().is_some()).then_some(play)
+    }
+
+    /// What happens, told line by line; adjacent pieces of text are joined.
+    pub(crate) fn told(&self, cut: &Cut<'_>) -> Vec<String> {
+        let mut told = Vec::new();
+        let mut drawn = 0_u8;
+        let random = Box::new(move || {
+            drawn = drawn.wrapping_add(1);
+            [drawn; 24]
+        });
+        let mut turn =
+            Turn::new(self.turn_request().expect("a request that was read before"), TurnSettings::default(), random);
+        let mut asks = step(&mut turn, Input::Start, &mut told);
+        for stream in &self.streams {
+            if asks {
+                asks = reply(&mut turn, &cut(stream), &mut told);
+            }
+        }
+        told.insert(0, format!("contract {}", turn.report()));
+        told
+    }
+
+    fn turn_request(&self) -> Option<TurnRequest> {
+        ChatRequest::read(self.request.clone(), &self.tools).ok().map(|(_, turn)| turn)
+    }
+}
+
+/// What the reader makes of the pieces of one reply; the engine sees nothing else of it.
+pub(crate) fn read(pieces: &[&[u8]]) -> (Vec<Delta>, Result<(), ReplyFault>) {
+    let (mut reader, mut deltas) = (ReplyReader::stream(MOST_BYTES), Vec::new());
+    let mut fed = Ok(());
+    for piece in pieces {
+        fed = fed.and_then(|()| reader.feed(piece, &mut deltas));
+    }
+    fed = fed.and_then(|()| if reader.is_ended() { Ok(()) } else { reader.finish(&mut deltas) });
+    (deltas, fed)
+}
+
+/// Plays one reply; true when the engine wants another one.
+fn reply(turn: &mut Turn, pieces: &[&[u8]], told: &mut Vec<String>) -> bool {
+    let (deltas, fed) = read(pieces);
+    for delta in deltas {
+        step(turn, Input::Delta(delta), told);
+    }
+    match fed {
+        Ok(()) => step(turn, Input::ReplyEnded, told),
+        Err(fault) => {
+            told.push(format!("fault {fault}"));
+            false
+        }
+    }
+}
+
+/// The bytes of a stream.
+fn joined(pieces: &[StreamPiece]) -> &'static [u8] {
+    let texts =
+        pieces.iter().filter_map(|piece| if let StreamPiece::Bytes(text) = piece { Some(text.as_str()) } else { None });
+    texts.collect::<String>().leak().as_bytes()
+}
+
+/// One input; what the engine wants is told. True when it asks the model.
+fn step(turn: &mut Turn, input: Input, told: &mut Vec<String>) -> bool {
+    let mut actions = Vec::new();
+    turn.step(input, &mut actions);
+    let mut asks = false;
+    for action in actions {
+        match action {
+            Action::CallModel(ask) => {
+                asks = true;
+                told.push(format!("asks {:?} {:?}", ask.choice, ask.appended));
+            }
+            Action::Emit(Event::Text(text)) => tell_text("text ", &text, told),
+            Action::Emit(Event::Reasoning(text)) => tell_text("reasoning ", &text, told),
+            Action::Finish(Ending::Complete { finish, usage }) => {
+                told.push(format!("finish {} {usage:?}", finish.as_word()))
+            }
+            Action::Finish(Ending::Failed(violation)) => told.push(format!("failed {violation}")),
+            other => told.push(format!("{other:?}")),
+        }
+    }
+    asks
+}
+
+fn tell_text(kind: &str, text: &str, told: &mut Vec<String>) {
+    match told.last_mut().filter(|line| line.starts_with(kind)) {
+        Some(line) => line.push_str(text),
+        None => told.push(format!("{kind}{text}")),
+    }
+}

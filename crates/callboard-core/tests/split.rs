@@ -1,0 +1,57 @@
+//! Split invariance: the streams of every golden page, cut at every byte, lead to the same events.
+//!
+//! Each stream is read in one piece, in two pieces for every place of the cut, and one byte at a time; what the reader makes
+//! of it, which is all that the turn engine sees, must not differ. Whole turns are played in one piece, byte by byte, and
+//! with every stream ended early: whatever came, reader and engine come to an end.
+
+#[cfg(test)]
+#[path = "../../../tests/golden_page/mod.rs"]
+mod golden_page;
+
+#[cfg(test)]
+mod playing;
+
+use golden_page::read_pages;
+use playing::{Play, read};
+
+fn plays() -> Vec<(String, Play)> {
+    let plays: Vec<_> = read_pages().iter().filter_map(|page| Some((page.stem.clone(), Play::new(page)?))).collect();
+    assert!(!plays.is_empty(), "no page holds a stream");
+    plays
+}
+
+#[test]
+fn every_cut_in_two_is_read_alike() {
+    for (stem, play) in plays() {
+        for (number, stream) in play.streams.iter().enumerate() {
+            let whole = read(&[stream]);
+            for cut in 1..stream.len() {
+                assert_eq!(
+                    read(&[&stream[..cut], &stream[cut..]]),
+                    whole,
+                    "{stem}: reply {} cut at byte {cut}",
+                    number + 1
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn one_byte_at_a_time_gives_the_same_events() {
+    for (stem, play) in plays() {
+        assert_eq!(play.told(&|bytes| bytes.chunks(1).collect()), play.told(&|bytes| vec![bytes]), "{stem}");
+    }
+}
+
+#[test]
+fn every_stream_that_breaks_off_comes_to_an_end() {
+    let ends = ["finish ", "failed ", "fault ", "asks "];
+    for (stem, play) in plays() {
+        for length in 0..play.streams.first().map_or(0, |stream| stream.len()) {
+            let told = play.told(&|bytes| vec![&bytes[..length.min(bytes.len())]]);
+            let is_over = told.last().is_some_and(|line| ends.iter().any(|end| line.starts_with(end)));
+            assert!(is_over, "{stem}: cut off at byte {length}: {told:?}");
+        }
+    }
+}
