@@ -127,9 +127,11 @@ def power(base, exponent):
 
 def number(value):
     """Whole numbers as they are, others with at most twelve digits."""
-    if isinstance(value, float) and not math.isfinite(value):
+    if abs(value) > 1e300 or value != value:
         raise ValueError("the result is too large")
-    if value == int(value) and abs(value) < 10**15:
+    if isinstance(value, int) and abs(value) < 10**40:
+        return str(value)
+    if value == int(value) and abs(value) < 1e15:
         return str(int(value))
     return format(float(value), ".12g")
 

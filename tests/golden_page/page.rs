@@ -52,7 +52,7 @@ impl Page {
             fenced ^= line.starts_with("```");
             match (line.strip_prefix("## "), sections.last_mut()) {
                 (Some(heading), _) if !fenced => {
-                    sections.push(Section { heading: heading.to_owned(), text: String::new() })
+                    sections.push(Section { heading: heading.to_owned(), text: String::new() });
                 }
                 (_, Some(section)) => section.text.extend([line, "\n"]),
                 _ => {}

@@ -2,7 +2,7 @@
 //! server adds, the same calls come out.
 
 use callboard_core::contract::{SchemaLimits, ToolSet};
-use callboard_core::model::CallFragment;
+use callboard_core::model::{BadRequest, CallFragment};
 use callboard_core::turn::Assembler;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -46,12 +46,12 @@ const FAULTS: [Fault; 11] = [
     Fault::WholeAndEveryIndexZeroWithoutIds,
 ];
 
-fn tools() -> ToolSet {
+fn tools() -> Result<ToolSet, BadRequest> {
     let list: Vec<Value> = NAMES
         .iter()
         .map(|name| json!({"type": "function", "function": {"name": name, "parameters": {"type": "object"}}}))
         .collect();
-    ToolSet::compile(&list.into(), SchemaLimits::default()).expect("tools that compile")
+    ToolSet::compile(&list.into(), SchemaLimits::default())
 }
 
 fn json_value() -> impl Strategy<Value = Value> {
@@ -88,8 +88,7 @@ fn pieces(call: &Meant) -> Vec<String> {
 }
 
 /// The fragments of one call as a server with this fault sends them: the head, then the pieces.
-fn fragments(call: &Meant, place: usize, fault: Fault) -> Vec<CallFragment> {
-    let place = u64::try_from(place).expect("few calls");
+fn fragments(call: &Meant, place: u64, fault: Fault) -> Vec<CallFragment> {
     let index = match fault {
         Fault::NoIndex | Fault::NoIdsAndNoIndex => None,
         Fault::EveryIndexZero | Fault::WholeAndEveryIndexZeroWithoutIds => Some(0),
@@ -100,9 +99,21 @@ fn fragments(call: &Meant, place: usize, fault: Fault) -> Vec<CallFragment> {
     let id = (!nameless).then(|| format!("call_{place}"));
     let name = Some(call.name.to_owned());
     if fault == Fault::WholeAndEveryIndexZeroWithoutIds {
-        return vec![CallFragment { index, id, name, arguments: Some(call.arguments.clone()), whole: false }];
+        return vec![CallFragment {
+            index,
+            id,
+            name,
+            arguments: Some(call.arguments.clone()),
+            ..CallFragment::default()
+        }];
     }
-    let head = CallFragment { index, id: id.clone(), name: name.clone(), arguments: Some(String::new()), whole: false };
+    let head = CallFragment {
+        index,
+        id: id.clone(),
+        name: name.clone(),
+        arguments: Some(String::new()),
+        ..CallFragment::default()
+    };
     let (again_id, again_name) = match fault {
         Fault::HeadOnEveryFragment => (id, name),
         Fault::IdOnEveryFragment => (id, None),
@@ -114,7 +125,7 @@ fn fragments(call: &Meant, place: usize, fault: Fault) -> Vec<CallFragment> {
         id: again_id.clone(),
         name: again_name.clone(),
         arguments: Some(text),
-        whole: false,
+        ..CallFragment::default()
     };
     std::iter::once(head).chain(pieces(call).into_iter().map(piece)).collect()
 }
@@ -145,28 +156,27 @@ proptest! {
 
     #[test]
     fn every_fault_leads_to_the_same_calls(calls in prop::collection::vec(meant(), 0..5)) {
-        let tools = tools();
+        let tools = tools().expect("tools that compile");
         for fault in FAULTS {
-            let sent = calls.iter().enumerate().flat_map(|(place, call)| fragments(call, place, fault));
+            let sent = (0..).zip(&calls).flat_map(|(place, call)| fragments(call, place, fault));
             prop_assert_eq!(assembled(sent, &tools), expected(&calls, fault), "{:?}", fault);
         }
     }
 
     #[test]
     fn interleaved_calls_come_apart(calls in prop::collection::vec(meant(), 1..4)) {
-        let mut waiting: Vec<_> = calls.iter().enumerate().map(|(place, call)| fragments(call, place, Fault::None).into_iter()).collect();
+        let mut waiting: Vec<_> = (0..).zip(&calls).map(|(place, call)| fragments(call, place, Fault::None).into_iter()).collect();
         let mut sent = Vec::new();
         while waiting.iter().any(|fragments| fragments.len() > 0) {
             sent.extend(waiting.iter_mut().filter_map(Iterator::next));
         }
-        prop_assert_eq!(assembled(sent, &tools()), expected(&calls, Fault::None));
+        prop_assert_eq!(assembled(sent, &tools().expect("tools that compile")), expected(&calls, Fault::None));
     }
 
     #[test]
     fn whole_calls_are_never_merged(calls in prop::collection::vec(meant(), 0..5)) {
         let whole = calls.iter().map(|call| CallFragment {
-            index: Some(0), id: Some("same".to_owned()), name: Some(call.name.to_owned()), arguments: Some(call.arguments.clone()), whole: true,
-        });
-        prop_assert_eq!(assembled(whole, &tools()), expected(&calls, Fault::None));
+            index: Some(0), id: Some("same".to_owned()), name: Some(call.name.to_owned()), arguments: Some(call.arguments.clone()), whole: true, ..CallFragment::default() });
+        prop_assert_eq!(assembled(whole, &tools().expect("tools that compile")), expected(&calls, Fault::None));
     }
 }

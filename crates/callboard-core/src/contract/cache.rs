@@ -41,7 +41,7 @@ impl ToolCache {
         if let Some(set) = self.lock().sets.get(text) {
             return Ok(Arc::clone(set));
         }
-        let tools = serde_json::from_str(text)
+        let tools = super::json::read_schema(text)
             .map_err(|error| BadRequest::invalid("tools", format!("tools cannot be read: {error}")))?;
         let set = Arc::new(ToolSet::compile(&tools, self.limits)?);
         self.lock().insert(text, Arc::clone(&set));

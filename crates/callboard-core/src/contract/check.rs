@@ -22,6 +22,8 @@ pub struct RawCall {
     pub name: String,
     /// The arguments' text as written.
     pub arguments: String,
+    /// True when the arguments came as an object and not as text.
+    pub object: bool,
     /// True when the call was read out of the model's text.
     pub from_text: bool,
 }
@@ -80,8 +82,8 @@ pub fn check_arguments(
         let message = format!("the arguments of {} are not a JSON object: {error}", tool.name());
         Violation::new(ViolationKind::MalformedArguments, message)
     })?;
-    let name_repair = cleaned.then_some("tool_name");
-    checked_values(call, tool, reading, name_repair)
+    let repairs = [cleaned.then_some("tool_name"), call.object.then_some("arguments_object")];
+    checked_values(call, tool, reading, repairs.into_iter().flatten().collect())
 }
 
 fn find_tool<'a>(call: &RawCall, tools: &'a ToolSet, rules: &CallRules) -> Result<(&'a Tool, bool), Violation> {
@@ -103,10 +105,9 @@ fn checked_values(
     call: &RawCall,
     tool: &Tool,
     reading: Reading,
-    name_repair: Option<&'static str>,
+    mut read_repairs: Vec<&'static str>,
 ) -> Result<Vec<CheckedArguments>, Violation> {
-    let read_repairs: Vec<&'static str> =
-        name_repair.into_iter().chain(reading.repairs.iter().map(|r| r.as_str())).collect();
+    read_repairs.extend(reading.repairs.iter().map(|repair| repair.as_str()));
     let untouched = reading.repairs.is_empty();
     let mut checked = Vec::with_capacity(reading.values.len());
     for value in reading.values {

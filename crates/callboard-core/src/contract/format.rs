@@ -78,7 +78,7 @@ fn read_schema(field: Option<&Map<String, Value>>, limits: SchemaLimits) -> Resu
     let strict = field.get("strict").and_then(Value::as_bool).unwrap_or(false);
     let place = format!("{place}.schema");
     let schema = field.get("schema").ok_or_else(|| BadRequest::missing(&place, format!("{place} is missing")))?;
-    let validator = Box::new(compile_schema(schema, &place, strict, limits)?);
+    let validator = Box::new(compile_schema(schema, &place, strict, limits, "invalid_response_format")?);
     Ok(ResponseFormat::Schema { schema: schema.clone(), validator })
 }
 

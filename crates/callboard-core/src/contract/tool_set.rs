@@ -152,7 +152,7 @@ fn read_function(function: &Map<String, Value>, place: &str, limits: SchemaLimit
             format!("tool {name:?} has no parameters; write {{\"type\": \"object\", \"properties\": {{}}}}"),
         )
     })?;
-    let validator = compile_schema(parameters, &place, strict, limits)?;
+    let validator = compile_schema(parameters, &place, strict, limits, "invalid_tool_schema")?;
     Ok(Tool { name, parameters: parameters.clone(), validator })
 }
 
@@ -175,8 +175,9 @@ pub(super) fn compile_schema(
     place: &str,
     strict: bool,
     limits: SchemaLimits,
+    code: &'static str,
 ) -> Result<Validator, BadRequest> {
-    let bad = |place: String, message: String| BadRequest::at(place, "invalid_tool_schema", message);
+    let bad = |place: String, message: String| BadRequest::at(place, code, message);
     if schema.get("type").and_then(Value::as_str) != Some("object") {
         return Err(bad(place.into(), format!("the root of {place} must be a JSON Schema with \"type\": \"object\"")));
     }

@@ -34,6 +34,8 @@ pub struct CallFragment {
     pub name: Option<String>,
     /// A piece of the arguments' text; an object is given as its JSON text.
     pub arguments: Option<String>,
+    /// True when the arguments came as an object and not as text.
+    pub object: bool,
     /// True when the entry stands for a whole call (a reply that was not streamed): it is never merged with another.
     pub whole: bool,
 }

@@ -18,10 +18,11 @@ pub struct Assembler {
 #[derive(Debug, Default)]
 pub(super) struct Slot {
     index: Option<u64>,
-    id: Option<String>,
+    pub(super) id: Option<String>,
     pub(super) name: String,
     pub(super) arguments: String,
     whole: bool,
+    object: bool,
 }
 
 impl Assembler {
@@ -49,6 +50,7 @@ impl Assembler {
             name: slot.name,
             arguments: slot.arguments,
             from_text: false,
+            object: slot.object,
         });
         (calls.collect(), ordered)
     }
@@ -109,7 +111,8 @@ impl Slot {
     }
 
     fn is_complete(&self) -> bool {
-        self.arguments.ends_with(['}', ' ', '\n', '"']) && serde_json::from_str::<IgnoredAny>(&self.arguments).is_ok()
+        let mut values = serde_json::Deserializer::from_str(&self.arguments).into_iter::<IgnoredAny>();
+        self.arguments.ends_with(['}', ' ', '\n', '"']) && values.all(|value| value.is_ok())
     }
 
     fn take(&mut self, fragment: CallFragment, tools: &ToolSet) {
@@ -119,6 +122,7 @@ impl Slot {
         if let Some(piece) = fragment.name {
             self.take_name(&piece, tools);
         }
+        self.object |= fragment.object;
         if let Some(text) = fragment.arguments {
             self.arguments.push_str(&text);
         }
@@ -169,7 +173,7 @@ mod tests {
                 id: some(id),
                 name: some(name),
                 arguments: some(arguments),
-                whole: false,
+                ..CallFragment::default()
             };
             assembler.push(fragment, &tools);
         }
@@ -301,7 +305,7 @@ mod tests {
         for _ in 0..2 {
             let name = Some("ping".to_owned());
             assembler.push(
-                CallFragment { index: Some(0), id: Some("same".into()), name, arguments: None, whole: true },
+                CallFragment { index: Some(0), id: Some("same".into()), name, whole: true, ..CallFragment::default() },
                 &tools,
             );
         }

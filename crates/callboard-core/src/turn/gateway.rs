@@ -148,7 +148,7 @@ impl GatewayTurn {
         }
         let Some(slot) = self.reply.assembler.slot(place).filter(|slot| rules.allows(&slot.name)) else { return };
         let inspector = &mut self.inspector;
-        let events = self.live.grow(place, slot, &self.request.tools, || inspector.new_id());
+        let events = self.live.grow(place, slot, &self.request.tools, || inspector.id_for(slot.id.as_deref(), false));
         actions.extend(events.into_iter().map(Action::Emit));
     }
 
@@ -252,7 +252,7 @@ impl GatewayTurn {
             .report
             .events()
             .iter()
-            .any(|event| !matches!(event.violation, "call_index" | "finish_reason"));
+            .any(|event| !matches!(event.violation, "call_index" | "call_id" | "finish_reason"));
         let fewer = self.places.len() < self.live.len();
         (!self.live.is_empty() && (repaired || fewer)).then(|| {
             let message = "arguments that were already streamed turned out to need repair";

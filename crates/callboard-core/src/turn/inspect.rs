@@ -28,6 +28,9 @@ impl Inspector {
     pub(super) fn inspect(&mut self, reply: &mut Reply, request: &TurnRequest, live: bool) -> Vec<Place> {
         self.add_usage(reply);
         let (calls, ordered) = reply.take_calls();
+        if reply.cut_calls > 0 {
+            self.report.note("cut_off_call", Outcome::Repaired);
+        }
         if !ordered {
             self.report.note("call_index", Outcome::Repaired);
         }
@@ -70,7 +73,7 @@ impl Inspector {
     }
 
     /// The server's id where it fits and is new; else a random one.
-    fn id_for(&mut self, offered: Option<&str>, silently: bool) -> CallId {
+    pub(super) fn id_for(&mut self, offered: Option<&str>, silently: bool) -> CallId {
         if let Some(id) = offered.and_then(CallId::accept).filter(|id| !self.ids.contains(id.as_str())) {
             self.ids.insert(id.as_str().to_owned());
             return id;
@@ -82,7 +85,7 @@ impl Inspector {
     }
 
     /// A random id that the conversation does not hold yet.
-    pub(super) fn new_id(&mut self) -> CallId {
+    fn new_id(&mut self) -> CallId {
         loop {
             let id = CallId::from_random((self.random)());
             if self.ids.insert(id.as_str().to_owned()) {

@@ -19,6 +19,8 @@ pub(super) struct Reply {
     pub(super) usage: Option<Usage>,
     pub(super) refused: bool,
     pub(super) bytes: usize,
+    /// Calls that the limit cut off; they are not delivered.
+    pub(super) cut_calls: usize,
 }
 
 /// Text that a delta brought, sorted out.
@@ -78,8 +80,11 @@ impl Reply {
         let (mut calls, ordered) = self.assembler.finish();
         if self.is_cut() && calls.last().is_some_and(|call| !is_whole(call)) {
             calls.pop();
+            self.cut_calls += 1;
         }
-        calls.append(&mut self.text_calls);
+        let mut written = std::mem::take(&mut self.text_calls);
+        written.retain(|call| !calls.iter().any(|native| is_same(native, call)));
+        calls.append(&mut written);
         (calls, ordered)
     }
 
@@ -89,16 +94,18 @@ impl Reply {
                 Piece::Text(text) => heard.push(Heard::Text(text)),
                 Piece::Reasoning(text) => heard.push(Heard::Reasoning(text)),
                 Piece::Call(call) => {
-                    self.text_calls.push(RawCall {
-                        id: None,
-                        name: call.name,
-                        arguments: call.arguments,
-                        from_text: true,
-                    });
+                    let (name, arguments) = (call.name, call.arguments);
+                    self.text_calls.push(RawCall { name, arguments, from_text: true, ..RawCall::default() });
                 }
             }
         }
     }
+}
+
+/// Whether a server delivered a call and left its text in the content as well.
+fn is_same(native: &RawCall, written: &RawCall) -> bool {
+    let value = |call: &RawCall| json::read_arguments(&call.arguments).ok().map(|reading| reading.values);
+    native.name == written.name && value(native).is_some_and(|arguments| value(written) == Some(arguments))
 }
 
 /// A call cut off by the limit is only whole when its arguments are a closed JSON object.

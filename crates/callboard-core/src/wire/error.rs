@@ -185,7 +185,7 @@ impl From<BadRequest> for ApiError {
 
 impl From<&Violation> for ApiError {
     fn from(violation: &Violation) -> Self {
-        let message = format!("the model broke the tool-call contract and did not mend it when asked: {violation}");
+        let message = format!("the model broke the tool-call contract: {violation}");
         Self::new(502, violation.kind.code(), message)
     }
 }

@@ -105,7 +105,7 @@ fn step(turn: &mut Turn, input: Input, told: &mut Vec<String>) -> bool {
             Action::Emit(Event::Text(text)) => tell_text("text ", &text, told),
             Action::Emit(Event::Reasoning(text)) => tell_text("reasoning ", &text, told),
             Action::Finish(Ending::Complete { finish, usage }) => {
-                told.push(format!("finish {} {usage:?}", finish.as_word()))
+                told.push(format!("finish {} {usage:?}", finish.as_word()));
             }
             Action::Finish(Ending::Failed(violation)) => told.push(format!("failed {violation}")),
             other => told.push(format!("{other:?}")),

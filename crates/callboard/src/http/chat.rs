@@ -7,6 +7,7 @@ use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::response::Response;
 use bytes::Bytes;
+use callboard_core::contract::Report;
 use callboard_core::model::Usage;
 use callboard_core::turn::{Turn, TurnRequest, TurnSettings};
 use callboard_core::wire::ApiError;
@@ -121,7 +122,7 @@ async fn whole(mut session: Session, stamp: &Stamp) -> Result<Response, ApiError
         match session.next().await {
             Progress::Events(events) => events.into_iter().for_each(|event| completion.event(event)),
             Progress::KeepAlive => {}
-            Progress::Failed(error) => return Err(error),
+            Progress::Failed(error) => return Ok(failed(&error, session.report())),
             Progress::Complete(finish, usage) => {
                 let usage = counted(session.usage_or_estimate(usage));
                 let mut response = reply::json(completion.finish(stamp, finish, &usage));
@@ -132,6 +133,15 @@ async fn whole(mut session: Session, stamp: &Stamp) -> Result<Response, ApiError
             }
         }
     }
+}
+
+/// A failure, with what was done before it came to that.
+fn failed(error: &ApiError, report: &Report) -> Response {
+    let mut response = reply::error(error);
+    if !report.is_clean() {
+        response.headers_mut().insert(reply::CONTRACT, reply::header(&report.to_string()));
+    }
+    response
 }
 
 fn counted(usage: Usage) -> Usage {
@@ -156,7 +166,7 @@ async fn streamed(
 ) -> Result<Response, ApiError> {
     let mut outlet = Box::new(Outlet { session, writer, over: false, _ticket: ticket });
     let first = match outlet.session.next().await {
-        Progress::Failed(error) => return Err(error),
+        Progress::Failed(error) => return Ok(failed(&error, outlet.session.report())),
         progress => outlet.write(progress),
     };
     metrics::first_byte(ENDPOINT, arrival.at.elapsed());
@@ -194,6 +204,9 @@ impl Outlet {
             Progress::KeepAlive => out.push_str(": keep-alive\n\n"),
             Progress::Failed(error) => {
                 self.over = true;
+                if !self.session.report().is_clean() {
+                    out.push_str(&format!(": callboard-contract {}\n\n", self.session.report()));
+                }
                 out.push_str(&error.to_event());
             }
             Progress::Complete(finish, usage) => {

@@ -85,7 +85,7 @@ impl Session {
 
     /// The usage to show: the server's, or an estimate where it counts nothing.
     pub fn usage_or_estimate(&self, usage: Option<Usage>) -> Usage {
-        usage.unwrap_or_else(|| Usage::estimate(self.parts.request.bytes(), self.parts.turn.spoken_bytes()))
+        usage.unwrap_or_else(|| Usage::estimate(self.parts.request.prompt_bytes(), self.parts.turn.spoken_bytes()))
     }
 
     /// The client's request.

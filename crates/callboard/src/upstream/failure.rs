@@ -84,14 +84,15 @@ fn refusal(
     param: Option<String>,
     retry_after: Option<u64>,
 ) -> ApiError {
-    let status = match status.as_u16() {
+    let theirs = status.as_u16();
+    let status = match theirs {
         422 => 400,
         known @ (400 | 401 | 403 | 404 | 408 | 409 | 413 | 429 | 503 | 504) => known,
         _ => 502,
     };
     let words = message.unwrap_or("no reason was given");
     let mut error =
-        ApiError::new(status, code.unwrap_or("upstream_error"), format!("the model server answered: {words}"));
+        ApiError::new(status, code.unwrap_or("upstream_error"), format!("the model server answered {theirs}: {words}"));
     error.param = param;
     error.retry_after = retry_after.or((status == 429 || status >= 503).then_some(1));
     error
@@ -133,7 +134,7 @@ mod tests {
             "{\"error\":\"why\"}",
         ] {
             let error = Failure::refused(StatusCode::BAD_REQUEST, None, body.as_bytes()).to_api();
-            assert_eq!(error.message, "the model server answered: why", "{body}");
+            assert_eq!(error.message, "the model server answered 400: why", "{body}");
         }
         let odd = Failure::refused(StatusCode::TOO_MANY_REQUESTS, Some(7), b"<html>").to_api();
         assert_eq!((odd.retry_after, odd.code.as_str()), (Some(7), "upstream_error"));

@@ -1,19 +1,25 @@
 //! The real program as a child process, in front of the scripted model server; it ends with its owner.
 
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// How many were started by this process; each has a folder of its own.
+static STARTED: AtomicUsize = AtomicUsize::new(0);
 
 /// A running Callboard.
 pub(super) struct Program {
     child: Child,
+    folder: PathBuf,
     /// `HOST:PORT`.
     pub(super) address: String,
 }
 
 impl Program {
     /// Starts Callboard with the text of a settings file, in front of a model server on loopback.
-    pub(super) fn start(settings: &str, upstream_port: u16, number: usize) -> Self {
+    pub(super) fn start(settings: &str, upstream_port: u16) -> Self {
+        let number = STARTED.fetch_add(1, Ordering::Relaxed);
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("golden-{}-{number}", std::process::id()));
         std::fs::create_dir_all(folder.join("characters")).expect("a folder for the program");
         std::fs::write(folder.join("callboard.toml"), settings).expect("a settings file");
@@ -38,7 +44,7 @@ impl Program {
         let address = lines.find_map(|line| {
             line.ok()?.split_once("listening on http://").map(|(_, address)| address.trim().to_owned())
         });
-        Self { child, address: address.expect("the program says where it listens") }
+        Self { child, folder, address: address.expect("the program says where it listens") }
     }
 }
 
@@ -46,5 +52,6 @@ impl Drop for Program {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        let _ = std::fs::remove_dir_all(&self.folder);
     }
 }

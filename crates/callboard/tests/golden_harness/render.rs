@@ -56,7 +56,7 @@ fn settled(mut body: Value) -> Value {
 /// What a reply says about the contract: a header, or a comment where headers are gone.
 fn contract(take: &Take) -> Option<String> {
     let comment = || {
-        let events = take.is_stream().then(|| take.events()).unwrap_or_default();
+        let events = if take.is_stream() { take.events() } else { Vec::new() };
         events.iter().find_map(|event| match event {
             Event::Comment(words) => words.strip_prefix("callboard-contract ").map(str::to_owned),
             _ => None,

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::http::read_message;
 use crate::golden_page::{Page, Reply, Section, StreamPiece};
 
-/// How long the server waits at a gate before it goes on; the page fails then by what it was to show.
+/// How long the server waits at a gate; then it breaks off, and the page fails.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What is being played under one model name.
@@ -57,9 +57,10 @@ impl Scripts {
         Some((Arc::clone(&play.page), play.asked.len()))
     }
 
-    fn wait_for_text(&self, page: &Page) {
+    /// False when the client got no text in time.
+    fn wait_for_text(&self, page: &Page) -> bool {
         let waits = |plays: &mut HashMap<String, Play>| plays.get(&page.stem).is_some_and(|play| !play.client_has_text);
-        drop(self.text_arrived.wait_timeout_while(self.plays.lock().unwrap(), PATIENCE, waits).unwrap());
+        !self.text_arrived.wait_timeout_while(self.plays.lock().unwrap(), PATIENCE, waits).unwrap().1.timed_out()
     }
 }
 
@@ -100,7 +101,7 @@ fn answer(
     section: &Section,
     number: usize,
     streamed: Option<bool>,
-    wait: &dyn Fn(),
+    wait: &dyn Fn() -> bool,
 ) -> io::Result<()> {
     let status = section.option("status").unwrap_or("200 OK");
     let headers = section.option("header").map(|header| format!("{header}\r\n")).unwrap_or_default();
@@ -117,11 +118,12 @@ fn answer(
     send_body(out, status, &headers, "application/json", &written.unwrap_or_default(), breaks)
 }
 
-fn send_stream(out: &mut impl Write, pieces: &[StreamPiece], breaks: bool, wait: &dyn Fn()) -> io::Result<()> {
+fn send_stream(out: &mut impl Write, pieces: &[StreamPiece], breaks: bool, wait: &dyn Fn() -> bool) -> io::Result<()> {
     out.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n")?;
     for piece in pieces {
         match piece {
-            StreamPiece::Gate => wait(),
+            StreamPiece::Gate if wait() => {}
+            StreamPiece::Gate => return Ok(()),
             StreamPiece::Bytes(bytes) => write!(out, "{:x}\r\n{bytes}\r\n", bytes.len())?,
         }
     }

@@ -38,9 +38,8 @@ impl Stage {
     }
 
     fn address(&mut self, settings: &str) -> String {
-        let (port, number) = (self.port, self.programs.len());
-        let program =
-            self.programs.entry(settings.to_owned()).or_insert_with(|| Program::start(settings, port, number));
+        let port = self.port;
+        let program = self.programs.entry(settings.to_owned()).or_insert_with(|| Program::start(settings, port));
         program.address.clone()
     }
 }

@@ -7,7 +7,7 @@
 use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
-use super::DEEPEST;
+use super::reading::DEEPEST;
 use super::reading::{JsonRepair, Malformed, shown};
 
 /// The words that are values: JSON's and Python's.

@@ -18,7 +18,4 @@ mod properties;
 
 pub use arguments::read_arguments;
 pub use reading::{JsonRepair, Malformed, Reading};
-pub use strict::read_strict;
-
-/// How deep objects and arrays may nest; both readers agree on it.
-const DEEPEST: usize = 64;
+pub use strict::{read_schema, read_strict};

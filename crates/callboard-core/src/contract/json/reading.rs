@@ -5,6 +5,9 @@
 
 use serde_json::{Map, Value};
 
+/// How deep objects and arrays of arguments may nest; both readers agree on it.
+pub(super) const DEEPEST: usize = 64;
+
 /// The longest piece of a model's own text that a message repeats.
 const SHOWN: usize = 40;
 

@@ -9,8 +9,8 @@ use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, Seq
 use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 
-use super::DEEPEST;
 use super::lenient::Reader;
+use super::reading::DEEPEST;
 use super::reading::Malformed;
 
 /// Reads one strict JSON value: no duplicate keys, no `NaN`, nothing after it, at most 64 levels deep.
@@ -21,10 +21,20 @@ pub fn read_strict(text: &str) -> Result<Value, Malformed> {
     })
 }
 
-/// The same, for a caller that does not need to know what is wrong.
+/// Reads the JSON of a request, such as a schema, which may nest as deep as the reader allows; how deep a schema may be is
+/// checked by its own limit.
+pub fn read_schema(text: &str) -> serde_json::Result<Value> {
+    parse_within(text, usize::MAX)
+}
+
+/// Strict JSON, for a caller that does not need to know what is wrong.
 pub(super) fn parse(text: &str) -> serde_json::Result<Value> {
+    parse_within(text, DEEPEST)
+}
+
+fn parse_within(text: &str, levels_left: usize) -> serde_json::Result<Value> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let value = Node { levels_left: DEEPEST }.deserialize(&mut deserializer)?;
+    let value = Node { levels_left }.deserialize(&mut deserializer)?;
     deserializer.end()?;
     Ok(value)
 }

@@ -59,6 +59,12 @@ fn with_items(messages: &str, items: &[Item]) -> String {
     text
 }
 
+/// An item of a conversation as the text of a chat message.
+#[must_use]
+pub fn message_text(item: &Item) -> String {
+    message_json(item).to_string()
+}
+
 fn message_json(item: &Item) -> Value {
     match item {
         Item::Assistant { text, calls } if calls.is_empty() => json!({"role": "assistant", "content": text}),

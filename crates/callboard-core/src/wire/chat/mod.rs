@@ -4,13 +4,16 @@ mod ask;
 mod chunk;
 mod completion;
 mod fields;
+mod history;
 mod loose;
 mod messages;
 mod reply;
 mod request;
 mod tool_choice;
 
+pub use ask::message_text;
 pub use chunk::{ChunkWriter, Stamp};
 pub use completion::Completion;
+pub use history::PlainMessage;
 pub use reply::{ReplyFault, ReplyReader};
 pub use request::ChatRequest;

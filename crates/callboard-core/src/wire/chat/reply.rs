@@ -231,8 +231,10 @@ fn read_message(message: Message<'_>, whole: bool, deltas: &mut Vec<Delta>) {
 }
 
 fn fragment(index: Option<u64>, id: Option<String>, function: Option<WireFunction<'_>>, whole: bool) -> CallFragment {
-    let (name, arguments) = function.map_or((None, None), |f| (f.name.into_text(), f.arguments.into_arguments()));
-    CallFragment { index, id, name, arguments, whole }
+    let Some(function) = function else { return CallFragment { index, id, whole, ..CallFragment::default() } };
+    let object = matches!(function.arguments, Loose::Other(_));
+    let (name, arguments) = (function.name.into_text(), function.arguments.into_arguments());
+    CallFragment { index, id, name, arguments, object, whole }
 }
 
 fn read_usage(mut usage: Map<String, Value>) -> Usage {

@@ -64,9 +64,14 @@ impl ChatRequest {
         self.fields.iter().filter_map(|field| Some((field.key.as_str(), self.text.get(field.value.clone())?)))
     }
 
-    /// How many bytes the client sent.
+    /// How many bytes a model has to read: messages and tools.
     #[must_use]
-    pub fn bytes(&self) -> usize {
+    pub fn prompt_bytes(&self) -> usize {
+        [self.get("messages"), self.get("tools")].into_iter().flatten().map(str::len).sum()
+    }
+
+    /// How many bytes the client sent.
+    pub(super) fn bytes(&self) -> usize {
         self.text.len()
     }
 

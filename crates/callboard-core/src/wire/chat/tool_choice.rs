@@ -65,6 +65,10 @@ fn allowed_rules(allowed: Option<&Map<String, Value>>, tools: &ToolSet) -> Resul
             format!("{place}.tools must be a list of functions"),
         ));
     };
+    if required && list.is_empty() {
+        let message = format!("{place}.tools is empty, but mode \"required\" asks for a call; list at least one tool");
+        return Err(BadRequest::invalid(format!("{place}.tools"), message));
+    }
     let mut names = Vec::with_capacity(list.len());
     for (number, tool) in list.iter().enumerate() {
         let place = format!("{place}.tools[{number}]");
@@ -80,8 +84,8 @@ fn function_name(choice: &Map<String, Value>, place: &str, tools: &ToolSet) -> R
     let place = format!("{place}.function.name");
     let name = name.ok_or_else(|| BadRequest::missing(&place, format!("{place} is missing; name one of the tools")))?;
     if tools.get(name).is_none() {
-        let offered: Vec<&str> = tools.names().collect();
-        let message = format!("{name:?} is not among the tools of this request: {}", offered.join(", "));
+        let offered = if tools.is_empty() { "none".to_owned() } else { tools.names().collect::<Vec<_>>().join(", ") };
+        let message = format!("{name:?} is not among the tools of this request: {offered}");
         return Err(BadRequest::at(place, "unknown_tool", message));
     }
     Ok(name.to_owned())
