@@ -6,36 +6,14 @@
 mod operation_support;
 
 use std::sync::Mutex;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::channel;
 
-use operation_support::{Connection, ModelServer, Program, Visit, ask, post, refused_start};
+use operation_support::{Connection, ModelServer, Program, ask, halting, polite, post, refused_start};
 
 const WHOLE: &str = r#"{"model":"m","messages":[{"role":"user","content":"Hi"}]}"#;
 const STREAMED: &str = r#"{"model":"m","stream":true,"messages":[{"role":"user","content":"Hi"}]}"#;
 const WITH_TOOL: &str = r#"{"model":"m","stream":true,"messages":[{"role":"user","content":"Hi"}],"tools":[{"type":"function",
     "function":{"name":"note","parameters":{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}}}]}"#;
-
-fn polite() -> ModelServer {
-    ModelServer::start(|mut visit| match visit.path.as_str() {
-        "/v1/models" => visit.json(200, r#"{"object":"list","data":[{"id":"m","object":"model"}]}"#),
-        _ => visit.answer("Hello."),
-    })
-}
-
-/// A model server that stops in the middle of a reply until the test lets it go on.
-fn halting(
-    first: impl Fn(&mut Visit) + Send + Sync + 'static,
-    then: impl Fn(&mut Visit) + Send + Sync + 'static,
-    go: Receiver<()>,
-) -> ModelServer {
-    let go = Mutex::new(go);
-    ModelServer::start(move |mut visit| {
-        visit.begin_stream();
-        first(&mut visit);
-        go.lock().unwrap().recv().unwrap();
-        then(&mut visit);
-    })
-}
 
 #[test]
 fn keys_open_the_door_and_stay_inside() {

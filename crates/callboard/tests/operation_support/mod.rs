@@ -6,4 +6,4 @@ mod server;
 
 pub(crate) use client::{Connection, ask, post};
 pub(crate) use program::{Program, refused_start};
-pub(crate) use server::{ModelServer, Visit};
+pub(crate) use server::{ModelServer, halting, polite};

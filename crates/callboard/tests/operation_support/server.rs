@@ -2,7 +2,8 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+use std::sync::{Arc, Mutex};
 
 /// One request and the way back.
 pub(crate) struct Visit {
@@ -110,4 +111,27 @@ fn serve(stream: &TcpStream, handle: &impl Fn(Visit)) {
         let body = String::from_utf8(body).unwrap();
         handle(Visit { path, headers: head.to_ascii_lowercase(), body, stream: stream.try_clone().unwrap() });
     }
+}
+
+/// A model server that answers everything.
+pub(crate) fn polite() -> ModelServer {
+    ModelServer::start(|mut visit| match visit.path.as_str() {
+        "/v1/models" => visit.json(200, r#"{"object":"list","data":[{"id":"m","object":"model"}]}"#),
+        _ => visit.answer("Hello."),
+    })
+}
+
+/// A model server that stops in the middle of a reply until the test lets it go on.
+pub(crate) fn halting(
+    first: impl Fn(&mut Visit) + Send + Sync + 'static,
+    then: impl Fn(&mut Visit) + Send + Sync + 'static,
+    go: Receiver<()>,
+) -> ModelServer {
+    let go = Mutex::new(go);
+    ModelServer::start(move |mut visit| {
+        visit.begin_stream();
+        first(&mut visit);
+        go.lock().unwrap().recv().unwrap();
+        then(&mut visit);
+    })
 }

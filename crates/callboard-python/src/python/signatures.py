@@ -1,0 +1,159 @@
+"""A plain function as a tool: its schema from the type hints, its descriptions from the docstring."""
+import enum
+import inspect
+import re
+import types
+import typing
+
+from callboard_host.state import NotPlain, require_plain
+
+_SIMPLE = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array", dict: "object"}
+_UNIONS = (typing.Union, getattr(types, "UnionType", typing.Union))
+_SECTION = re.compile(r"^(Args|Arguments|Parameters|Returns|Return|Raises|Yields|Examples?|Notes?)\s*:\s*$")
+_GOOGLE = re.compile(r"^\s+\*{0,2}(\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)$")
+_SPHINX = re.compile(r"^\s*:param\s+(?:[^:]*\s)?(\w+)\s*:\s*(.*)$")
+
+
+class NoSchema(Exception):
+    """A hint or parameter that has no JSON Schema. `what` and `remedy` are for the author."""
+
+    def __init__(self, what, remedy):
+        super().__init__(what)
+        self.what, self.remedy = what, remedy
+
+
+def takes_instance(function):
+    """Whether the first parameter is `self`: a method, or a function of the module that wants the instance."""
+    return next(iter(inspect.signature(function).parameters), None) == "self"
+
+
+def parameters_of(function):
+    """A function's parameters as an object schema, and how to turn JSON values into what its hints promise."""
+    name = function.__name__
+    hints = _hints_of(function)
+    described = _parameter_descriptions(function)
+    properties, required, conversions = {}, [], {}
+    for parameter in _plain_parameters(function):
+        if parameter.name not in hints:
+            raise NoSchema("parameter `%s` of %s() has no type hint" % (parameter.name, name), "write `%s: str`, or the type it has" % parameter.name)
+        place = "parameter `%s` of %s()" % (parameter.name, name)
+        schema, convert = _schema_of(hints[parameter.name], place, parameter.default is None)
+        if parameter.name in described:
+            schema.setdefault("description", described[parameter.name])
+        _note_default(parameter, schema, required)
+        properties[parameter.name] = schema
+        if convert is not None:
+            conversions[parameter.name] = convert
+    return {"type": "object", "properties": properties, "required": required}, conversions
+
+
+def description_of(function):
+    """The first paragraph of a docstring, on one line; empty where there is none."""
+    text = inspect.getdoc(function) or ""
+    lines = []
+    for line in text.strip().splitlines():
+        if not line.strip() or _SECTION.match(line) or _SPHINX.match(line):
+            break
+        lines.append(line.strip())
+    return " ".join(lines)
+
+
+def _hints_of(function):
+    try:
+        return typing.get_type_hints(function, include_extras=True)
+    except Exception as error:
+        what = "the type hints of %s() cannot be read: %s: %s" % (function.__name__, type(error).__name__, error)
+        raise NoSchema(what, "use names that the file defines or imports") from None
+
+
+def _plain_parameters(function):
+    """The parameters a model fills: all but `self`."""
+    for position, parameter in enumerate(inspect.signature(function).parameters.values()):
+        if position == 0 and parameter.name == "self":
+            continue
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            what = "parameter `%s` of %s() cannot be given by name" % (parameter.name, function.__name__)
+            raise NoSchema(what, "a tool's parameters are plain ones: no *args, no **kwargs, no `/`")
+        yield parameter
+
+
+def _note_default(parameter, schema, required):
+    default = parameter.default
+    if default is parameter.empty:
+        required.append(parameter.name)
+        return
+    default = default.value if isinstance(default, enum.Enum) else default
+    try:
+        require_plain(default, parameter.name)
+    except NotPlain:
+        return
+    if default is not None:
+        schema["default"] = default
+
+
+def _schema_of(hint, place, nothing_is_default=False):
+    """The schema of a hint, and a function that converts a JSON value to it, or None where none is needed."""
+    if typing.get_origin(hint) is getattr(typing, "Annotated", object()):
+        base, *notes = typing.get_args(hint)
+        schema, convert = _schema_of(base, place, nothing_is_default)
+        schema.update({"description": note for note in notes if isinstance(note, str)})
+        return schema, convert
+    if hint in _SIMPLE:
+        return {"type": _SIMPLE[hint]}, float if hint is float else None
+    if inspect.isclass(hint) and issubclass(hint, enum.Enum):
+        return _values_schema([member.value for member in hint], place), hint
+    origin, inside = typing.get_origin(hint), typing.get_args(hint)
+    if origin is typing.Literal:
+        return _values_schema(list(inside), place), None
+    if origin in _UNIONS:
+        return _union_schema(inside, place, nothing_is_default)
+    if origin is list:
+        items, convert = _schema_of(inside[0], place)
+        return {"type": "array", "items": items}, convert and (lambda values: [convert(value) for value in values])
+    if origin is dict and inside[0] is str:
+        values, convert = _schema_of(inside[1], place)
+        schema = {"type": "object", "additionalProperties": values}
+        return schema, convert and (lambda given: {key: convert(value) for key, value in given.items()})
+    raise NoSchema(
+        "%s has the type hint %s, which has no JSON form" % (place, getattr(hint, "__name__", hint)),
+        "use str, int, float, bool, list[…], dict[str, …], Optional[…], Literal[…] or an Enum",
+    )
+
+
+def _values_schema(values, place):
+    kinds = {_SIMPLE.get(type(value)) for value in values}
+    if not values or not kinds <= {"string", "integer", "number", "boolean"}:
+        raise NoSchema("%s allows values that are neither text, numbers nor booleans" % place, "use such values")
+    return {"type": kinds.pop(), "enum": values} if len(kinds) == 1 else {"enum": values}
+
+
+def _union_schema(inside, place, nothing_is_default):
+    """Optional, or several types. `null` is offered only where leaving the argument out does not mean the same."""
+    some = [_schema_of(hint, place) for hint in inside if hint is not type(None)]
+    nullable = len(some) < len(inside) and not nothing_is_default
+    if len(some) > 1:
+        if any(convert not in (None, float) for _, convert in some):
+            raise NoSchema("%s is a union with an Enum" % place, "use the Enum alone, or Literal[…]")
+        return {"anyOf": [schema for schema, _ in some] + [{"type": "null"}] * nullable}, None
+    schema, convert = some[0]
+    if nullable:
+        schema = {"anyOf": [schema, {"type": "null"}]} if "type" not in schema or "enum" in schema else {**schema, "type": [schema["type"], "null"]}
+    return schema, convert and (lambda value: None if value is None else convert(value))
+
+
+def _parameter_descriptions(function):
+    """What a docstring says of each parameter: under `Args:`, or as `:param name:`."""
+    described, section, last = {}, None, None
+    for line in (inspect.getdoc(function) or "").splitlines():
+        heading, sphinx = _SECTION.match(line), _SPHINX.match(line)
+        google = _GOOGLE.match(line) if section in ("Args", "Arguments", "Parameters") else None
+        if heading:
+            section, last = heading.group(1), None
+        elif sphinx or google:
+            last, text = (sphinx or google).groups()
+            described[last] = text.strip()
+        elif last and line.startswith((" ", "\t")) and line.strip():
+            described[last] += " " + line.strip()
+        else:
+            last = None
+    return described
