@@ -34,9 +34,9 @@ def parameters_of(function):
     described = _parameter_descriptions(function)
     properties, required, conversions = {}, [], {}
     for parameter in _plain_parameters(function):
-        if parameter.name not in hints:
-            raise NoSchema("parameter `%s` of %s() has no type hint" % (parameter.name, name), "write `%s: str`, or the type it has" % parameter.name)
         place = "parameter `%s` of %s()" % (parameter.name, name)
+        if parameter.name not in hints:
+            raise NoSchema(place + " has no type hint", "write `%s: str`, or the type it has" % parameter.name)
         schema, convert = _schema_of(hints[parameter.name], place, parameter.default is None)
         if parameter.name in described:
             schema.setdefault("description", described[parameter.name])
@@ -136,20 +136,23 @@ def _union_schema(inside, place, nothing_is_default):
             raise NoSchema("%s is a union with an Enum" % place, "use the Enum alone, or Literal[…]")
         return {"anyOf": [schema for schema, _ in some] + [{"type": "null"}] * nullable}, None
     schema, convert = some[0]
-    if nullable:
-        schema = {"anyOf": [schema, {"type": "null"}]} if "type" not in schema or "enum" in schema else {**schema, "type": [schema["type"], "null"]}
+    if nullable and "type" in schema and "enum" not in schema:
+        schema = {**schema, "type": [schema["type"], "null"]}
+    elif nullable:
+        schema = {"anyOf": [schema, {"type": "null"}]}
     return schema, convert and (lambda value: None if value is None else convert(value))
 
 
 def _parameter_descriptions(function):
     """What a docstring says of each parameter: under `Args:`, or as `:param name:`."""
+    names = inspect.signature(function).parameters
     described, section, last = {}, None, None
     for line in (inspect.getdoc(function) or "").splitlines():
         heading, sphinx = _SECTION.match(line), _SPHINX.match(line)
         google = _GOOGLE.match(line) if section in ("Args", "Arguments", "Parameters") else None
         if heading:
             section, last = heading.group(1), None
-        elif sphinx or google:
+        elif sphinx or google and google.group(1) in names:
             last, text = (sphinx or google).groups()
             described[last] = text.strip()
         elif last and line.startswith((" ", "\t")) and line.strip():

@@ -10,6 +10,7 @@ _READ_AT_ONCE = 65536
 _DESCRIPTORS_AT_MOST = 8
 
 encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+_decode = json.JSONDecoder().scan_once
 
 
 class Closed(Exception):
@@ -31,8 +32,11 @@ class Channel:
         self._connection.close()
 
     def send(self, message):
-        """Sends a message. Text that UTF-8 cannot hold raises UnicodeEncodeError, and nothing is sent."""
-        body = encode(message).encode("utf-8")
+        self.send_text(encode(message))
+
+    def send_text(self, text):
+        """Sends a message that is JSON already. Half a surrogate pair, which UTF-8 cannot hold, becomes `?`."""
+        body = text.encode("utf-8", "replace")
         self._connection.sendall(_LENGTH.pack(len(body)) + body)
 
     def receive(self):
@@ -44,7 +48,7 @@ class Channel:
                 raise Closed
             self._buffer = self._buffer + piece if self._buffer else piece
             frame = self.next_frame()
-        return json.loads(frame)
+        return _decode(frame.decode("utf-8"), 0)[0]
 
     def fill(self):
         """Reads once, and keeps descriptors that come along. Does not wait where something is there to read."""

@@ -1,0 +1,116 @@
+//! What a character says of itself: read once when its file is loaded, and fixed from then on.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+/// What a character says of itself.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Manifest {
+    /// The name of its file, without the ending: its name as a model.
+    #[serde(skip)]
+    pub id: String,
+    /// The file it was loaded from.
+    #[serde(skip)]
+    pub file: PathBuf,
+    /// What people call it.
+    pub name: String,
+    /// `VOICE_SOURCE`, for voice clients.
+    pub voice: Option<Value>,
+    /// `INSTRUCTIONS`; what JSON cannot hold is shown as text.
+    pub instructions: Value,
+    /// `METADATA`.
+    pub metadata: Option<Value>,
+    /// The tools it offers.
+    pub tools: Vec<ToolManifest>,
+    /// The model that plays it, where it asks for one.
+    pub model: Option<String>,
+    /// Limits of its own.
+    pub limits: CharacterLimits,
+    /// How it answers, where it does more than talk.
+    pub reply: Option<ReplyMode>,
+    /// Whether the model is offered to take back what it did.
+    pub undo: bool,
+    /// How a page shows its state.
+    pub view: Option<Value>,
+    /// Whether it gives the model text at every turn.
+    pub has_turn_context: bool,
+    /// Whether its tools depend on its state.
+    pub has_get_tools: bool,
+    /// Whether it names things that arguments are matched with.
+    pub has_get_names: bool,
+    /// What is odd about the file, but not wrong.
+    pub warnings: Vec<String>,
+    timeouts: Timeouts,
+}
+
+impl Manifest {
+    /// The tool of this name.
+    pub fn tool(&self, name: &str) -> Option<&ToolManifest> {
+        self.tools.iter().find(|tool| tool.name == name)
+    }
+
+    /// How long a tool may run, also one that only `get_tools` offers.
+    pub fn timeout_of(&self, tool: &str) -> Duration {
+        milliseconds(self.timeouts.by_tool.get(tool).copied().unwrap_or(self.timeouts.default_ms))
+    }
+}
+
+/// One tool.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct ToolManifest {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// Its parameters: a JSON Schema of type object.
+    pub parameters: Value,
+    /// How long it may run.
+    #[serde(rename = "timeout_ms", deserialize_with = "read_milliseconds")]
+    pub timeout: Duration,
+}
+
+/// `LIMITS`: what a character may define, and what it asks the conversation to allow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub struct CharacterLimits {
+    /// Tools.
+    pub tools: u32,
+    /// Properties of one object in a tool's parameters.
+    pub properties: u32,
+    /// Values of an enum.
+    #[serde(rename = "enum")]
+    pub enum_values: u32,
+    /// Characters of a tool's description.
+    pub description: u32,
+    /// Bytes of a call's arguments, where it says so.
+    pub arguments: Option<u32>,
+    /// Characters of a result that the model is given, where it says so.
+    pub result: Option<u32>,
+    /// Rounds of calls in one turn, where it says so.
+    pub rounds: Option<u32>,
+}
+
+/// `REPLY`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReplyMode {
+    /// It acts instead of talking.
+    ToolsOnly,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+struct Timeouts {
+    default_ms: f64,
+    by_tool: HashMap<String, f64>,
+}
+
+fn read_milliseconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    f64::deserialize(deserializer).map(milliseconds)
+}
+
+fn milliseconds(value: f64) -> Duration {
+    Duration::try_from_secs_f64(value / 1000.0).unwrap_or(Duration::ZERO)
+}

@@ -1,0 +1,12 @@
+EATEN = bytearray(2 << 30)
+
+CHARACTER_NAME = "Saboteur"
+INSTRUCTIONS = {}
+
+
+class PromptGenerator:
+    def __init__(self, instructions):
+        pass
+
+    def make_system_prompt(self):
+        return "Break things."

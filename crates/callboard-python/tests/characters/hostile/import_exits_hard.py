@@ -1,0 +1,14 @@
+import os
+
+os._exit(4)
+
+CHARACTER_NAME = "Saboteur"
+INSTRUCTIONS = {}
+
+
+class PromptGenerator:
+    def __init__(self, instructions):
+        pass
+
+    def make_system_prompt(self):
+        return "Break things."

@@ -1,0 +1,14 @@
+import ctypes
+
+ctypes.string_at(0)
+
+CHARACTER_NAME = "Saboteur"
+INSTRUCTIONS = {}
+
+
+class PromptGenerator:
+    def __init__(self, instructions):
+        pass
+
+    def make_system_prompt(self):
+        return "Break things."
