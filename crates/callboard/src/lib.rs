@@ -1,6 +1,6 @@
 //! Callboard, the program: an OpenAI-compatible gateway in front of model servers, whose tool calls keep a contract.
 //!
-//! Order of dependence: `app -> {http, cli} -> session -> {upstream, telemetry} -> callboard_core`. The composition root
+//! Order of dependence: `app -> {http, cli} -> stage -> session -> {upstream, telemetry} -> callboard_core`. The composition root
 //! is `app`; threads and tasks are started in `server` only.
 
 pub mod app;
@@ -9,5 +9,6 @@ pub mod config;
 pub mod http;
 pub mod server;
 pub mod session;
+pub mod stage;
 pub mod telemetry;
 pub mod upstream;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use callboard_core::contract::Report;
-use callboard_core::model::{Delta, Finish, Usage};
+use callboard_core::contract::{Call, Report};
+use callboard_core::model::{Delta, Finish, Item, Usage};
 use callboard_core::turn::{Action, Ask, Ending, Event, Input, Turn};
 use callboard_core::wire::ApiError;
 use callboard_core::wire::chat::{ChatRequest, ReplyFault, ReplyReader};
@@ -12,6 +12,7 @@ use http::HeaderValue;
 use http_body_util::BodyExt;
 use hyper::body::{Bytes, Incoming};
 
+use super::Performer;
 use super::stopwatch::{Bell, Stopwatch};
 use crate::telemetry::metrics;
 use crate::upstream::{Client, Failure, Upstream};
@@ -39,6 +40,8 @@ pub struct SessionParts {
     pub reply_bytes: usize,
     /// Names the request in the log.
     pub request_id: String,
+    /// The character whose tools are run here, if any.
+    pub performer: Option<Performer>,
 }
 
 /// How far a session has come.
@@ -68,6 +71,7 @@ enum State {
     Ask(Ask),
     Reading(ReplyReader, Incoming),
     Closing(Incoming),
+    Run(Vec<Call>),
     Failed(ApiError),
     Over,
 }
@@ -117,6 +121,7 @@ impl Session {
                     }
                 }
                 State::Closing(body) => self.close(body).await,
+                State::Run(calls) => self.run_tools(calls).await,
                 State::Failed(error) => return Progress::Failed(error),
                 State::Over => return Progress::Failed(ApiError::upstream_broken("it was read past its end")),
             }
@@ -131,7 +136,7 @@ impl Session {
             match action {
                 Action::Emit(event) => events.push(event),
                 Action::CallModel(ask) => self.state = State::Ask(ask),
-                Action::RunTools(_) => {}
+                Action::RunTools(calls) => self.state = State::Run(calls),
                 Action::Finish(end) => ending = Some(end),
             }
         }
@@ -233,6 +238,29 @@ impl Session {
         let rest = async { while let Ok(Some(_)) = next_piece(&mut body).await {} };
         let _ = tokio::time::timeout(CLOSING_TIME, rest).await;
         self.parts.turn.step(Input::ReplyEnded, &mut self.actions);
+    }
+
+    async fn run_tools(&mut self, calls: Vec<Call>) {
+        let Some(performer) = &mut self.parts.performer else { return };
+        let results = performer.run(calls).await;
+        let hurry = performer.is_late();
+        self.parts.turn.step(Input::ToolsDone { results, hurry }, &mut self.actions);
+    }
+
+    /// The client is gone: what ran is put on record, what did not is cancelled.
+    pub fn interrupt(&mut self) {
+        let results = self.parts.performer.as_mut().map(Performer::take_done).unwrap_or_default();
+        self.parts.turn.step(Input::Interrupted { results }, &mut self.actions);
+    }
+
+    /// The character's state after all that succeeded.
+    pub fn state(&self) -> Option<&str> {
+        self.parts.performer.as_ref().and_then(Performer::state)
+    }
+
+    /// What this turn added to its conversation.
+    pub fn transcript(&self) -> &[Item] {
+        self.parts.turn.transcript()
     }
 
     fn fail(&mut self, failure: &Failure) -> Progress {

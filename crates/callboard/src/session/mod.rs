@@ -3,8 +3,10 @@
 //! A session knows model servers and the engine. It knows nothing of HTTP towards the client: events go up as they are.
 
 mod drive;
+mod performer;
 mod relay;
 mod stopwatch;
 
 pub use drive::{Progress, Session, SessionParts};
+pub use performer::Performer;
 pub use relay::{Observer, relay_body};

@@ -2,19 +2,25 @@
 
 use std::time::Duration;
 
+use super::stage;
 use callboard_core::contract::Report;
 use metrics::{counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
-use metrics_exporter_prometheus::{BuildError, PrometheusBuilder, PrometheusHandle};
+use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
 
 const SECONDS: [f64; 14] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0, 60.0, 300.0];
 
 /// Starts counting; the handle renders what was counted.
 pub fn start() -> Result<PrometheusHandle, BuildError> {
-    let recorder = PrometheusBuilder::new().set_buckets(&SECONDS)?.build_recorder();
+    let tools = Matcher::Full("character_tool_latency_seconds".to_owned());
+    let recorder = PrometheusBuilder::new()
+        .set_buckets(&SECONDS)?
+        .set_buckets_for_metric(tools, &stage::TOOL_SECONDS)?
+        .build_recorder();
     let handle = recorder.handle();
     // A second start in one process (as in tests) keeps the first recorder.
     if metrics::set_global_recorder(recorder).is_ok() {
         describe();
+        stage::describe();
     }
     Ok(handle)
 }

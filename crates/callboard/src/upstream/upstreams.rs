@@ -101,6 +101,15 @@ impl Upstreams {
         }
     }
 
+    /// The first model on offer, for those who need just one.
+    pub async fn first_model(&self, client: &Client, authorization: Option<&HeaderValue>) -> Result<String, ApiError> {
+        let all = self.all_models(client, authorization).await?;
+        let first = all.first().and_then(models::id_of).map(str::to_owned);
+        first.ok_or_else(|| {
+            ApiError::upstream_broken("it lists no models; name one with --model or in the character's MODEL")
+        })
+    }
+
     /// True when any server answers at all.
     pub async fn any_answers(&self, client: &Client) -> bool {
         for upstream in self.list.iter() {

@@ -64,6 +64,12 @@ impl ChatRequest {
         self.fields.iter().filter_map(|field| Some((field.key.as_str(), self.text.get(field.value.clone())?)))
     }
 
+    /// True when the answer must be JSON.
+    #[must_use]
+    pub fn asks_for_format(&self) -> bool {
+        self.get("response_format").is_some_and(|text| !text.contains("\"text\""))
+    }
+
     /// How many bytes a model has to read: messages and tools.
     #[must_use]
     pub fn prompt_bytes(&self) -> usize {

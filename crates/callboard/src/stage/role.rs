@@ -1,0 +1,52 @@
+//! A character on stage: the loaded file, and its tools in the form that models are offered.
+
+use callboard_python::{Character, ToolManifest};
+use serde_json::{Map, Value, json};
+
+/// A character that can play.
+pub struct Role {
+    /// The loaded file.
+    pub character: Character,
+    tools: Option<String>,
+}
+
+impl Role {
+    /// A role for a loaded file.
+    pub fn new(character: Character) -> Self {
+        let tools = offered(&character.manifest().tools);
+        Self { character, tools }
+    }
+
+    /// The tools as a `tools` list in JSON text; none where there are none.
+    pub fn tools(&self) -> Option<&str> {
+        self.tools.as_deref()
+    }
+}
+
+/// Tools in the form that models are offered.
+pub(super) fn offered(tools: &[ToolManifest]) -> Option<String> {
+    let list: Vec<Value> = tools.iter().map(offer).collect();
+    (!list.is_empty()).then(|| Value::Array(list).to_string())
+}
+
+fn offer(tool: &ToolManifest) -> Value {
+    let mut parameters = tool.parameters.clone();
+    if !parameters.is_object() {
+        parameters = json!({"type": "object", "properties": {}});
+    }
+    drop_own_keys(&mut parameters);
+    json!({"type": "function", "function": {"name": tool.name, "description": tool.description, "parameters": parameters}})
+}
+
+/// Keys that begin with `x-` are Callboard's own and no model's business.
+fn drop_own_keys(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            let kept = std::mem::take(map).into_iter().filter(|(key, _)| !key.starts_with("x-"));
+            *map = kept.collect::<Map<_, _>>();
+            map.values_mut().for_each(drop_own_keys);
+        }
+        Value::Array(list) => list.iter_mut().for_each(drop_own_keys),
+        _ => {}
+    }
+}
