@@ -7,12 +7,14 @@ use std::sync::atomic::AtomicUsize;
 
 use anyhow::Context as _;
 use callboard_core::contract::{SchemaLimits, ToolCache};
+use callboard_python::{CompanySettings, Limits, OutputSink};
 use http::HeaderValue;
 use metrics_exporter_prometheus::PrometheusHandle;
 
 use crate::config::{Settings, UpstreamSettings};
 use crate::http::Keys;
 use crate::server;
+use crate::stage::{self, Cast, Conversations};
 use crate::telemetry;
 use crate::upstream::{Client, Tls, Upstream, Upstreams};
 
@@ -28,6 +30,10 @@ pub struct App {
     pub keys: Keys,
     /// Renders the metrics.
     pub metrics: PrometheusHandle,
+    /// The characters.
+    pub cast: Arc<Cast>,
+    /// What is remembered of conversations with them.
+    pub conversations: Arc<Conversations>,
     /// Requests being answered, all threads together.
     pub in_flight: Arc<AtomicUsize>,
     tls: Tls,
@@ -46,6 +52,8 @@ impl App {
             upstreams: Upstreams::new(upstreams),
             keys: Keys::new(settings.api_keys.iter().map(|key| key.expose().to_owned())),
             metrics: telemetry::metrics::start().context("metrics cannot be started")?,
+            cast: Arc::new(Cast::new(settings.characters.clone(), company(&settings, stage::terminal()))),
+            conversations: Arc::new(Conversations::new(settings.stage.conversations)),
             in_flight: Arc::default(),
             tls: Tls::load(needs_tls).context("the system's certificates cannot be loaded")?,
             settings,
@@ -59,6 +67,18 @@ impl App {
     }
 }
 
+/// How characters are run.
+pub fn company(settings: &Settings, output: OutputSink) -> CompanySettings {
+    let python = &settings.python;
+    let limits = Limits {
+        memory: python.memory_bytes as u64,
+        import: python.import,
+        workers_per_character: python.workers,
+        ..Limits::default()
+    };
+    CompanySettings { interpreter: python.interpreter.clone(), limits, output }
+}
+
 fn upstream(settings: &UpstreamSettings) -> anyhow::Result<Upstream> {
     let header = |key: &str| {
         let mut value =
@@ -67,7 +87,7 @@ fn upstream(settings: &UpstreamSettings) -> anyhow::Result<Upstream> {
         anyhow::Ok(value)
     };
     let key = settings.key.as_ref().map(|key| header(key.expose())).transpose()?;
-    Ok(Upstream { url: settings.url.clone(), key, contract: settings.contract })
+    Ok(Upstream { url: settings.url.clone(), key, contract: settings.contract, local: None })
 }
 
 /// Serves until the process is told to stop.
@@ -77,6 +97,7 @@ pub fn serve(settings: Settings) -> anyhow::Result<()> {
         TcpListener::bind(settings.listen).with_context(|| format!("cannot listen on {}", settings.listen))?;
     let address = listener.local_addr()?;
     let app = Arc::new(App::build(settings)?);
+    server::load_characters(&app)?;
     greet(&app, &address.to_string());
     server::run(&app, listener)
 }

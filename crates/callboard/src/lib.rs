@@ -4,9 +4,11 @@
 //! is `app`; threads and tasks are started in `server` only.
 
 pub mod app;
+pub mod author;
 pub mod cli;
 pub mod config;
 pub mod http;
+pub mod random;
 pub mod server;
 pub mod session;
 pub mod stage;

@@ -1,13 +1,14 @@
-//! The entry point: read the settings, build the app, serve until told to stop.
+//! The entry point: read the settings and do what the command line asks for.
 
 use std::process::ExitCode;
 
 use callboard::cli::{self, Command};
-use callboard::{app, config};
+use callboard::{app, author, config};
 
 fn main() -> ExitCode {
     match run() {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             complain(&error);
             ExitCode::FAILURE
@@ -15,15 +16,15 @@ fn main() -> ExitCode {
     }
 }
 
-fn run() -> anyhow::Result<()> {
+fn run() -> anyhow::Result<bool> {
     let environment = config::Environment::new(std::env::vars_os());
     let directory = std::env::current_dir()?;
-    match cli::parse() {
-        Command::Serve(flags) => app::serve(config::load(&flags, &environment, &directory)?.settings),
-        Command::Config(flags) => {
-            let loaded = config::load(&flags, &environment, &directory)?;
-            Ok(cli::write_config(&loaded, &mut std::io::stdout())?)
-        }
+    let command = cli::parse();
+    let loaded = config::load(command.flags(), &environment, &directory)?;
+    match command {
+        Command::Serve(_) => app::serve(loaded.settings).map(|()| true),
+        Command::Config(_) => Ok(cli::write_config(&loaded, &mut std::io::stdout()).map(|()| true)?),
+        command => author::run(command, loaded.settings),
     }
 }
 

@@ -19,6 +19,7 @@ use tokio::task::JoinSet;
 
 use crate::app::App;
 use crate::http;
+use crate::stage;
 
 const HEAD_TIME: Duration = Duration::from_secs(30);
 const UPKEEP: Duration = Duration::from_secs(5);
@@ -35,12 +36,27 @@ pub fn run(app: &Arc<App>, listener: StdListener) -> anyhow::Result<()> {
     }
     // Only the threads hold the socket now, so that it is closed when they stop accepting.
     drop(listener);
-    single_runtime()?.block_on(wait_for_signal(app))?;
+    single_runtime()?.block_on(async {
+        tokio::select! {
+            result = wait_for_signal(app) => result,
+            () = follow_characters(app) => Ok(()),
+        }
+    })?;
     tracing::info!("draining: replies in flight are finished, new connections are refused");
     stop.send_replace(true);
     for thread in threads {
         thread.join().map_err(|_| anyhow::anyhow!("a server thread panicked"))??;
     }
+    Ok(())
+}
+
+/// Loads the characters before anybody is served. Without Python there are none, and the gateway serves all the same.
+pub fn load_characters(app: &App) -> std::io::Result<()> {
+    single_runtime()?.block_on(async {
+        if let Err(error) = app.cast.load(true).await {
+            tracing::error!(%error, "characters cannot be loaded");
+        }
+    });
     Ok(())
 }
 
@@ -50,6 +66,12 @@ fn thread_count(setting: usize) -> usize {
 
 fn single_runtime() -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()
+}
+
+/// Loads changed characters for as long as the program runs.
+async fn follow_characters(app: &App) {
+    stage::watch(Arc::clone(&app.cast)).await;
+    std::future::pending().await
 }
 
 async fn wait_for_signal(app: &App) -> anyhow::Result<()> {

@@ -35,6 +35,12 @@ pub enum ToolOutcome {
 }
 
 impl ToolOutcome {
+    /// True when the tool was started.
+    #[must_use]
+    pub fn has_run(self) -> bool {
+        matches!(self, Self::Success | Self::Timeout | Self::Execution)
+    }
+
     /// The label.
     #[must_use]
     pub fn as_str(self) -> &'static str {

@@ -92,7 +92,7 @@ impl ApiError {
     #[must_use]
     pub fn unknown_path(method: &str, path: &str) -> Self {
         let message = format!(
-            "there is no {method} {path}; Callboard serves /v1/chat/completions, /v1/models, /health, /ready, /metrics"
+            "there is no {method} {path}; Callboard serves /v1/chat/completions, /v1/models, /v1/characters, /health, /ready, /metrics"
         );
         Self::new(404, "unknown_url", message)
     }
@@ -111,6 +111,13 @@ impl ApiError {
             Self::new(404, "model_not_found", format!("the model {model:?} does not exist; there are: {known}"));
         error.param = Some("model".to_owned());
         error
+    }
+
+    /// A character that is not on stage.
+    #[must_use]
+    pub fn character_not_found(id: &str, known: &[String]) -> Self {
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        Self::new(404, "character_not_found", format!("there is no character {id:?}; on stage are: {known}"))
     }
 
     /// A body over the limit.

@@ -6,6 +6,7 @@
 use crate::config::Flags;
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -20,6 +21,11 @@ Examples:
 
   What holds, and where each value came from:
     callboard config
+
+  A character of your own, with a tool:
+    callboard new bard
+    callboard check
+    callboard chat bard --upstream http://127.0.0.1:11434/v1
 
 Point a client at it:
   OpenAI SDKs   OPENAI_BASE_URL=http://127.0.0.1:8787/v1
@@ -47,6 +53,66 @@ pub enum Command {
     Serve(Flags),
     /// Print the settings that hold, and where each came from
     Config(Flags),
+    /// Check the characters of a folder: what is wrong, where, and what to write instead
+    Check {
+        /// The folder [default: the one of the settings]
+        dir: Option<PathBuf>,
+        /// Settings
+        #[command(flatten)]
+        flags: Flags,
+    },
+    /// Write a new character to start from
+    New {
+        /// Its name, for instance bard
+        name: String,
+        /// Settings
+        #[command(flatten)]
+        flags: Flags,
+    },
+    /// Run one tool of a character, as a model's call would
+    Try {
+        /// The character's id: the name of its file
+        character: String,
+        /// The tool
+        tool: String,
+        /// The arguments as JSON
+        #[arg(default_value = "{}")]
+        arguments: String,
+        /// Settings
+        #[command(flatten)]
+        flags: Flags,
+    },
+    /// Talk with a character at the terminal
+    Chat {
+        /// The character's id: the name of its file
+        character: String,
+        /// Settings
+        #[command(flatten)]
+        flags: Flags,
+    },
+    /// Play the scenarios beside the characters, with a scripted model and the real tools
+    Test {
+        /// The folder [default: the one of the settings]
+        dir: Option<PathBuf>,
+        /// Settings
+        #[command(flatten)]
+        flags: Flags,
+    },
+}
+
+impl Command {
+    /// The flags that are settings.
+    pub fn flags(&self) -> &Flags {
+        match self {
+            Self::Serve(flags)
+            | Self::Config(flags)
+            | Self::Check { flags, .. }
+            | Self::New { flags, .. }
+            | Self::Try { flags, .. }
+            | Self::Chat { flags, .. }
+            | Self::Test { flags, .. } => flags,
+        }
+    }
 }
 
 /// Reads the command line of the process; help, version and mistakes are printed and end it.

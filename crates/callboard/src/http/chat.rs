@@ -1,4 +1,4 @@
-//! `POST /v1/chat/completions`: reads and checks the request, runs the turn, and sends its events as a stream or folded.
+//! `POST /v1/chat/completions`: reads and checks the request, and decides who answers it: a model server or a character.
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -6,25 +6,34 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::response::Response;
-use bytes::Bytes;
-use callboard_core::contract::Report;
-use callboard_core::model::Usage;
-use callboard_core::turn::{Turn, TurnRequest, TurnSettings};
+use callboard_core::turn::{Ask, Turn, TurnRequest, TurnSettings};
 use callboard_core::wire::ApiError;
-use callboard_core::wire::chat::{ChatRequest, ChunkWriter, Completion, ReplyReader, Stamp};
+use callboard_core::wire::chat::{ChatRequest, ChunkWriter, ReplyReader, Stamp};
 use futures_util::stream;
 use http::header::{AUTHORIZATION, CONTENT_LENGTH};
-use http::{HeaderMap, HeaderValue};
+use http::{HeaderName, HeaderValue};
 
 use super::limit::Ticket;
+use super::outlet::{Run, streamed, whole};
+use super::reply;
 use super::router::{Arrival, Shared};
-use super::{reply, request_id};
 use crate::config::ContractMode;
-use crate::session::{Observer, Progress, Session, SessionParts, relay_body};
+use crate::random;
+use crate::session::{Observer, Session, SessionParts, relay_body};
+use crate::stage::{self, Role, SceneParts};
 use crate::telemetry::metrics;
 use crate::upstream::Upstream;
 
 const ENDPOINT: &str = "chat";
+
+/// Names a conversation with a character.
+const CONVERSATION: HeaderName = HeaderName::from_static("callboard-conversation");
+
+/// Who asks.
+struct Asker {
+    authorization: Option<HeaderValue>,
+    conversation: Option<String>,
+}
 
 /// Handles one chat request.
 pub(super) async fn complete(State(shared): State<Shared>, request: Request) -> Response {
@@ -45,21 +54,30 @@ pub(super) async fn complete(State(shared): State<Shared>, request: Request) -> 
 
 async fn answer(shared: &Shared, arrival: &Arrival, request: Request) -> Result<Response, ApiError> {
     let ticket = shared.in_flight.enter()?;
-    let authorization = request.headers().get(AUTHORIZATION).filter(|_| shared.app.keys.is_open()).cloned();
+    let asker = asker(shared, &request);
     let body = read_body(request, shared.app.settings.limits.body_bytes).await?;
     let (request, turn) = ChatRequest::read(body, &shared.app.tools)?;
-    let upstream = shared.app.upstreams.pick(&request.model, &shared.client, authorization.as_ref()).await?;
-    if upstream.contract != ContractMode::Enforce {
-        return relay(shared, &upstream, &request, turn, authorization, ticket).await;
-    }
-    let (streams, include_usage) = (request.stream, request.include_usage);
-    let stamp = stamp(&request.model);
-    let session = session(shared, arrival, request, turn, upstream, authorization);
-    if streams {
-        streamed(session, ChunkWriter::new(&stamp, include_usage), arrival, ticket).await
-    } else {
-        whole(session, &stamp).await
-    }
+    let (streams, stamp) = (request.stream, stamp(&request.model));
+    let writer = ChunkWriter::new(&stamp, request.include_usage);
+    let run = match shared.app.cast.role(&request.model) {
+        Some(role) => Run::Stage(Box::new(scene(shared, arrival, role, &request, asker).await?)),
+        None => {
+            let upstream =
+                shared.app.upstreams.pick(&request.model, &shared.client, asker.authorization.as_ref()).await?;
+            if upstream.contract != ContractMode::Enforce {
+                return relay(shared, &upstream, &request, turn, asker, ticket).await;
+            }
+            Run::Gateway(Box::new(session(shared, arrival, request, turn, upstream, asker)))
+        }
+    };
+    Ok(if streams { streamed(run, writer, ENDPOINT, arrival, ticket).await } else { whole(run, &stamp).await })
+}
+
+fn asker(shared: &Shared, request: &Request) -> Asker {
+    let headers = request.headers();
+    let conversation = headers.get(CONVERSATION).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let authorization = headers.get(AUTHORIZATION).filter(|_| shared.app.keys.is_open()).cloned();
+    Asker { authorization, conversation }
 }
 
 async fn read_body(request: Request, limit: usize) -> Result<Vec<u8>, ApiError> {
@@ -80,7 +98,7 @@ fn is_length_limit(error: &axum::Error) -> bool {
 
 fn stamp(model: &str) -> Stamp {
     let created = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    Stamp { id: format!("chatcmpl-{}", request_id::random_letters::<24>()), created, model: model.to_owned() }
+    Stamp { id: format!("chatcmpl-{}", random::letters::<24>()), created, model: model.to_owned() }
 }
 
 fn engine(shared: &Shared, turn: TurnRequest, reasks: usize) -> Turn {
@@ -90,7 +108,31 @@ fn engine(shared: &Shared, turn: TurnRequest, reasks: usize) -> Turn {
         stream_arguments: settings.contract.stream_arguments,
         arguments_bytes: settings.limits.arguments_bytes,
     };
-    Turn::new(turn, turn_settings, Box::new(request_id::random_bytes))
+    Turn::new(turn, turn_settings, Box::new(random::bytes))
+}
+
+async fn scene(
+    shared: &Shared,
+    arrival: &Arrival,
+    role: Arc<Role>,
+    request: &ChatRequest,
+    asker: Asker,
+) -> Result<stage::Scene, ApiError> {
+    let app = &shared.app;
+    stage::begin(SceneParts {
+        role,
+        request,
+        conversations: Arc::clone(&app.conversations),
+        settings: &app.settings,
+        tools: &app.tools,
+        upstreams: &app.upstreams,
+        client: shared.client.clone(),
+        authorization: asker.authorization,
+        named: asker.conversation,
+        request_id: arrival.id.clone(),
+        random: random::bytes,
+    })
+    .await
 }
 
 fn session(
@@ -99,7 +141,7 @@ fn session(
     request: ChatRequest,
     turn: TurnRequest,
     upstream: Arc<Upstream>,
-    authorization: Option<HeaderValue>,
+    asker: Asker,
 ) -> Session {
     let settings = &shared.app.settings;
     Session::new(SessionParts {
@@ -107,116 +149,13 @@ fn session(
         request,
         upstream,
         client: shared.client.clone(),
-        authorization,
+        authorization: asker.authorization,
         idle: settings.timeouts.idle,
         keep_alive: settings.timeouts.keep_alive,
         reply_bytes: settings.limits.reply_bytes,
         request_id: arrival.id.clone(),
+        performer: None,
     })
-}
-
-/// The events folded into one body.
-async fn whole(mut session: Session, stamp: &Stamp) -> Result<Response, ApiError> {
-    let mut completion = Completion::default();
-    loop {
-        match session.next().await {
-            Progress::Events(events) => events.into_iter().for_each(|event| completion.event(event)),
-            Progress::KeepAlive => {}
-            Progress::Failed(error) => return Ok(failed(&error, session.report())),
-            Progress::Complete(finish, usage) => {
-                let usage = counted(session.usage_or_estimate(usage));
-                let mut response = reply::json(completion.finish(stamp, finish, &usage));
-                let headers = response.headers_mut();
-                headers.insert(reply::CONTRACT, reply::header(&session.report().to_string()));
-                mark_estimate(headers, &usage);
-                return Ok(response);
-            }
-        }
-    }
-}
-
-/// A failure, with what was done before it came to that.
-fn failed(error: &ApiError, report: &Report) -> Response {
-    let mut response = reply::error(error);
-    if !report.is_clean() {
-        response.headers_mut().insert(reply::CONTRACT, reply::header(&report.to_string()));
-    }
-    response
-}
-
-fn counted(usage: Usage) -> Usage {
-    if !usage.estimated {
-        metrics::tokens(usage.prompt_tokens, usage.completion_tokens);
-    }
-    usage
-}
-
-fn mark_estimate(headers: &mut HeaderMap, usage: &Usage) {
-    if usage.estimated {
-        headers.insert(reply::USAGE, HeaderValue::from_static("estimated"));
-    }
-}
-
-/// A stream of chunks. It begins with the first event, so that a failure before it is an error with its own status.
-async fn streamed(
-    session: Session,
-    writer: ChunkWriter,
-    arrival: &Arrival,
-    ticket: Ticket,
-) -> Result<Response, ApiError> {
-    let mut outlet = Box::new(Outlet { session, writer, over: false, _ticket: ticket });
-    let first = match outlet.session.next().await {
-        Progress::Failed(error) => return Ok(failed(&error, outlet.session.report())),
-        progress => outlet.write(progress),
-    };
-    metrics::first_byte(ENDPOINT, arrival.at.elapsed());
-    let body = stream::unfold((Some(first), outlet), |(first, mut outlet)| async move {
-        let bytes = match first {
-            Some(first) => first,
-            None if outlet.over => return None,
-            None => {
-                let progress = outlet.session.next().await;
-                outlet.write(progress)
-            }
-        };
-        Some((Ok::<_, std::convert::Infallible>(bytes), (None, outlet)))
-    });
-    let mut response =
-        reply::with_type(Body::from_stream(body), HeaderValue::from_static("text/event-stream; charset=utf-8"));
-    response.headers_mut().insert("cache-control", HeaderValue::from_static("no-cache"));
-    response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
-    Ok(response)
-}
-
-/// A session on its way out as a stream.
-struct Outlet {
-    session: Session,
-    writer: ChunkWriter,
-    over: bool,
-    _ticket: Ticket,
-}
-
-impl Outlet {
-    fn write(&mut self, progress: Progress) -> Bytes {
-        let mut out = String::new();
-        match progress {
-            Progress::Events(events) => events.into_iter().for_each(|event| self.writer.event(event, &mut out)),
-            Progress::KeepAlive => out.push_str(": keep-alive\n\n"),
-            Progress::Failed(error) => {
-                self.over = true;
-                if !self.session.report().is_clean() {
-                    out.push_str(&format!(": callboard-contract {}\n\n", self.session.report()));
-                }
-                out.push_str(&error.to_event());
-            }
-            Progress::Complete(finish, usage) => {
-                self.over = true;
-                let usage = counted(self.session.usage_or_estimate(usage));
-                self.writer.finish(finish, Some(&usage), self.session.report(), &mut out);
-            }
-        }
-        out.into()
-    }
 }
 
 /// The server's own bytes, for servers whose contract is observed or off.
@@ -225,22 +164,23 @@ async fn relay(
     upstream: &Upstream,
     request: &ChatRequest,
     turn: TurnRequest,
-    authorization: Option<HeaderValue>,
+    asker: Asker,
     ticket: Ticket,
 ) -> Result<Response, ApiError> {
-    let body = request.upstream_body(&callboard_core::turn::Ask::default());
-    let sent = shared.client.chat(upstream, authorization.as_ref(), body).await.map_err(|failure| failure.to_api())?;
+    let body = request.upstream_body(&Ask::default());
+    let sent = shared.client.chat(upstream, asker.authorization.as_ref(), body).await;
+    let sent = sent.map_err(|failure| failure.to_api())?;
     let most = shared.app.settings.limits.reply_bytes;
     let observer = (upstream.contract == ContractMode::Observe).then(|| {
         let reader = if sent.is_stream { ReplyReader::stream(most) } else { ReplyReader::whole(most) };
         Observer::new(engine(shared, turn, 0), reader)
     });
-    let kind = if sent.is_stream { "text/event-stream; charset=utf-8" } else { "application/json" };
+    let kind = if sent.is_stream { reply::EVENT_STREAM } else { reply::JSON };
     let bytes = stream::StreamExt::map(relay_body(sent.body, observer), move |bytes| {
         let _held = &ticket;
         bytes
     });
-    let mut response = reply::with_type(Body::from_stream(bytes), HeaderValue::from_static(kind));
+    let mut response = reply::with_type(Body::from_stream(bytes), kind);
     response.headers_mut().insert(reply::CONTRACT, HeaderValue::from_static(upstream.contract.as_str()));
     Ok(response)
 }

@@ -1,10 +1,12 @@
 //! Callboard over HTTP: routes, keys, and the conversion of requests and replies. No decision about calls is made here.
 
+mod characters;
 mod chat;
 mod keys;
 mod limit;
 mod models;
 mod operation;
+mod outlet;
 mod reply;
 mod request_id;
 mod router;

@@ -1,4 +1,4 @@
-//! The models on offer: those of all model servers together.
+//! The models on offer: the characters, and those of all model servers together.
 
 use axum::extract::{Path, State};
 use axum::response::Response;
@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::reply;
 use super::router::Shared;
+use crate::stage::Role;
 
 /// All of them.
 pub(super) async fn list(State(shared): State<Shared>, headers: HeaderMap) -> Response {
@@ -30,7 +31,19 @@ pub(super) async fn one(State(shared): State<Shared>, Path(id): Path<String>, he
     }
 }
 
+/// Characters come first. Where there are some, a model server that does not answer hides nobody.
 async fn fetch(shared: &Shared, headers: &HeaderMap) -> Result<Vec<Value>, ApiError> {
     let authorization = headers.get(AUTHORIZATION).filter(|_| shared.app.keys.is_open());
-    shared.app.upstreams.all_models(&shared.client, authorization).await
+    let mut models: Vec<Value> = shared.app.cast.roles().iter().map(|role| character_entry(role)).collect();
+    match shared.app.upstreams.all_models(&shared.client, authorization).await {
+        Ok(others) => models.extend(others),
+        Err(error) if models.is_empty() => return Err(error),
+        Err(_) => {}
+    }
+    Ok(models)
+}
+
+fn character_entry(role: &Role) -> Value {
+    let manifest = role.character.manifest();
+    json!({"id": manifest.id, "object": "model", "created": 0, "owned_by": "callboard", "name": manifest.name})
 }

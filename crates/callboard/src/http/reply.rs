@@ -7,6 +7,8 @@ use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderName, HeaderValue, StatusCode};
 
 pub(super) const CONTRACT: HeaderName = HeaderName::from_static("callboard-contract");
+pub(super) const EVENT_STREAM: HeaderValue = HeaderValue::from_static("text/event-stream; charset=utf-8");
+pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json");
 pub(super) const USAGE: HeaderName = HeaderName::from_static("callboard-usage");
 
 /// An error response.
@@ -21,7 +23,7 @@ pub(super) fn error(error: &ApiError) -> Response {
 
 /// A JSON response.
 pub(super) fn json(text: String) -> Response {
-    with_type(Body::from(text), HeaderValue::from_static("application/json"))
+    with_type(Body::from(text), JSON)
 }
 
 /// A response of plain text.

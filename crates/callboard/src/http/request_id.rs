@@ -1,11 +1,11 @@
 //! A name for each request, on its reply and on every log line about it.
 
+use crate::random;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 const LONGEST: usize = 128;
-const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 
 /// The client's own name for the request if it is a harmless one, else a new one.
 pub(super) fn of(headers: &HeaderMap) -> String {
@@ -13,26 +13,12 @@ pub(super) fn of(headers: &HeaderMap) -> String {
     let harmless = |id: &&str| {
         !id.is_empty() && id.len() <= LONGEST && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.:".contains(&b))
     };
-    given.filter(harmless).map_or_else(|| format!("req_{}", random_letters::<20>()), str::to_owned)
+    given.filter(harmless).map_or_else(|| format!("req_{}", random::letters::<20>()), str::to_owned)
 }
 
 /// The name as a header.
 pub(super) fn header(id: &str) -> HeaderValue {
     HeaderValue::from_str(id).unwrap_or(HeaderValue::from_static("unknown"))
-}
-
-/// Random letters for names that nobody should guess.
-pub(super) fn random_letters<const N: usize>() -> String {
-    random_bytes::<N>().iter().map(|byte| LETTERS.get(usize::from(byte % 32)).map_or('a', |b| char::from(*b))).collect()
-}
-
-/// Random bytes of the system.
-pub(super) fn random_bytes<const N: usize>() -> [u8; N] {
-    let mut bytes = [0; N];
-    if let Err(error) = getrandom::fill(&mut bytes) {
-        tracing::error!(%error, "the system gives no random bytes");
-    }
-    bytes
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use axum::routing::{get, post};
 use callboard_core::wire::ApiError;
 
 use super::limit::InFlight;
-use super::{chat, models, operation, reply, request_id};
+use super::{characters, chat, models, operation, reply, request_id};
 use crate::app::App;
 use crate::upstream::Client;
 
@@ -40,6 +40,9 @@ pub fn router(app: Arc<App>, client: Client, in_flight: Arc<AtomicUsize>) -> Rou
         .route("/v1/chat/completions", post(chat::complete))
         .route("/v1/models", get(models::list))
         .route("/v1/models/{*id}", get(models::one))
+        .route("/v1/characters", get(characters::list))
+        .route("/v1/characters/reload", post(characters::reload))
+        .route("/v1/characters/{id}", get(characters::one))
         .route("/metrics", get(operation::metrics))
         .route("/health", get(operation::health))
         .route("/ready", get(operation::ready))

@@ -9,13 +9,11 @@ use callboard_core::turn::{Action, Ask, Ending, Event, Input, Turn};
 use callboard_core::wire::ApiError;
 use callboard_core::wire::chat::{ChatRequest, ReplyFault, ReplyReader};
 use http::HeaderValue;
-use http_body_util::BodyExt;
-use hyper::body::{Bytes, Incoming};
 
 use super::Performer;
 use super::stopwatch::{Bell, Stopwatch};
 use crate::telemetry::metrics;
-use crate::upstream::{Client, Failure, Upstream};
+use crate::upstream::{Client, Failure, ReplyBody, Upstream};
 
 /// How long the end of a connection is waited for after the end of its reply.
 const CLOSING_TIME: Duration = Duration::from_millis(100);
@@ -69,8 +67,8 @@ pub struct Session {
 enum State {
     New,
     Ask(Ask),
-    Reading(ReplyReader, Incoming),
-    Closing(Incoming),
+    Reading(ReplyReader, ReplyBody),
+    Closing(ReplyBody),
     Run(Vec<Call>),
     Failed(ApiError),
     Over,
@@ -151,7 +149,12 @@ impl Session {
         self.state = State::Over;
         metrics::contract(self.report());
         Some(match ending {
-            Ending::Complete { finish, usage } => Progress::Complete(finish, usage),
+            Ending::Complete { finish, usage } => {
+                if !self.report().is_clean() {
+                    tracing::info!(request_id = self.request_id(), contract = %self.report(), "the contract was kept");
+                }
+                Progress::Complete(finish, usage)
+            }
             Ending::Failed(violation) => {
                 tracing::warn!(
                     request_id = self.request_id(),
@@ -186,11 +189,11 @@ impl Session {
     }
 
     /// Reads one piece of the reply.
-    async fn read(&mut self, mut reader: ReplyReader, mut body: Incoming) -> Option<Progress> {
+    async fn read(&mut self, mut reader: ReplyReader, mut body: ReplyBody) -> Option<Progress> {
         let watch = self.watch.get_or_insert_with(|| Stopwatch::new(self.parts.idle, self.parts.keep_alive));
         let piece = tokio::select! {
             biased;
-            piece = next_piece(&mut body) => piece,
+            piece = body.next() => piece,
             bell = watch.bell() => match bell {
                 Bell::KeepAlive => {
                     self.state = State::Reading(reader, body);
@@ -216,7 +219,7 @@ impl Session {
     }
 
     /// What came before a fault is the client's; the fault follows it.
-    fn after_piece(&mut self, fed: Result<(), ReplyFault>, reader: ReplyReader, rest: Option<Incoming>) {
+    fn after_piece(&mut self, fed: Result<(), ReplyFault>, reader: ReplyReader, rest: Option<ReplyBody>) {
         match (fed, rest) {
             (Err(fault), _) => {
                 let error = fault_error(&fault);
@@ -234,8 +237,8 @@ impl Session {
     }
 
     /// The reply is whole; its connection is worth keeping, so its last bytes are awaited for a moment.
-    async fn close(&mut self, mut body: Incoming) {
-        let rest = async { while let Ok(Some(_)) = next_piece(&mut body).await {} };
+    async fn close(&mut self, mut body: ReplyBody) {
+        let rest = async { while let Ok(Some(_)) = body.next().await {} };
         let _ = tokio::time::timeout(CLOSING_TIME, rest).await;
         self.parts.turn.step(Input::ReplyEnded, &mut self.actions);
     }
@@ -268,21 +271,6 @@ impl Session {
         tracing::warn!(request_id = parts.request_id, upstream = parts.upstream.url, %failure, "the model server failed");
         metrics::upstream_reply(&parts.upstream.url, failure.word());
         Progress::Failed(failure.to_api())
-    }
-}
-
-/// The next bytes of a body; none at its proper end.
-async fn next_piece(body: &mut Incoming) -> Result<Option<Bytes>, Failure> {
-    loop {
-        match body.frame().await {
-            None => return Ok(None),
-            Some(Err(error)) => return Err(Failure::Broken(error.to_string())),
-            Some(Ok(frame)) => {
-                if let Ok(bytes) = frame.into_data() {
-                    return Ok(Some(bytes));
-                }
-            }
-        }
     }
 }
 

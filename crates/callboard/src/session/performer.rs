@@ -5,7 +5,7 @@
 
 use callboard_core::contract::Call;
 use callboard_core::turn::{ToolOutcome, ToolResult};
-use callboard_python::{CallOrder, CallOutcome, Character, ToolFault};
+use callboard_python::{CallOrder, CallOutcome, Character, Failure, ToolFault};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use tokio::time::Instant;
@@ -16,7 +16,6 @@ use crate::telemetry::stage as counters;
 pub struct Performer {
     character: Character,
     state: Option<String>,
-    ordered: bool,
     deadline: Instant,
     done: Vec<ToolResult>,
     request_id: String,
@@ -25,8 +24,7 @@ pub struct Performer {
 impl Performer {
     /// A performer that goes on from a state and has until a deadline.
     pub fn new(character: Character, state: Option<String>, deadline: Instant, request_id: String) -> Self {
-        let ordered = state.is_some() || character.manifest().keeps_state;
-        Self { character, state, ordered, deadline, done: Vec::new(), request_id }
+        Self { character, state, deadline, done: Vec::new(), request_id }
     }
 
     /// The state after all that succeeded.
@@ -47,69 +45,74 @@ impl Performer {
     /// Runs the calls of one round.
     pub async fn run(&mut self, calls: Vec<Call>) -> Vec<ToolResult> {
         self.done.clear();
-        if self.ordered {
-            for call in calls {
-                let outcome = self.character.call(self.order(&call)).await;
-                self.take(&call, outcome);
-            }
+        if self.state.is_some() {
+            self.run_in_order(calls).await;
         } else {
-            let orders: Vec<(Call, CallOrder)> =
-                calls.into_iter().map(|call| (self.order(&call), call)).map(|(o, c)| (c, o)).collect();
-            let character = self.character.clone();
-            let mut running: FuturesUnordered<_> = orders
-                .into_iter()
-                .map(|(call, order)| {
-                    let character = &character;
-                    async move { (character.call(order).await, call) }
-                })
-                .collect();
-            while let Some((outcome, call)) = running.next().await {
-                self.take(&call, outcome);
-            }
+            self.run_together(calls).await;
         }
         self.take_done()
     }
 
-    fn order(&self, call: &Call) -> CallOrder {
-        CallOrder { tool: call.name.clone(), arguments: call.arguments.as_str().to_owned(), state: self.state.clone() }
+    async fn run_in_order(&mut self, calls: Vec<Call>) {
+        for call in calls {
+            let outcome = self.character.call(order(&call, self.state.as_deref(), &self.request_id)).await;
+            self.take(&call, outcome);
+        }
+    }
+
+    async fn run_together(&mut self, calls: Vec<Call>) {
+        let (character, state, request_id) = (&self.character.clone(), self.state.clone(), self.request_id.clone());
+        let (state, request_id) = (state.as_deref(), request_id.as_str());
+        let started =
+            calls.into_iter().map(|call| async move { (character.call(order(&call, state, request_id)).await, call) });
+        let mut running: FuturesUnordered<_> = started.collect();
+        while let Some((outcome, call)) = running.next().await {
+            self.take(&call, outcome);
+        }
     }
 
     fn take(&mut self, call: &Call, outcome: CallOutcome) {
-        let manifest = self.character.manifest();
         let (text, kind) = match &outcome.result {
             Ok(text) => (text.clone(), ToolOutcome::Success),
-            Err(fault) => {
-                tracing::error!(
-                    request_id = self.request_id,
-                    character = manifest.id,
-                    tool = call.name,
-                    detail = fault.detail(),
-                    "a tool failed"
-                );
-                (fault.to_model_text(), kind_of(fault))
+            Err(failure) => {
+                self.log(&call.name, failure);
+                (failure.to_model_text(), kind_of(failure))
             }
         };
-        tracing::debug!(
-            request_id = self.request_id,
-            character = manifest.id,
-            tool = call.name,
-            arguments = call.arguments.as_str(),
-            result = text,
-            "a tool ran"
-        );
-        counters::tool_call(&manifest.name, &call.name, kind, outcome.queued, outcome.took);
-        if let Some(state) = outcome.state {
-            self.state = Some(state);
-            self.ordered = true;
+        let manifest = self.character.manifest();
+        let (request_id, character, tool) = (&self.request_id, &manifest.id, &call.name);
+        tracing::debug!(request_id, character, tool, arguments = call.arguments.as_str(), result = text, "Tool call");
+        counters::tool_call(&manifest.name, tool, kind, outcome.queued, outcome.took);
+        if outcome.state.is_some() {
+            self.state = outcome.state;
         }
         self.done.push(ToolResult { id: call.id.clone(), text, outcome: kind });
     }
+
+    /// What happened is an operator's business; what was said stays out of it.
+    fn log(&self, tool: &str, failure: &Failure) {
+        let (request_id, character) = (&self.request_id, &self.character.manifest().id);
+        match failure {
+            Failure::Fault(ToolFault::Raised { exception, traceback, .. }) => {
+                tracing::error!(request_id, character, tool, exception, "Tool execution error");
+                tracing::debug!(request_id, character, tool, traceback, "Tool execution error");
+            }
+            Failure::Fault(ToolFault::TimedOut { limit }) => {
+                tracing::warn!(request_id, character, tool, "Tool {tool} exceeded {}ms", limit.as_millis());
+            }
+            failure => tracing::error!(request_id, character, tool, %failure, "Tool execution error"),
+        }
+    }
 }
 
-fn kind_of(fault: &ToolFault) -> ToolOutcome {
-    match fault {
-        ToolFault::TimedOut { .. } => ToolOutcome::Timeout,
-        ToolFault::UnknownTool { .. } => ToolOutcome::UnknownTool,
+fn order<'a>(call: &'a Call, state: Option<&'a str>, conversation: &'a str) -> CallOrder<'a> {
+    CallOrder { tool: &call.name, arguments: call.arguments.as_str(), state, conversation }
+}
+
+fn kind_of(failure: &Failure) -> ToolOutcome {
+    match failure {
+        Failure::Fault(ToolFault::TimedOut { .. }) => ToolOutcome::Timeout,
+        Failure::Fault(ToolFault::UnknownTool { .. }) => ToolOutcome::UnknownTool,
         _ => ToolOutcome::Execution,
     }
 }

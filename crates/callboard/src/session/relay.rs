@@ -8,10 +8,9 @@ use callboard_core::model::Delta;
 use callboard_core::turn::{Action, Input, Turn};
 use callboard_core::wire::chat::ReplyReader;
 use futures_util::stream::{self, Stream};
-use http_body_util::BodyExt;
-use hyper::body::Incoming;
 
 use crate::telemetry::metrics;
+use crate::upstream::{Failure, ReplyBody};
 
 /// Reads along with a reply.
 pub struct Observer {
@@ -58,23 +57,17 @@ fn observed(report: &Report) -> Report {
 }
 
 /// The bytes of a body as they come, with an observer beside them if there is one.
-pub fn relay_body(
-    body: Incoming,
-    observer: Option<Observer>,
-) -> impl Stream<Item = Result<Bytes, hyper::Error>> + Send {
+pub fn relay_body(body: ReplyBody, observer: Option<Observer>) -> impl Stream<Item = Result<Bytes, Failure>> + Send {
     stream::unfold((body, observer), |(mut body, mut observer)| async move {
-        loop {
-            match body.frame().await {
-                None => {
-                    observer.iter_mut().for_each(Observer::finish);
-                    return None;
-                }
-                Some(Err(error)) => return Some((Err(error), (body, None))),
-                Some(Ok(frame)) => {
-                    let Ok(bytes) = frame.into_data() else { continue };
-                    observer.iter_mut().for_each(|observer| observer.feed(&bytes));
-                    return Some((Ok(bytes), (body, observer)));
-                }
+        match body.next().await {
+            Ok(None) => {
+                observer.iter_mut().for_each(Observer::finish);
+                None
+            }
+            Err(failure) => Some((Err(failure), (body, None))),
+            Ok(Some(bytes)) => {
+                observer.iter_mut().for_each(|observer| observer.feed(&bytes));
+                Some((Ok(bytes), (body, observer)))
             }
         }
     })

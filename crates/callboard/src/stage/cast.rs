@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Instant, SystemTime};
 
-use callboard_python::{Company, CompanySettings, Problem, StartError};
+use callboard_python::{Company, CompanySettings, LoadFailure, Problem, ProblemKind, StartError};
 use futures_util::future::join_all;
 
 use super::Role;
@@ -84,11 +84,13 @@ impl Cast {
     }
 
     async fn company(&self) -> Result<Company, StartError> {
-        let mut company = self.company.lock().await;
-        if company.is_none() {
-            *company = Some(Company::start(self.settings.clone())?);
+        let mut kept = self.company.lock().await;
+        if let Some(company) = kept.as_ref() {
+            return Ok(company.clone());
         }
-        company.clone().ok_or(StartError::Gone)
+        let company = Company::start(self.settings.clone())?;
+        *kept = Some(company.clone());
+        Ok(company)
     }
 
     async fn load_file(&self, company: &Company, id: String, path: PathBuf, version: SystemTime) {
@@ -106,10 +108,28 @@ impl Cast {
             }
             Err(failure) => {
                 let earlier_on_stage = known.roles.contains_key(&id);
-                report(&id, &failure.problems, earlier_on_stage);
-                known.problems.insert(id.clone(), FileProblem { id, problems: failure.problems, earlier_on_stage });
+                let problems = problems_of(&path, failure);
+                report(&id, &problems, earlier_on_stage);
+                known.problems.insert(id.clone(), FileProblem { id, problems, earlier_on_stage });
             }
         }
+    }
+
+    /// Loads one character by its id, for those who need no other.
+    pub async fn load_one(&self, id: &str) -> anyhow::Result<Arc<Role>> {
+        let files = character_files(&self.folder);
+        let Some((id, path, version)) = files.iter().find(|(known, ..)| known == id).cloned() else {
+            let known: Vec<&str> = files.iter().map(|(id, ..)| id.as_str()).collect();
+            anyhow::bail!("there is no character {id:?} in {}; there are: {}", self.folder.display(), known.join(", "));
+        };
+        let company = self.company().await?;
+        self.load_file(&company, id.clone(), path, version).await;
+        if let Some(role) = self.role(&id) {
+            return Ok(role);
+        }
+        let problems: Vec<String> =
+            self.problems().iter().flat_map(|file| file.problems.iter().map(ToString::to_string)).collect();
+        anyhow::bail!("{}", problems.join("\n"))
     }
 
     fn is_changed(&self, (id, _, version): &(String, PathBuf, SystemTime)) -> bool {
@@ -140,7 +160,7 @@ impl Cast {
                 line: None,
                 what: format!("CHARACTER_NAME {name:?} is taken by {first}.py"),
                 remedy: "give each character a name of its own".to_owned(),
-                kind: "duplicate_name",
+                kind: ProblemKind::DuplicateName,
             };
             report(&id, std::slice::from_ref(&problem), false);
             known.roles.remove(&id);
@@ -153,9 +173,23 @@ impl Cast {
     }
 }
 
+/// A file that could not even be tried has one problem: that.
+fn problems_of(path: &Path, failure: LoadFailure) -> Vec<Problem> {
+    match failure {
+        LoadFailure::Refused(problems) => problems,
+        LoadFailure::Stage(failure) => vec![Problem {
+            file: path.to_owned(),
+            line: None,
+            what: failure.to_string(),
+            remedy: "load it again; the log has more".to_owned(),
+            kind: ProblemKind::Crash,
+        }],
+    }
+}
+
 fn report(id: &str, problems: &[Problem], earlier_on_stage: bool) {
     for problem in problems {
-        counters::load_problem(problem.kind);
+        counters::load_problem(problem.kind.label());
         tracing::error!("Character {id} tool validation failed: {problem}");
     }
     if earlier_on_stage {

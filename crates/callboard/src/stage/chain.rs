@@ -48,7 +48,7 @@ impl fmt::Debug for Key {
 }
 
 /// The keys after each message.
-pub fn links(start: Key, messages: &[PlainMessage]) -> Vec<Key> {
+pub(super) fn links(start: Key, messages: &[PlainMessage]) -> Vec<Key> {
     let mut key = start;
     let mut keys = Vec::with_capacity(messages.len());
     for message in messages {

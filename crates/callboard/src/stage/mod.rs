@@ -6,12 +6,14 @@
 mod cast;
 mod chain;
 mod conversations;
+mod printed;
 mod role;
 mod scene;
 mod watch;
 
 pub use cast::{Cast, FileProblem};
 pub use conversations::Conversations;
+pub use printed::{Printed, terminal};
 pub use role::Role;
 pub use scene::{Scene, SceneParts, begin};
 pub use watch::watch;

@@ -16,6 +16,7 @@ use super::chain::Key;
 use super::conversations::{Conversations, Found, Snapshot};
 use crate::config::Settings;
 use crate::session::{Performer, Progress, Session, SessionParts};
+use crate::telemetry::stage as counters;
 use crate::upstream::{Client, Upstreams};
 
 /// What a turn needs.
@@ -241,8 +242,11 @@ impl Scene {
 
     fn listen(&mut self, events: &[Event]) {
         for event in events {
-            if let Event::Text(text) = event {
-                self.said.push_str(text);
+            match event {
+                Event::Text(text) => self.said.push_str(text),
+                // Calls that ran are counted where they run.
+                Event::RanTool(result) if !result.outcome.has_run() => counters::tool_error(result.outcome),
+                _ => {}
             }
         }
     }

@@ -14,7 +14,7 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::{ClientConfig, RootCertStore};
 use tokio::time::timeout;
 
-use super::{Failure, Upstream};
+use super::{Failure, ReplyBody, Upstream};
 
 const MOST_ERROR_BYTES: usize = 64 << 10;
 const AGENT: HeaderValue = HeaderValue::from_static(concat!("callboard/", env!("CARGO_PKG_VERSION")));
@@ -51,7 +51,7 @@ pub struct Reply {
     /// True when a stream of events follows.
     pub is_stream: bool,
     /// The body.
-    pub body: Incoming,
+    pub body: ReplyBody,
 }
 
 impl Client {
@@ -80,10 +80,14 @@ impl Client {
         authorization: Option<&HeaderValue>,
         body: Vec<u8>,
     ) -> Result<Reply, Failure> {
+        if let Some(model) = &upstream.local {
+            let reply = model.reply(&body).into();
+            return Ok(Reply { is_stream: false, body: ReplyBody::Local(Some(reply)) });
+        }
         let request = request(Method::POST, upstream, "/chat/completions", authorization, body)?;
         let response = self.send(request).await?;
         let is_stream = is_event_stream(response.headers());
-        Ok(Reply { is_stream, body: response.into_body() })
+        Ok(Reply { is_stream, body: ReplyBody::Network(response.into_body()) })
     }
 
     /// Fetches a small JSON document.

@@ -2,12 +2,16 @@
 //!
 //! This module moves bytes. What the bytes mean is decided in `callboard_core`.
 
+mod body;
 mod client;
 mod failure;
+mod local;
 mod models;
 mod upstreams;
 
+pub use body::ReplyBody;
 pub use client::{Client, Reply, Tls};
 pub use failure::Failure;
+pub use local::LocalModel;
 pub use models::ModelList;
 pub use upstreams::{Upstream, Upstreams};

@@ -7,7 +7,7 @@ use http::HeaderValue;
 use serde_json::Value;
 
 use super::models::{self, ModelList};
-use super::{Client, Failure};
+use super::{Client, Failure, LocalModel};
 use crate::config::ContractMode;
 
 const MOST_LIST_BYTES: usize = 4 << 20;
@@ -21,6 +21,8 @@ pub struct Upstream {
     pub key: Option<HeaderValue>,
     /// How its calls are treated.
     pub contract: ContractMode,
+    /// The model itself, where it lives in this process.
+    pub local: Option<Arc<dyn LocalModel>>,
 }
 
 /// All of them.

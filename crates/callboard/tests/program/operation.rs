@@ -2,13 +2,10 @@
 //!
 //! Real processes and real sockets; where an order of events matters, a channel holds one side until the other is there.
 
-#[cfg(test)]
-mod operation_support;
-
 use std::sync::Mutex;
 use std::sync::mpsc::channel;
 
-use operation_support::{Connection, ModelServer, Program, ask, halting, polite, post, refused_start};
+use super::support::{Connection, ModelServer, Program, ask, halting, polite, post, refused_start};
 
 const WHOLE: &str = r#"{"model":"m","messages":[{"role":"user","content":"Hi"}]}"#;
 const STREAMED: &str = r#"{"model":"m","stream":true,"messages":[{"role":"user","content":"Hi"}]}"#;

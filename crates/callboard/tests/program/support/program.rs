@@ -2,10 +2,12 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
 
 pub(crate) struct Program {
     child: Child,
     pub(crate) address: String,
+    lines: Receiver<String>,
 }
 
 fn command(arguments: &[&str], environment: &[(&str, &str)]) -> Command {
@@ -19,10 +21,15 @@ impl Program {
     pub(crate) fn start(arguments: &[&str], environment: &[(&str, &str)]) -> Self {
         let mut command = command(arguments, environment);
         let mut child = command.args(["--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).spawn().unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let line = lines.next().expect("a line on stdout").unwrap();
-        let address = line.split("listening on http://").nth(1).expect(&line).trim().to_owned();
-        Self { child, address }
+        let lines = lines_of(child.stdout.take().unwrap());
+        let line = lines.iter().find(|line| line.contains("listening on http://")).expect("a line that says where");
+        let address = line.split("listening on http://").nth(1).unwrap().trim().to_owned();
+        Self { child, address, lines }
+    }
+
+    /// Waits for a line on the program's terminal; false when the program ends without it.
+    pub(crate) fn prints_line(&self, text: &str) -> bool {
+        self.lines.iter().any(|line| line.contains(text))
     }
 
     /// A program in front of one model server.
@@ -38,6 +45,17 @@ impl Program {
     pub(crate) fn exit_code(mut self) -> Option<i32> {
         self.child.wait().unwrap().code()
     }
+}
+
+/// The lines of a pipe, read to the end on a thread of its own.
+fn lines_of(pipe: impl Read + Send + 'static) -> Receiver<String> {
+    let (told, lines) = channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(pipe).lines().map_while(Result::ok) {
+            let _ = told.send(line);
+        }
+    });
+    lines
 }
 
 impl Drop for Program {

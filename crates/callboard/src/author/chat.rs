@@ -1,0 +1,181 @@
+//! `callboard chat CHARACTER`: a conversation at the terminal. Words come as they are said, tools are shown as they run.
+//!
+//! Ctrl-C interrupts the turn; at the prompt it clears the line. Ctrl-D, or `/quit`, ends the conversation.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use callboard_core::contract::{SchemaLimits, ToolCache};
+use callboard_core::turn::Event;
+use callboard_core::wire::chat::ChatRequest;
+use rustyline::DefaultEditor;
+use rustyline::error::ReadlineError;
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::config::Settings;
+use crate::random;
+use crate::session::Progress;
+use crate::stage::{self, Conversations, Role, Scene, SceneParts};
+use crate::upstream::{Client, Upstreams};
+
+/// What a conversation at the terminal needs.
+pub struct Parlour<'a> {
+    /// The character.
+    pub role: Arc<Role>,
+    /// The settings.
+    pub settings: &'a Settings,
+    /// The model servers.
+    pub upstreams: &'a Upstreams,
+    /// The way to them.
+    pub client: Client,
+}
+
+/// Talks until the user has enough.
+pub async fn chat(parlour: &Parlour<'_>, out: &mut impl Write) -> anyhow::Result<()> {
+    let name = parlour.role.character.manifest().name.clone();
+    writeln!(out, "You talk with {name}. Ctrl-C interrupts, Ctrl-D ends, /undo takes back the last turn.")?;
+    let conversation = Conversation {
+        parlour,
+        conversations: Arc::new(Conversations::new(parlour.settings.stage.conversations)),
+        tools: ToolCache::new(SchemaLimits::default()),
+    };
+    let mut messages: Vec<Value> = Vec::new();
+    let mut prompt = Prompt::start();
+    while let Some(line) = prompt.line().await {
+        match line.trim() {
+            "" => continue,
+            "/quit" => break,
+            "/undo" => {
+                messages.truncate(messages.len().saturating_sub(2));
+                writeln!(out, "(the last turn is taken back)")?;
+                continue;
+            }
+            words => messages.push(json!({"role": "user", "content": words})),
+        }
+        let said = conversation.turn(&messages, out).await?;
+        messages.push(json!({"role": "assistant", "content": said}));
+    }
+    Ok(())
+}
+
+struct Conversation<'a> {
+    parlour: &'a Parlour<'a>,
+    conversations: Arc<Conversations>,
+    tools: ToolCache,
+}
+
+impl Conversation<'_> {
+    /// Plays one turn and returns what was said.
+    async fn turn(&self, messages: &[Value], out: &mut impl Write) -> anyhow::Result<String> {
+        let id = &self.parlour.role.character.manifest().id;
+        let body = json!({"model": id, "stream": true, "messages": messages}).to_string();
+        let (request, _) = ChatRequest::read(body.into_bytes(), &self.tools)?;
+        let mut said = String::new();
+        let begun = tokio::select! {
+            begun = stage::begin(self.parts(&request)) => begun,
+            _ = tokio::signal::ctrl_c() => return Ok(said),
+        };
+        match begun {
+            Err(error) => writeln!(out, "! {}", error.message)?,
+            Ok(mut scene) => {
+                tokio::select! {
+                    told = tell(&mut scene, &mut said, out) => told?,
+                    _ = tokio::signal::ctrl_c() => writeln!(out, "\n(interrupted)")?,
+                }
+            }
+        }
+        Ok(said)
+    }
+
+    fn parts<'b>(&'b self, request: &'b ChatRequest) -> SceneParts<'b> {
+        SceneParts {
+            role: Arc::clone(&self.parlour.role),
+            request,
+            conversations: Arc::clone(&self.conversations),
+            settings: self.parlour.settings,
+            tools: &self.tools,
+            upstreams: self.parlour.upstreams,
+            client: self.parlour.client.clone(),
+            authorization: None,
+            named: None,
+            request_id: format!("chat_{}", random::letters::<12>()),
+            random: random::bytes,
+        }
+    }
+}
+
+/// Writes what happens as it happens.
+async fn tell(scene: &mut Scene, said: &mut String, out: &mut impl Write) -> anyhow::Result<()> {
+    loop {
+        match scene.next().await {
+            Progress::Events(events) => {
+                for event in events {
+                    tell_event(event, said, out)?;
+                }
+                out.flush()?;
+            }
+            Progress::KeepAlive => {}
+            Progress::Failed(error) => {
+                writeln!(out, "\n! {}", error.message)?;
+                return Ok(());
+            }
+            Progress::Complete(..) => {
+                writeln!(out)?;
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn tell_event(event: Event, said: &mut String, out: &mut impl Write) -> std::io::Result<()> {
+    match event {
+        Event::Text(text) => {
+            said.push_str(&text);
+            write!(out, "{text}")
+        }
+        Event::RunsTool(call) => writeln!(out, "\n  > {}({})", call.name, call.arguments.as_str()),
+        Event::RanTool(result) => writeln!(out, "  < {}", result.text),
+        _ => Ok(()),
+    }
+}
+
+/// The prompt lives on a thread of its own, since reading a line blocks.
+struct Prompt {
+    asks: mpsc::Sender<oneshot::Sender<Option<String>>>,
+}
+
+impl Prompt {
+    fn start() -> Self {
+        let (asks, mut asked) = mpsc::channel::<oneshot::Sender<Option<String>>>(1);
+        tokio::task::spawn_blocking(move || {
+            let mut editor = DefaultEditor::new().ok();
+            while let Some(answer) = asked.blocking_recv() {
+                if answer.send(read_line(&mut editor)).is_err() {
+                    break;
+                }
+            }
+        });
+        Self { asks }
+    }
+
+    async fn line(&mut self) -> Option<String> {
+        let (answer, line) = oneshot::channel();
+        self.asks.send(answer).await.ok()?;
+        line.await.ok().flatten()
+    }
+}
+
+fn read_line(editor: &mut Option<DefaultEditor>) -> Option<String> {
+    loop {
+        let editor = editor.as_mut()?;
+        match editor.readline("> ") {
+            Ok(line) => {
+                let _ = editor.add_history_entry(&line);
+                return Some(line);
+            }
+            Err(ReadlineError::Interrupted) => {}
+            Err(_) => return None,
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! `callboard try CHARACTER TOOL JSON`: runs one tool as a model's call would, and shows what came of it.
+
+use std::io::Write;
+
+use anyhow::{Context as _, bail};
+use callboard_core::contract::{CallRules, RawCall, SchemaLimits, ToolCache, check_arguments};
+use callboard_python::CallOrder;
+
+use crate::stage::{Cast, Role};
+
+/// Runs the tool; false when it failed.
+pub async fn try_tool(
+    cast: &Cast,
+    id: &str,
+    tool: &str,
+    arguments: &str,
+    out: &mut impl Write,
+) -> anyhow::Result<bool> {
+    let role = cast.load_one(id).await?;
+    let call = RawCall { name: tool.to_owned(), arguments: arguments.to_owned(), ..RawCall::default() };
+    let Some(arguments) = checked(&role, &call, out)? else { return Ok(false) };
+    let opening = role.character.open().await.context("the character cannot begin a conversation")?;
+    let order = CallOrder { tool, arguments: &arguments, state: opening.state.as_deref(), conversation: "try" };
+    let outcome = role.character.call(order).await;
+    let took = outcome.took.as_secs_f64() * 1000.0;
+    match &outcome.result {
+        Ok(text) => writeln!(out, "{text}")?,
+        Err(failure) => writeln!(out, "{}\n{failure}", failure.to_model_text())?,
+    }
+    if let Some(state) = &outcome.state {
+        writeln!(out, "state: {state}")?;
+    }
+    writeln!(out, "took {took:.1} ms")?;
+    Ok(outcome.result.is_ok())
+}
+
+/// The arguments as the tool would get them; none, with the reason told, where they do not fit.
+fn checked(role: &Role, call: &RawCall, out: &mut impl Write) -> anyhow::Result<Option<String>> {
+    let Some(tools) = role.tools() else { bail!("{} has no tools", role.character.manifest().name) };
+    let cache = ToolCache::new(SchemaLimits::default());
+    let tools = cache.compiled(tools)?;
+    match check_arguments(call, &tools, &CallRules::default(), usize::MAX) {
+        Err(violation) => {
+            writeln!(out, "{}", callboard_core::contract::stage_words(call, &violation))?;
+            writeln!(out, "{violation}")?;
+            Ok(None)
+        }
+        Ok(checked) => {
+            let first = checked.into_iter().next().context("no arguments")?;
+            for repair in &first.repairs {
+                writeln!(out, "repaired: {repair}")?;
+            }
+            Ok(Some(first.arguments.as_str().to_owned()))
+        }
+    }
+}

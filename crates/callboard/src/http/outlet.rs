@@ -1,0 +1,147 @@
+//! A turn on its way out: its events as a stream of chunks, or folded into one body.
+
+use axum::body::Body;
+use axum::response::Response;
+use bytes::Bytes;
+use callboard_core::contract::Report;
+use callboard_core::model::Usage;
+use callboard_core::wire::ApiError;
+use callboard_core::wire::chat::{ChunkWriter, Completion, Stamp};
+use futures_util::stream;
+use http::{HeaderMap, HeaderValue};
+
+use super::limit::Ticket;
+use super::reply;
+use super::router::Arrival;
+use crate::session::{Progress, Session};
+use crate::stage::Scene;
+use crate::telemetry::metrics;
+
+/// A turn in motion: for a client with its own tools, or of a character.
+pub(super) enum Run {
+    Gateway(Box<Session>),
+    Stage(Box<Scene>),
+}
+
+impl Run {
+    async fn next(&mut self) -> Progress {
+        match self {
+            Self::Gateway(session) => session.next().await,
+            Self::Stage(scene) => scene.next().await,
+        }
+    }
+
+    fn report(&self) -> &Report {
+        match self {
+            Self::Gateway(session) => session.report(),
+            Self::Stage(scene) => scene.report(),
+        }
+    }
+
+    fn counted_usage(&self, usage: Option<Usage>) -> Usage {
+        let usage = match self {
+            Self::Gateway(session) => session.usage_or_estimate(usage),
+            Self::Stage(scene) => scene.usage_or_estimate(usage),
+        };
+        if !usage.estimated {
+            metrics::tokens(usage.prompt_tokens, usage.completion_tokens);
+        }
+        usage
+    }
+}
+
+/// The events folded into one body.
+pub(super) async fn whole(mut run: Run, stamp: &Stamp) -> Response {
+    let mut completion = Completion::default();
+    loop {
+        match run.next().await {
+            Progress::Events(events) => events.into_iter().for_each(|event| completion.event(event)),
+            Progress::KeepAlive => {}
+            Progress::Failed(error) => return failed(&error, run.report()),
+            Progress::Complete(finish, usage) => {
+                let usage = run.counted_usage(usage);
+                let mut response = reply::json(completion.finish(stamp, finish, &usage));
+                let headers = response.headers_mut();
+                headers.insert(reply::CONTRACT, reply::header(&run.report().to_string()));
+                mark_estimate(headers, &usage);
+                return response;
+            }
+        }
+    }
+}
+
+/// A failure, with what was done before it came to that.
+fn failed(error: &ApiError, report: &Report) -> Response {
+    let mut response = reply::error(error);
+    if !report.is_clean() {
+        response.headers_mut().insert(reply::CONTRACT, reply::header(&report.to_string()));
+    }
+    response
+}
+
+fn mark_estimate(headers: &mut HeaderMap, usage: &Usage) {
+    if usage.estimated {
+        headers.insert(reply::USAGE, HeaderValue::from_static("estimated"));
+    }
+}
+
+/// A stream of chunks. It begins with the first event, so that a failure before it is an error with its own status.
+pub(super) async fn streamed(
+    run: Run,
+    writer: ChunkWriter,
+    endpoint: &'static str,
+    arrival: &Arrival,
+    ticket: Ticket,
+) -> Response {
+    let mut outlet = Box::new(Outlet { run, writer, over: false, _ticket: ticket });
+    let first = match outlet.run.next().await {
+        Progress::Failed(error) => return failed(&error, outlet.run.report()),
+        progress => outlet.write(progress),
+    };
+    metrics::first_byte(endpoint, arrival.at.elapsed());
+    let body = stream::unfold((Some(first), outlet), |(first, mut outlet)| async move {
+        let bytes = match first {
+            Some(first) => first,
+            None if outlet.over => return None,
+            None => {
+                let progress = outlet.run.next().await;
+                outlet.write(progress)
+            }
+        };
+        Some((Ok::<_, std::convert::Infallible>(bytes), (None, outlet)))
+    });
+    let mut response = reply::with_type(Body::from_stream(body), reply::EVENT_STREAM);
+    response.headers_mut().insert("cache-control", HeaderValue::from_static("no-cache"));
+    response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response
+}
+
+struct Outlet {
+    run: Run,
+    writer: ChunkWriter,
+    over: bool,
+    _ticket: Ticket,
+}
+
+impl Outlet {
+    fn write(&mut self, progress: Progress) -> Bytes {
+        let mut out = String::new();
+        match progress {
+            Progress::Events(events) => events.into_iter().for_each(|event| self.writer.event(event, &mut out)),
+            Progress::KeepAlive => out.push_str(": keep-alive\n\n"),
+            Progress::Failed(error) => {
+                self.over = true;
+                if !self.run.report().is_clean() {
+                    out.push_str(&format!(": callboard-contract {}\n\n", self.run.report()));
+                }
+                out.push_str(&error.to_event());
+            }
+            Progress::Complete(finish, usage) => {
+                self.over = true;
+                let usage = self.run.counted_usage(usage);
+                self.writer.finish(finish, Some(&usage), self.run.report(), &mut out);
+            }
+        }
+        out.into()
+    }
+}

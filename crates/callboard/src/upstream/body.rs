@@ -1,0 +1,39 @@
+//! The body of a reply: from the network, or from a model that lives in this process.
+
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+
+use super::Failure;
+
+/// A body that is read piece by piece.
+pub enum ReplyBody {
+    /// From a model server.
+    Network(Incoming),
+    /// From a model in this process, in one piece.
+    Local(Option<Bytes>),
+}
+
+impl ReplyBody {
+    /// The next bytes; none at the proper end.
+    pub async fn next(&mut self) -> Result<Option<Bytes>, Failure> {
+        match self {
+            Self::Local(bytes) => Ok(bytes.take()),
+            Self::Network(body) => next_data(body).await,
+        }
+    }
+}
+
+async fn next_data(body: &mut Incoming) -> Result<Option<Bytes>, Failure> {
+    loop {
+        match body.frame().await {
+            None => return Ok(None),
+            Some(Err(error)) => return Err(Failure::Broken(error.to_string())),
+            Some(Ok(frame)) => {
+                if let Ok(bytes) = frame.into_data() {
+                    return Ok(Some(bytes));
+                }
+            }
+        }
+    }
+}
