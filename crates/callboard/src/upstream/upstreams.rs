@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use callboard_core::wire::ApiError;
 use http::HeaderValue;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::models::{self, ModelList};
 use super::{Client, Failure, LocalModel};
@@ -15,7 +15,7 @@ const MOST_LIST_BYTES: usize = 4 << 20;
 /// One model server.
 #[derive(Debug)]
 pub struct Upstream {
-    /// Its base URL, without a slash at the end.
+    /// Its base URL, without a slash at the end; the model's name where it lives in this process.
     pub url: String,
     /// The key that is sent to it.
     pub key: Option<HeaderValue>,
@@ -115,6 +115,9 @@ impl Upstreams {
     /// True when any server answers at all.
     pub async fn any_answers(&self, client: &Client) -> bool {
         for upstream in self.list.iter() {
+            if upstream.local.is_some() {
+                return true;
+            }
             match client.get(upstream, "/models", None, MOST_LIST_BYTES).await {
                 Ok(_) | Err(Failure::Refused { .. }) => return true,
                 Err(_) => {}
@@ -133,6 +136,9 @@ impl Upstreams {
             return Ok(list);
         }
         let Some(upstream) = self.list.get(number) else { return Ok(Vec::new()) };
+        if upstream.local.is_some() {
+            return Ok(vec![json!({"id": upstream.url, "object": "model", "created": 0, "owned_by": "callboard"})]);
+        }
         let body = client.get(upstream, "/models", authorization, MOST_LIST_BYTES).await?;
         let list = models::entries(&body);
         self.models.keep(number, &list);

@@ -1,6 +1,8 @@
 //! The program as its users meet it: real processes, real sockets, a model server that does what a test tells it.
 
 #[cfg(test)]
+mod docs;
+#[cfg(test)]
 mod operation;
 #[cfg(test)]
 mod stage;

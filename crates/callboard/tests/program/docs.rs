@@ -1,0 +1,67 @@
+//! The pages for authors are tests: every complete file on them is written, every command on them is run, in page order.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// One fenced block of a page.
+struct Block {
+    language: String,
+    text: String,
+}
+
+fn blocks(page: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        if let Some(language) = line.strip_prefix("```").filter(|language| !language.is_empty()) {
+            let text: Vec<&str> = lines.by_ref().take_while(|line| !line.starts_with("```")).collect();
+            blocks.push(Block { language: language.to_owned(), text: text.join("\n") + "\n" });
+        }
+    }
+    blocks
+}
+
+/// The file that a block is, if its first line names one: `# characters/dice.py`.
+fn file_of(block: &Block) -> Option<&str> {
+    let first = block.text.lines().next()?;
+    first.strip_prefix("# ").filter(|name| name.starts_with("characters/") && !name.contains(' '))
+}
+
+fn folder() -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("docs-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(folder.join("characters")).unwrap();
+    folder
+}
+
+fn run(folder: &Path, command: &str) -> Result<(), String> {
+    let program = Path::new(env!("CARGO_BIN_EXE_callboard")).parent().unwrap();
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+    let output = Command::new("sh").args(["-c", command]).current_dir(folder).env("PATH", path).output().unwrap();
+    let words = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    if output.status.success() { Ok(()) } else { Err(format!("`{command}` failed:\n{words}")) }
+}
+
+#[test]
+fn every_file_and_command_of_the_characters_page_works() {
+    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/characters.md")).unwrap();
+    let (blocks, folder) = (blocks(&page), folder());
+    let files: Vec<_> = blocks.iter().filter_map(|block| Some((file_of(block)?, block))).collect();
+    assert!(files.len() >= 3, "the page shows complete files");
+    for (name, block) in files {
+        std::fs::write(folder.join(name), &block.text).unwrap();
+    }
+    let console = blocks.iter().filter(|block| block.language == "console");
+    let commands: Vec<&str> =
+        console.flat_map(|block| block.text.lines()).filter_map(|line| line.strip_prefix("$ ")).collect();
+    assert!(commands.len() >= 8, "the page shows commands");
+    let faults: Vec<String> = commands.iter().filter_map(|command| run(&folder, command).err()).collect();
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn the_shipped_cast_keeps_its_scenarios() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    run(&folder, "callboard check && callboard test").unwrap();
+}
