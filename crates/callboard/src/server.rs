@@ -71,7 +71,7 @@ fn single_runtime() -> std::io::Result<tokio::runtime::Runtime> {
 /// Loads changed characters for as long as the program runs.
 async fn follow_characters(app: &App) {
     stage::watch(Arc::clone(&app.cast)).await;
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 async fn wait_for_signal(app: &App) -> anyhow::Result<()> {

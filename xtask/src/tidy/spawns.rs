@@ -7,7 +7,11 @@ use super::problem::Problem;
 use super::rust_file::RustFile;
 
 /// The files that own and join tasks or threads.
-const OWNERS: &[&str] = &["crates/callboard/src/server.rs"];
+const OWNERS: &[&str] = &[
+    "crates/callboard-python/src/backstage/thread.rs",
+    "crates/callboard/src/author/prompt.rs",
+    "crates/callboard/src/server.rs",
+];
 
 const SPAWNERS: &[&str] = &[
     "tokio::spawn",

@@ -8,11 +8,9 @@ use std::sync::Arc;
 use callboard_core::contract::{SchemaLimits, ToolCache};
 use callboard_core::turn::Event;
 use callboard_core::wire::chat::ChatRequest;
-use rustyline::DefaultEditor;
-use rustyline::error::ReadlineError;
 use serde_json::{Value, json};
-use tokio::sync::{mpsc, oneshot};
 
+use super::prompt::Prompt;
 use crate::config::Settings;
 use crate::random;
 use crate::session::Progress;
@@ -137,45 +135,5 @@ fn tell_event(event: Event, said: &mut String, out: &mut impl Write) -> std::io:
         Event::RunsTool(call) => writeln!(out, "\n  > {}({})", call.name, call.arguments.as_str()),
         Event::RanTool(result) => writeln!(out, "  < {}", result.text),
         _ => Ok(()),
-    }
-}
-
-/// The prompt lives on a thread of its own, since reading a line blocks.
-struct Prompt {
-    asks: mpsc::Sender<oneshot::Sender<Option<String>>>,
-}
-
-impl Prompt {
-    fn start() -> Self {
-        let (asks, mut asked) = mpsc::channel::<oneshot::Sender<Option<String>>>(1);
-        tokio::task::spawn_blocking(move || {
-            let mut editor = DefaultEditor::new().ok();
-            while let Some(answer) = asked.blocking_recv() {
-                if answer.send(read_line(&mut editor)).is_err() {
-                    break;
-                }
-            }
-        });
-        Self { asks }
-    }
-
-    async fn line(&mut self) -> Option<String> {
-        let (answer, line) = oneshot::channel();
-        self.asks.send(answer).await.ok()?;
-        line.await.ok().flatten()
-    }
-}
-
-fn read_line(editor: &mut Option<DefaultEditor>) -> Option<String> {
-    loop {
-        let editor = editor.as_mut()?;
-        match editor.readline("> ") {
-            Ok(line) => {
-                let _ = editor.add_history_entry(&line);
-                return Some(line);
-            }
-            Err(ReadlineError::Interrupted) => {}
-            Err(_) => return None,
-        }
     }
 }

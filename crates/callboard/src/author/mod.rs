@@ -3,6 +3,7 @@
 mod chat;
 mod check;
 mod new;
+mod prompt;
 mod run;
 mod scenario;
 mod script;
