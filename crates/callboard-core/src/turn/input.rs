@@ -43,11 +43,15 @@ pub struct StageRules {
     pub rounds: u32,
     /// How much of a tool's result the model is told.
     pub result_characters: usize,
+    /// The character acts instead of talking: an answer in words alone is counted.
+    pub tools_only: bool,
+    /// Such an answer is asked for once more, as a call.
+    pub insists: bool,
 }
 
 impl Default for StageRules {
     fn default() -> Self {
-        Self { rounds: 8, result_characters: 1000 }
+        Self { rounds: 8, result_characters: 1000, tools_only: false, insists: false }
     }
 }
 

@@ -9,7 +9,7 @@ use super::ladder::spoken_call;
 use super::places::Place;
 use super::reply::{Heard, Reply};
 use super::{Action, Ask, AskChoice, Ending, Event, Input, StageRules, ToolResult, TurnRequest, TurnSettings};
-use crate::contract::{Outcome, cleaned_call, stage_words};
+use crate::contract::{Outcome, choice_words, cleaned_call, stage_words};
 use crate::model::{Delta, Finish, Item, RandomBytes};
 
 /// The text that marks calls which an interruption kept from running.
@@ -26,6 +26,7 @@ pub(super) struct StageTurn {
     waiting: Vec<Place>,
     round: u32,
     spoke_before: bool,
+    insisted: bool,
 }
 
 impl StageTurn {
@@ -40,6 +41,7 @@ impl StageTurn {
             waiting: Vec::new(),
             round: 0,
             spoke_before: false,
+            insisted: false,
         }
     }
 
@@ -108,7 +110,11 @@ impl StageTurn {
             places.clear();
             self.inspector.report.note("rounds", Outcome::Refused);
         }
+        let talked = self.rules.tools_only && places.is_empty() && self.round == 0 && !self.said.trim().is_empty();
         self.keep_said(&places);
+        if talked && self.insist(actions) {
+            return;
+        }
         if places.is_empty() {
             return self.complete(actions);
         }
@@ -116,6 +122,20 @@ impl StageTurn {
         self.waiting = places;
         actions.extend(calls.iter().cloned().map(|call| Action::Emit(Event::RunsTool(call))));
         actions.push(Action::RunTools(calls));
+    }
+
+    /// A character that should act has talked: that is counted, and where the rules say so it is asked for a call, once.
+    fn insist(&mut self, actions: &mut Vec<Action>) -> bool {
+        let asks = self.rules.insists && !self.insisted;
+        self.inspector.report.note("text_only", if asks { Outcome::Reasked } else { Outcome::Observed });
+        if !asks {
+            return false;
+        }
+        self.insisted = true;
+        self.transcript.push(Item::Remark(choice_words(&self.request.tools, &self.request.rules)));
+        self.reply = Reply::new(&self.request.tools);
+        actions.push(Action::CallModel(Ask { appended: self.transcript.clone(), choice: AskChoice::AsRequested }));
+        true
     }
 
     fn keep_said(&mut self, places: &[Place]) {

@@ -197,6 +197,8 @@ pub struct StageSettings {
     pub result_characters: usize,
     /// Points of conversations that are remembered.
     pub conversations: usize,
+    /// A character that should act and talks is asked for a call once.
+    pub insist: bool,
 }
 
 /// How characters are run.

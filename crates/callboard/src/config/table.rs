@@ -282,6 +282,16 @@ pub(super) static KEYS: &[Key<Settings>] = &[
     },
     Key {
         about: About {
+            section: Section::Stage,
+            name: "insist",
+            fallback: Fallback::Text("false"),
+            flag: None,
+            help: "Ask a character that should act (`REPLY = \"tools_only\"`) once more for a call when it only talks",
+        },
+        kind: Kind::Truth(|settings| &mut settings.stage.insist),
+    },
+    Key {
+        about: About {
             section: Section::Python,
             name: "interpreter",
             fallback: Fallback::Text("python3"),

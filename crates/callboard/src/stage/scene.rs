@@ -7,6 +7,7 @@ use callboard_core::turn::{Event, StageRules, Turn, TurnSettings};
 use callboard_core::wire::ApiError;
 use callboard_core::wire::chat::{ChatRequest, PlainMessage, message_text};
 use callboard_core::{contract::Report, contract::ToolCache};
+use callboard_python::ReplyMode;
 use http::HeaderValue;
 use serde_json::json;
 use tokio::time::Instant;
@@ -14,10 +15,16 @@ use tokio::time::Instant;
 use super::Role;
 use super::chain::Key;
 use super::conversations::{Conversations, Found, Snapshot};
+use super::role::offered;
 use crate::config::Settings;
 use crate::session::{Performer, Progress, Session, SessionParts};
 use crate::telemetry::stage as counters;
 use crate::upstream::{Client, Upstreams};
+
+/// What a character that acts instead of talking is told besides its own prompt.
+const ACTS: &str = "You act by calling tools; you do not chat. Call the tools for everything the user reports, several at \
+once where several things are said. Do not ask questions back and do not explain. When nothing is to be done, or when it is \
+unclear what, make no call and answer with nothing.";
 
 /// What a turn needs.
 pub struct SceneParts<'a> {
@@ -141,7 +148,8 @@ fn character_failed(role: &Role, failure: &callboard_python::Failure) -> ApiErro
 /// The prompt of the conversation, what holds at this turn, and what the client adds.
 async fn full_prompt(role: &Role, prompt: &str, state: Option<&str>, system: &[String]) -> Result<String, ApiError> {
     let context = role.character.turn_context(state).await.map_err(|failure| character_failed(role, &failure))?;
-    let parts = std::iter::once(prompt.to_owned()).chain(context).chain(system.iter().cloned());
+    let acts = (role.character.manifest().reply == Some(ReplyMode::ToolsOnly)).then(|| ACTS.to_owned());
+    let parts = std::iter::once(prompt.to_owned()).chain(acts).chain(context).chain(system.iter().cloned());
     Ok(parts.filter(|part| !part.trim().is_empty()).collect::<Vec<_>>().join("\n\n"))
 }
 
@@ -153,14 +161,18 @@ async fn session(
 ) -> Result<Session, ApiError> {
     let manifest = parts.role.character.manifest();
     let model = model(parts).await?;
-    let body = request_body(parts, &model, prompt, messages);
+    let tools = tools(&parts.role, state.as_deref()).await?;
+    let body = request_body(parts, &model, prompt, messages, tools.as_deref());
     let (request, turn) = ChatRequest::read(body.into_bytes(), parts.tools)?;
     let upstream = parts.upstreams.pick(&model, &parts.client, parts.authorization.as_ref()).await?;
     let stage = &parts.settings.stage;
-    let settings = TurnSettings { reasks: 0, stream_arguments: false, arguments_bytes: stage.arguments_bytes };
+    let arguments_bytes = manifest.limits.arguments.map_or(stage.arguments_bytes, |most| most as usize);
+    let settings = TurnSettings { reasks: 0, stream_arguments: false, arguments_bytes };
     let rules = StageRules {
-        rounds: u32::try_from(stage.rounds).unwrap_or(u32::MAX),
-        result_characters: stage.result_characters,
+        rounds: manifest.limits.rounds.unwrap_or(u32::try_from(stage.rounds).unwrap_or(u32::MAX)),
+        result_characters: manifest.limits.result.map_or(stage.result_characters, |most| most as usize),
+        tools_only: manifest.reply == Some(ReplyMode::ToolsOnly),
+        insists: stage.insist,
     };
     let deadline = Instant::now() + stage.turn;
     let performer = Performer::new(parts.role.character.clone(), state, deadline, parts.request_id.clone());
@@ -190,7 +202,13 @@ async fn model(parts: &SceneParts<'_>) -> Result<String, ApiError> {
     parts.upstreams.first_model(&parts.client, parts.authorization.as_ref()).await
 }
 
-fn request_body(parts: &SceneParts<'_>, model: &str, prompt: &str, messages: &[String]) -> String {
+/// The tools on offer: those of the file, or what the character offers in this state.
+async fn tools(role: &Role, state: Option<&str>) -> Result<Option<String>, ApiError> {
+    let own = role.character.tools(state).await.map_err(|failure| character_failed(role, &failure))?;
+    Ok(own.map_or_else(|| role.tools().map(str::to_owned), |tools| offered(&tools)))
+}
+
+fn request_body(parts: &SceneParts<'_>, model: &str, prompt: &str, messages: &[String], tools: Option<&str>) -> String {
     let mut body =
         format!("{{\"model\":{},\"messages\":[{}", json!(model), json!({"role": "system", "content": prompt}));
     for message in messages {
@@ -198,7 +216,7 @@ fn request_body(parts: &SceneParts<'_>, model: &str, prompt: &str, messages: &[S
         body.push_str(message);
     }
     body.push(']');
-    if let Some(tools) = parts.role.tools() {
+    if let Some(tools) = tools {
         body.push_str(",\"tools\":");
         body.push_str(tools);
     }

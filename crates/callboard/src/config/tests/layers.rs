@@ -36,6 +36,7 @@ const SAMPLES: &[(&str, &str, &str, &str, &str)] = &[
     ("stage.arguments_bytes", "1", "2", "1", "2"),
     ("stage.result_characters", "1", "2", "1", "2"),
     ("stage.conversations", "1", "2", "1", "2"),
+    ("stage.insist", "true", "true", "true", "true"),
     ("python.memory_bytes", "\"1 MiB\"", "2 MiB", "\"1 MiB\"", "\"2 MiB\""),
     ("python.workers", "1", "2", "1", "2"),
     ("python.import_seconds", "1", "2", "1", "2"),
@@ -77,6 +78,7 @@ fn defaults_hold_when_nothing_is_said() {
             arguments_bytes: 2048,
             result_characters: 1000,
             conversations: 10_000,
+            insist: false,
         },
         python: PythonSettings {
             interpreter: "python3".into(),

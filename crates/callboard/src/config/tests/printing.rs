@@ -48,6 +48,7 @@ turn_seconds       = 60                          # default
 arguments_bytes    = "2 KiB"                     # default
 result_characters  = 1000                        # default
 conversations      = 10000                       # default
+insist             = false                       # default
 
 [python]
 interpreter        = "python3"                   # default
