@@ -16,7 +16,7 @@ use crate::http::Keys;
 use crate::server;
 use crate::stage::{self, Cast, Conversations};
 use crate::telemetry;
-use crate::upstream::{Client, Tls, Upstream, Upstreams};
+use crate::upstream::{Alias, Client, Tls, Upstream, Upstreams};
 
 /// What all threads share.
 pub struct App {
@@ -87,7 +87,15 @@ fn upstream(settings: &UpstreamSettings) -> anyhow::Result<Upstream> {
         anyhow::Ok(value)
     };
     let key = settings.key.as_ref().map(|key| header(key.expose())).transpose()?;
-    Ok(Upstream { url: settings.url.clone(), key, contract: settings.contract, local: None })
+    let mut upstream = Upstream::new(settings.url.clone());
+    upstream.key = key;
+    upstream.contract = settings.contract;
+    upstream.models.clone_from(&settings.models);
+    for text in &settings.aliases {
+        let alias = Alias::read(text).with_context(|| format!("{text:?} is no alias; write \"name=model\""))?;
+        upstream.aliases.push(alias);
+    }
+    Ok(upstream)
 }
 
 /// Serves until the process is told to stop.

@@ -23,6 +23,7 @@ use crate::stage;
 
 const HEAD_TIME: Duration = Duration::from_secs(30);
 const UPKEEP: Duration = Duration::from_secs(5);
+const PROBE: Duration = Duration::from_secs(2);
 
 /// Serves until a signal asks to stop and all replies in flight are whole, or the drain time is over.
 pub fn run(app: &Arc<App>, listener: StdListener) -> anyhow::Result<()> {
@@ -40,6 +41,7 @@ pub fn run(app: &Arc<App>, listener: StdListener) -> anyhow::Result<()> {
         tokio::select! {
             result = wait_for_signal(app) => result,
             () = follow_characters(app) => Ok(()),
+            () = probe_servers(app) => Ok(()),
         }
     })?;
     tracing::info!("draining: replies in flight are finished, new connections are refused");
@@ -66,6 +68,15 @@ fn thread_count(setting: usize) -> usize {
 
 fn single_runtime() -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()
+}
+
+/// Asks model servers that were set aside whether they are back, for as long as the program runs.
+async fn probe_servers(app: &App) {
+    let (client, mut ticks) = (app.client(), tokio::time::interval(PROBE));
+    loop {
+        ticks.tick().await;
+        app.upstreams.probe(&client).await;
+    }
 }
 
 /// Loads changed characters for as long as the program runs.

@@ -23,6 +23,7 @@ pub(super) struct GatewayTurn {
     heard: Vec<Heard>,
     places: Vec<Place>,
     appended: Vec<Item>,
+    last_ask: Ask,
     asked_again: u32,
     /// Why the model was asked again last, and whether a tool was forced.
     reason: Option<Violation>,
@@ -43,6 +44,7 @@ impl GatewayTurn {
             heard: Vec::new(),
             places: Vec::new(),
             appended: Vec::new(),
+            last_ask: Ask::default(),
             asked_again: 0,
             reason: None,
             forced: false,
@@ -68,6 +70,10 @@ impl GatewayTurn {
             Input::Delta(delta) => self.delta(delta, actions),
             Input::ReplyEnded => self.reply_ended(actions),
             Input::ReaskRefused => self.reask_refused(actions),
+            Input::ReplyLost => {
+                self.reply = Reply::new(&self.request.tools);
+                actions.push(Action::CallModel(self.last_ask.clone()));
+            }
             Input::ToolsDone { .. } | Input::Interrupted { .. } => {}
         }
     }
@@ -75,8 +81,7 @@ impl GatewayTurn {
     /// A server that cannot force a tool is asked without force; one that refuses that too leaves the promise broken.
     fn reask_refused(&mut self, actions: &mut Vec<Action>) {
         if std::mem::take(&mut self.forced) {
-            let appended = self.appended.clone();
-            actions.push(Action::CallModel(Ask { appended, choice: AskChoice::AsRequested }));
+            self.call_model(AskChoice::AsRequested, actions);
         } else if let Some(violation) = self.reason.take() {
             self.fail(violation, actions);
         }
@@ -275,7 +280,12 @@ impl GatewayTurn {
         self.held_text.clear();
         self.forced = matches!(choice, AskChoice::Force(_) | AskChoice::Required);
         self.reason = Some(violation);
-        actions.push(Action::CallModel(Ask { appended: self.appended.clone(), choice }));
+        self.call_model(choice, actions);
+    }
+
+    fn call_model(&mut self, choice: AskChoice, actions: &mut Vec<Action>) {
+        self.last_ask = Ask { appended: self.appended.clone(), choice };
+        actions.push(Action::CallModel(self.last_ask.clone()));
     }
 
     fn fail(&mut self, violation: Violation, actions: &mut Vec<Action>) {

@@ -66,6 +66,8 @@ pub enum Input {
     ReplyEnded,
     /// The server refused to be asked again in this form.
     ReaskRefused,
+    /// The reply broke off before anything of it was passed on: the same is asked again, elsewhere.
+    ReplyLost,
     /// The tools of a round have been run.
     ToolsDone {
         /// Their results.

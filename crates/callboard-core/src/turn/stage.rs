@@ -23,6 +23,7 @@ pub(super) struct StageTurn {
     reply: Reply,
     said: String,
     transcript: Vec<Item>,
+    last_ask: Ask,
     waiting: Vec<Place>,
     round: u32,
     spoke_before: bool,
@@ -38,6 +39,7 @@ impl StageTurn {
             rules,
             said: String::new(),
             transcript: Vec::new(),
+            last_ask: Ask::default(),
             waiting: Vec::new(),
             round: 0,
             spoke_before: false,
@@ -64,6 +66,10 @@ impl StageTurn {
             Input::ReplyEnded => self.reply_ended(actions),
             Input::ToolsDone { results, hurry } => self.tools_done(&results, hurry, actions),
             Input::Interrupted { results } => self.interrupted(&results),
+            Input::ReplyLost => {
+                self.reply = Reply::new(&self.request.tools);
+                actions.push(Action::CallModel(self.last_ask.clone()));
+            }
             Input::ReaskRefused => {}
         }
     }
@@ -134,7 +140,7 @@ impl StageTurn {
         self.insisted = true;
         self.transcript.push(Item::Remark(choice_words(&self.request.tools, &self.request.rules)));
         self.reply = Reply::new(&self.request.tools);
-        actions.push(Action::CallModel(Ask { appended: self.transcript.clone(), choice: AskChoice::AsRequested }));
+        self.call_model(AskChoice::AsRequested, actions);
         true
     }
 
@@ -171,7 +177,12 @@ impl StageTurn {
         }
         self.reply = Reply::new(&self.request.tools);
         let choice = if last { AskChoice::WithoutTools } else { AskChoice::AsRequested };
-        actions.push(Action::CallModel(Ask { appended: self.transcript.clone(), choice }));
+        self.call_model(choice, actions);
+    }
+
+    fn call_model(&mut self, choice: AskChoice, actions: &mut Vec<Action>) {
+        self.last_ask = Ask { appended: self.transcript.clone(), choice };
+        actions.push(Action::CallModel(self.last_ask.clone()));
     }
 
     /// Puts the results behind their calls, in the order of the calls; broken calls get their error.

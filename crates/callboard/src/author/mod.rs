@@ -9,6 +9,7 @@ mod scenario;
 mod script;
 mod test;
 mod try_tool;
+mod upstreams;
 
 pub use chat::{Parlour, chat};
 pub use check::check;
@@ -16,3 +17,4 @@ pub use new::new;
 pub use run::run;
 pub use test::{Rehearsal, test};
 pub use try_tool::try_tool;
+pub use upstreams::upstreams;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 
-use super::{Parlour, Rehearsal, chat, check, new, test, try_tool};
+use super::{Parlour, Rehearsal, chat, check, new, test, try_tool, upstreams};
 use crate::app;
 use crate::cli::Command;
 use crate::config::Settings;
@@ -44,6 +44,7 @@ async fn carry_out(command: Command, settings: Settings, out: &mut impl Write) -
             let parlour = Parlour { role, settings: &app.settings, upstreams: &app.upstreams, client: app.client() };
             chat(&parlour, out).await.map(|()| true)
         }
+        Command::Upstreams(_) => upstreams(&app::App::build(settings)?, out).await,
         Command::Serve(_) | Command::Config(_) => Ok(true),
     }
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::scenario::{self, Scenario, ScenarioTurn};
 use super::script::Script;
-use crate::config::{ContractMode, Settings};
+use crate::config::Settings;
 use crate::session::Progress;
 use crate::stage::{self, Cast, Conversations, Printed, Role, SceneParts};
 use crate::upstream::{Client, Upstream, Upstreams};
@@ -73,12 +73,7 @@ fn scenario_files(cast: &Cast) -> Vec<(String, PathBuf)> {
 /// Plays one scenario as one conversation.
 async fn play(rehearsal: &Rehearsal<'_>, role: &Arc<Role>, scenario: &Scenario) -> Result<(), Vec<String>> {
     let script = Arc::new(Script::default());
-    let model = Upstream {
-        url: "script".to_owned(),
-        key: None,
-        contract: ContractMode::Enforce,
-        local: Some(Arc::clone(&script) as _),
-    };
+    let model = Upstream::local("script", Arc::clone(&script) as _);
     let scene = Setting {
         rehearsal,
         role,

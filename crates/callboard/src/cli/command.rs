@@ -53,6 +53,8 @@ pub enum Command {
     Serve(Flags),
     /// Print the settings that hold, and where each came from
     Config(Flags),
+    /// Show the model servers: how they are doing, and what they were found to refuse
+    Upstreams(Flags),
     /// Check the characters of a folder: what is wrong, where, and what to write instead
     Check {
         /// The folder [default: the one of the settings]
@@ -106,6 +108,7 @@ impl Command {
         match self {
             Self::Serve(flags)
             | Self::Config(flags)
+            | Self::Upstreams(flags)
             | Self::Check { flags, .. }
             | Self::New { flags, .. }
             | Self::Try { flags, .. }

@@ -28,6 +28,7 @@ pub(super) enum Kind<T> {
     Secrets(Field<T, Vec<Secret>>),
     Url(Field<T, String>),
     Name(Field<T, String>),
+    Names(Field<T, Vec<String>>),
     Variable(Field<T, Option<String>>),
 }
 
@@ -47,6 +48,7 @@ impl<T> Kind<T> {
             Kind::Secrets(field) => reading::secrets(raw)?.store(field(target)),
             Kind::Url(field) => reading::url(raw)?.store(field(target)),
             Kind::Name(field) => reading::name(raw)?.store(field(target)),
+            Kind::Names(field) => reading::names(raw)?.store(field(target)),
             Kind::Variable(field) => reading::variable(raw)?.store(field(target)),
         };
         Some(written)
@@ -71,6 +73,7 @@ impl<T> Kind<T> {
             Kind::Secrets(_) => "a list of keys without spaces; a variable has commas between them",
             Kind::Url(_) => "http://HOST:PORT/PATH or https://…, without user, query or fragment",
             Kind::Name(_) => "a name",
+            Kind::Names(_) => "a list of names; a variable has commas between them",
             Kind::Variable(_) => "the name of an environment variable, not the key itself",
         };
         fixed.to_owned()

@@ -160,6 +160,17 @@ pub(super) fn secrets(raw: &Raw) -> Option<Reading<Vec<Secret>>> {
     Some(Reading { value, written: format!("[{masks}]") })
 }
 
+/// A list of names.
+pub(super) fn names(raw: &Raw) -> Option<Reading<Vec<String>>> {
+    let value: Vec<String> = match raw {
+        Raw::Plain(text) => listed(text).map(str::to_owned).collect(),
+        Raw::List(items) => items.clone(),
+        _ => return None,
+    };
+    let written = value.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
+    Some(Reading { value, written: format!("[{written}]") })
+}
+
 /// The items of a list in an environment variable.
 pub(super) fn listed(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(str::trim).filter(|item| !item.is_empty())

@@ -68,12 +68,23 @@ pub struct UpstreamSettings {
     pub key: Option<Secret>,
     /// What is done about calls from this server that break the contract.
     pub contract: ContractMode,
+    /// Patterns of the models it serves.
+    pub models: Vec<String>,
+    /// Other names for its models, each `name=model`.
+    pub aliases: Vec<String>,
 }
 
 impl UpstreamSettings {
     /// The empty form that every key of the table then fills in.
     pub(super) fn blank() -> UpstreamSettings {
-        UpstreamSettings { url: String::new(), key_env: None, key: None, contract: ContractMode::Enforce }
+        UpstreamSettings {
+            url: String::new(),
+            key_env: None,
+            key: None,
+            contract: ContractMode::Enforce,
+            models: Vec::new(),
+            aliases: Vec::new(),
+        }
     }
 }
 
@@ -165,6 +176,8 @@ pub struct Limits {
     pub reply_bytes: usize,
     /// Requests served at the same time.
     pub in_flight: usize,
+    /// How often a busy or missing model server is asked again.
+    pub retries: usize,
 }
 
 /// How long is waited.

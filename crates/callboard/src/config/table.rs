@@ -172,6 +172,16 @@ pub(super) static KEYS: &[Key<Settings>] = &[
     },
     Key {
         about: About {
+            section: Section::Limits,
+            name: "retries",
+            fallback: Fallback::Text("2"),
+            flag: None,
+            help: "How often a busy or missing model server is asked again",
+        },
+        kind: Kind::Count { least: 0, most: 10, field: |settings| &mut settings.limits.retries },
+    },
+    Key {
+        about: About {
             section: Section::Timeouts,
             name: "connect_seconds",
             fallback: Fallback::Text("5"),
@@ -365,6 +375,26 @@ pub(super) static UPSTREAM_KEYS: &[Key<UpstreamSettings>] = &[
             help: "What is done about tool calls of this model server that break the contract",
         },
         kind: Kind::Mode(|upstream| &mut upstream.contract),
+    },
+    Key {
+        about: About {
+            section: Section::Upstream,
+            name: "models",
+            fallback: Fallback::Nothing,
+            flag: None,
+            help: "Models that it serves, `*` standing for any text; without this its own list decides",
+        },
+        kind: Kind::Names(|upstream| &mut upstream.models),
+    },
+    Key {
+        about: About {
+            section: Section::Upstream,
+            name: "aliases",
+            fallback: Fallback::Nothing,
+            flag: None,
+            help: "Other names for its models, each `name=model`",
+        },
+        kind: Kind::Names(|upstream| &mut upstream.aliases),
     },
 ];
 

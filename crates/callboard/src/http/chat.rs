@@ -19,10 +19,10 @@ use super::reply;
 use super::router::{Arrival, Shared};
 use crate::config::ContractMode;
 use crate::random;
-use crate::session::{Observer, Session, SessionParts, relay_body};
+use crate::session::{Asking, Observer, Session, SessionParts, relay_body};
 use crate::stage::{self, Role, SceneParts};
 use crate::telemetry::metrics;
-use crate::upstream::Upstream;
+use crate::upstream::{Route, Upstream};
 
 const ENDPOINT: &str = "chat";
 
@@ -62,12 +62,12 @@ async fn answer(shared: &Shared, arrival: &Arrival, request: Request) -> Result<
     let run = match shared.app.cast.role(&request.model) {
         Some(role) => Run::Stage(Box::new(scene(shared, arrival, role, &request, asker).await?)),
         None => {
-            let upstream =
-                shared.app.upstreams.pick(&request.model, &shared.client, asker.authorization.as_ref()).await?;
-            if upstream.contract != ContractMode::Enforce {
-                return relay(shared, &upstream, &request, turn, asker, ticket).await;
+            let routes =
+                shared.app.upstreams.routes(&request.model, &shared.client, asker.authorization.as_ref()).await?;
+            if let Some(route) = routes.first().filter(|route| route.upstream.contract != ContractMode::Enforce) {
+                return relay(shared, &route.upstream, &request, turn, asker, ticket).await;
             }
-            Run::Gateway(Box::new(session(shared, arrival, request, turn, upstream, asker)))
+            Run::Gateway(Box::new(session(shared, arrival, request, turn, routes, asker)))
         }
     };
     Ok(if streams { streamed(run, writer, ENDPOINT, arrival, ticket).await } else { whole(run, &stamp).await })
@@ -140,20 +140,23 @@ fn session(
     arrival: &Arrival,
     request: ChatRequest,
     turn: TurnRequest,
-    upstream: Arc<Upstream>,
+    routes: Vec<Route>,
     asker: Asker,
 ) -> Session {
     let settings = &shared.app.settings;
     Session::new(SessionParts {
         turn: engine(shared, turn, settings.contract.reasks),
         request,
-        upstream,
-        client: shared.client.clone(),
-        authorization: asker.authorization,
+        asking: Asking {
+            routes,
+            client: shared.client.clone(),
+            authorization: asker.authorization,
+            retries: settings.limits.retries,
+            request_id: arrival.id.clone(),
+        },
         idle: settings.timeouts.idle,
         keep_alive: settings.timeouts.keep_alive,
         reply_bytes: settings.limits.reply_bytes,
-        request_id: arrival.id.clone(),
         performer: None,
     })
 }

@@ -10,6 +10,7 @@ mod outlet;
 mod reply;
 mod request_id;
 mod router;
+mod upstreams;
 
 pub use keys::Keys;
 pub use router::router;

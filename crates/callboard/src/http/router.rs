@@ -13,7 +13,7 @@ use axum::routing::{get, post};
 use callboard_core::wire::ApiError;
 
 use super::limit::InFlight;
-use super::{characters, chat, models, operation, reply, request_id};
+use super::{characters, chat, models, operation, reply, request_id, upstreams};
 use crate::app::App;
 use crate::upstream::Client;
 
@@ -43,6 +43,7 @@ pub fn router(app: Arc<App>, client: Client, in_flight: Arc<AtomicUsize>) -> Rou
         .route("/v1/characters", get(characters::list))
         .route("/v1/characters/reload", post(characters::reload))
         .route("/v1/characters/{id}", get(characters::one))
+        .route("/v1/upstreams", get(upstreams::list))
         .route("/metrics", get(operation::metrics))
         .route("/health", get(operation::health))
         .route("/ready", get(operation::ready))

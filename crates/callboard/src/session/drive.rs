@@ -1,6 +1,5 @@
 //! The loop of a turn: ask the model server, feed its reply to the engine, hand events up, ask again when told to.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use callboard_core::contract::{Call, Report};
@@ -8,12 +7,11 @@ use callboard_core::model::{Delta, Finish, Item, Usage};
 use callboard_core::turn::{Action, Ask, Ending, Event, Input, Turn};
 use callboard_core::wire::ApiError;
 use callboard_core::wire::chat::{ChatRequest, ReplyFault, ReplyReader};
-use http::HeaderValue;
 
-use super::Performer;
 use super::stopwatch::{Bell, Stopwatch};
+use super::{Asking, Performer};
 use crate::telemetry::metrics;
-use crate::upstream::{Client, Failure, ReplyBody, Upstream};
+use crate::upstream::{Busy, Failure, ReplyBody};
 
 /// How long the end of a connection is waited for after the end of its reply.
 const CLOSING_TIME: Duration = Duration::from_millis(100);
@@ -24,20 +22,14 @@ pub struct SessionParts {
     pub request: ChatRequest,
     /// The engine, not yet begun.
     pub turn: Turn,
-    /// The model server that is asked.
-    pub upstream: Arc<Upstream>,
-    /// The way to it.
-    pub client: Client,
-    /// The client's own key, for servers that have none configured.
-    pub authorization: Option<HeaderValue>,
+    /// Where the model is asked.
+    pub asking: Asking,
     /// How long a model server may be silent within a reply.
     pub idle: Duration,
     /// How long a client may hear nothing.
     pub keep_alive: Duration,
     /// The largest reply or event that is read.
     pub reply_bytes: usize,
-    /// Names the request in the log.
-    pub request_id: String,
     /// The character whose tools are run here, if any.
     pub performer: Option<Performer>,
 }
@@ -62,6 +54,9 @@ pub struct Session {
     deltas: Vec<Delta>,
     state: State,
     watch: Option<Stopwatch>,
+    busy: Option<Busy>,
+    spoke: bool,
+    losses: usize,
 }
 
 enum State {
@@ -77,7 +72,16 @@ enum State {
 impl Session {
     /// A session that has not begun.
     pub fn new(parts: SessionParts) -> Self {
-        Self { parts, actions: Vec::new(), deltas: Vec::new(), state: State::New, watch: None }
+        Self {
+            parts,
+            actions: Vec::new(),
+            deltas: Vec::new(),
+            state: State::New,
+            watch: None,
+            busy: None,
+            spoke: false,
+            losses: 0,
+        }
     }
 
     /// What was done to keep the contract.
@@ -97,7 +101,7 @@ impl Session {
 
     /// Names the request in the log.
     pub fn request_id(&self) -> &str {
-        &self.parts.request_id
+        &self.parts.asking.request_id
     }
 
     /// Goes on until there is something to say.
@@ -140,6 +144,7 @@ impl Session {
         }
         if !events.is_empty() {
             self.actions.extend(ending.map(Action::Finish));
+            self.spoke = true;
             if let Some(watch) = &mut self.watch {
                 watch.spoke();
             }
@@ -167,25 +172,36 @@ impl Session {
     }
 
     async fn ask(&mut self, ask: &Ask) -> Result<(), Failure> {
-        let body = self.parts.request.upstream_body(ask);
-        let parts = &self.parts;
         if !ask.appended.is_empty() {
-            tracing::info!(request_id = parts.request_id, report = %parts.turn.report(), "asking the model again");
+            tracing::debug!(request_id = self.request_id(), report = %self.report(), "asking the model again");
         }
-        let reply = match parts.client.chat(&parts.upstream, parts.authorization.as_ref(), body).await {
-            Ok(reply) => reply,
-            Err(failure) if failure.is_bad_request() && !ask.appended.is_empty() => {
-                self.parts.turn.step(Input::ReaskRefused, &mut self.actions);
+        let parts = &mut self.parts;
+        let asked = match parts.asking.send(&parts.request, ask).await {
+            Ok(asked) => asked,
+            Err(failure) if failure.is_bad_request() && !ask.appended.is_empty() && parts.performer.is_none() => {
+                parts.turn.step(Input::ReaskRefused, &mut self.actions);
                 return Ok(());
             }
             Err(failure) => return Err(failure),
         };
-        metrics::upstream_reply(&parts.upstream.url, "ok");
-        let most = parts.reply_bytes;
+        let (reply, most) = (asked.reply, self.parts.reply_bytes);
         let reader = if reply.is_stream { ReplyReader::stream(most) } else { ReplyReader::whole(most) };
         self.watch.get_or_insert_with(|| Stopwatch::new(self.parts.idle, self.parts.keep_alive)).heard();
+        self.busy = Some(asked.busy);
         self.state = State::Reading(reader, reply.body);
         Ok(())
+    }
+
+    /// A reply broke off. As long as nothing has been passed on, another server may give a whole one.
+    fn lost(&mut self, failure: &Failure) -> Option<Progress> {
+        self.busy = None;
+        if self.spoke || self.losses + 1 >= self.parts.asking.routes.len() {
+            return Some(self.fail(failure));
+        }
+        self.losses += 1;
+        self.parts.asking.give_up_on_first(failure);
+        self.parts.turn.step(Input::ReplyLost, &mut self.actions);
+        None
     }
 
     /// Reads one piece of the reply.
@@ -203,7 +219,7 @@ impl Session {
             },
         };
         let piece = match piece {
-            Err(failure) => return Some(self.fail(&failure)),
+            Err(failure) => return self.lost(&failure),
             Ok(piece) => piece,
         };
         watch.heard();
@@ -232,7 +248,7 @@ impl Session {
             }
             (Ok(()), Some(body)) if reader.is_ended() => self.state = State::Closing(body),
             (Ok(()), Some(body)) => self.state = State::Reading(reader, body),
-            (Ok(()), None) => self.parts.turn.step(Input::ReplyEnded, &mut self.actions),
+            (Ok(()), None) => self.reply_ended(),
         }
     }
 
@@ -240,6 +256,11 @@ impl Session {
     async fn close(&mut self, mut body: ReplyBody) {
         let rest = async { while let Ok(Some(_)) = body.next().await {} };
         let _ = tokio::time::timeout(CLOSING_TIME, rest).await;
+        self.reply_ended();
+    }
+
+    fn reply_ended(&mut self) {
+        self.busy = None;
         self.parts.turn.step(Input::ReplyEnded, &mut self.actions);
     }
 
@@ -267,9 +288,10 @@ impl Session {
     }
 
     fn fail(&mut self, failure: &Failure) -> Progress {
-        let parts = &self.parts;
-        tracing::warn!(request_id = parts.request_id, upstream = parts.upstream.url, %failure, "the model server failed");
-        metrics::upstream_reply(&parts.upstream.url, failure.word());
+        if let Some(route) = self.parts.asking.routes.first() {
+            let upstream = &route.upstream.url;
+            tracing::warn!(request_id = self.request_id(), upstream, %failure, "no reply came from a model server");
+        }
         Progress::Failed(failure.to_api())
     }
 }

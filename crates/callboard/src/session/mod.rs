@@ -2,11 +2,13 @@
 //!
 //! A session knows model servers and the engine. It knows nothing of HTTP towards the client: events go up as they are.
 
+mod asking;
 mod drive;
 mod performer;
 mod relay;
 mod stopwatch;
 
+pub use asking::Asking;
 pub use drive::{Progress, Session, SessionParts};
 pub use performer::Performer;
 pub use relay::{Observer, relay_body};

@@ -17,7 +17,7 @@ use super::chain::Key;
 use super::conversations::{Conversations, Found, Snapshot};
 use super::role::offered;
 use crate::config::Settings;
-use crate::session::{Performer, Progress, Session, SessionParts};
+use crate::session::{Asking, Performer, Progress, Session, SessionParts};
 use crate::telemetry::stage as counters;
 use crate::upstream::{Client, Upstreams};
 
@@ -164,7 +164,14 @@ async fn session(
     let tools = tools(&parts.role, state.as_deref()).await?;
     let body = request_body(parts, &model, prompt, messages, tools.as_deref());
     let (request, turn) = ChatRequest::read(body.into_bytes(), parts.tools)?;
-    let upstream = parts.upstreams.pick(&model, &parts.client, parts.authorization.as_ref()).await?;
+    let routes = parts.upstreams.routes(&model, &parts.client, parts.authorization.as_ref()).await?;
+    let asking = Asking {
+        routes,
+        client: parts.client.clone(),
+        authorization: parts.authorization.clone(),
+        retries: parts.settings.limits.retries,
+        request_id: parts.request_id.clone(),
+    };
     let stage = &parts.settings.stage;
     let arguments_bytes = manifest.limits.arguments.map_or(stage.arguments_bytes, |most| most as usize);
     let settings = TurnSettings { reasks: 0, stream_arguments: false, arguments_bytes };
@@ -180,13 +187,10 @@ async fn session(
     Ok(Session::new(SessionParts {
         turn: Turn::on_stage(turn, settings, rules, Box::new(parts.random)),
         request,
-        upstream,
-        client: parts.client.clone(),
-        authorization: parts.authorization.clone(),
+        asking,
         idle: parts.settings.timeouts.idle,
         keep_alive: parts.settings.timeouts.keep_alive,
         reply_bytes: parts.settings.limits.reply_bytes,
-        request_id: parts.request_id.clone(),
         performer: Some(performer),
     }))
 }

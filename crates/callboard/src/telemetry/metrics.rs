@@ -32,6 +32,7 @@ fn describe() {
     describe_gauge!("callboard_in_flight", "Requests being answered");
     describe_counter!("callboard_contract_total", "Broken promises of models by violation and outcome");
     describe_counter!("callboard_upstream_requests_total", "Requests to model servers by outcome");
+    describe_counter!("callboard_upstream_learned_total", "What model servers were found to refuse");
     describe_counter!("callboard_tokens_total", "Tokens by kind, as the model servers count them");
 }
 
@@ -62,6 +63,11 @@ pub fn contract(report: &Report) {
 /// A model server has answered, or failed to.
 pub fn upstream_reply(upstream: &str, outcome: &'static str) {
     counter!("callboard_upstream_requests_total", "upstream" => upstream.to_owned(), "outcome" => outcome).increment(1);
+}
+
+/// A model server was found to refuse something.
+pub fn learned(upstream: &str, quirk: &'static str) {
+    counter!("callboard_upstream_learned_total", "upstream" => upstream.to_owned(), "quirk" => quirk).increment(1);
 }
 
 /// Tokens were spent.

@@ -1,9 +1,15 @@
 //! What can go wrong on the way to a model server, and what a client is told about it.
 
+use std::time::Duration;
+
 use callboard_core::wire::ApiError;
+use callboard_core::wire::chat::adapt::Refusal;
 use http::StatusCode;
 use serde_json::Value;
 use thiserror::Error;
+
+/// Longer waits are the client's own decision.
+const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
 /// Why a model server gave no usable reply. Inner details are for the log; `to_api` is what clients see.
 #[derive(Debug, Error)]
@@ -51,6 +57,34 @@ impl Failure {
     /// True when the server refused the request itself.
     pub fn is_bad_request(&self) -> bool {
         matches!(self, Self::Refused { status, .. } if *status == StatusCode::BAD_REQUEST || *status == StatusCode::UNPROCESSABLE_ENTITY)
+    }
+
+    /// True when the server is to blame, and another one might do better.
+    pub fn is_the_servers(&self) -> bool {
+        match self {
+            Self::Unreachable(_) | Self::Broken(_) | Self::Timeout { .. } => true,
+            Self::Refused { status, .. } => status.is_server_error() || *status == StatusCode::TOO_MANY_REQUESTS,
+        }
+    }
+
+    /// How long to wait before the same server is asked again; nothing when that makes no sense.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Unreachable(_) => Some(Duration::from_millis(50)),
+            Self::Refused { status, retry_after, .. } => {
+                let busy = *status == StatusCode::TOO_MANY_REQUESTS || *status == StatusCode::SERVICE_UNAVAILABLE;
+                let wait = Duration::from_secs(retry_after.unwrap_or(u64::from(busy)));
+                (busy && wait <= LONGEST_WAIT).then_some(wait)
+            }
+            Self::Broken(_) | Self::Timeout { .. } => None,
+        }
+    }
+
+    /// What a refusal says, for those who learn from it.
+    pub fn refusal(&self) -> Option<Refusal<'_>> {
+        let Self::Refused { status, message, code, param, .. } = self else { return None };
+        let message = message.as_deref().unwrap_or_default();
+        Some(Refusal { status: status.as_u16(), message, param: param.as_deref(), code: code.as_deref() })
     }
 
     /// A short word for metrics.

@@ -4,14 +4,22 @@
 
 mod body;
 mod client;
+mod detect;
 mod failure;
+mod health;
+mod learned;
 mod local;
 mod models;
+mod routing;
 mod upstreams;
 
 pub use body::ReplyBody;
 pub use client::{Client, Reply, Tls};
+pub use detect::local_servers;
 pub use failure::Failure;
+pub use health::Busy;
+pub use learned::Learned;
 pub use local::LocalModel;
 pub use models::ModelList;
+pub use routing::{Alias, Route};
 pub use upstreams::{Upstream, Upstreams};

@@ -1,12 +1,16 @@
-//! All configured model servers, and which of them a model belongs to.
+//! All configured model servers: which of them a request may go to, and in which order.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use callboard_core::wire::ApiError;
 use http::HeaderValue;
 use serde_json::{Value, json};
 
+use super::health::{Busy, Health};
+use super::learned::Learned;
 use super::models::{self, ModelList};
+use super::routing::{Alias, Claim, Route};
 use super::{Client, Failure, LocalModel};
 use crate::config::ContractMode;
 
@@ -23,6 +27,66 @@ pub struct Upstream {
     pub contract: ContractMode,
     /// The model itself, where it lives in this process.
     pub local: Option<Arc<dyn LocalModel>>,
+    /// Patterns of the models it serves; none means that its own list decides.
+    pub models: Vec<String>,
+    /// Other names for its models.
+    pub aliases: Vec<Alias>,
+    /// What it was found to refuse.
+    pub learned: Learned,
+    health: Health,
+}
+
+impl Upstream {
+    /// A server at a base URL, about which nothing is known yet.
+    pub fn new(url: impl Into<String>) -> Self {
+        Self {
+            url: url.into(),
+            key: None,
+            contract: ContractMode::Enforce,
+            local: None,
+            models: Vec::new(),
+            aliases: Vec::new(),
+            learned: Learned::default(),
+            health: Health::default(),
+        }
+    }
+
+    /// A model that lives in this process.
+    pub fn local(name: &str, model: Arc<dyn LocalModel>) -> Self {
+        Self { local: Some(model), ..Self::new(name) }
+    }
+
+    /// Counts a request for as long as the guard lives.
+    pub fn begin(&self) -> Busy {
+        self.health.begin()
+    }
+
+    /// Notes how a request came out.
+    pub fn note(&self, failure: Option<&Failure>) {
+        match failure {
+            None => self.health.succeeded(),
+            Some(failure) if failure.is_the_servers() => {
+                if self.health.failed(Instant::now()) {
+                    tracing::warn!(upstream = self.url, "the model server is set aside for a while");
+                }
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// How many requests it is busy with.
+    pub fn in_flight(&self) -> usize {
+        self.health.in_flight()
+    }
+
+    /// True while it is set aside.
+    pub fn is_aside(&self) -> bool {
+        self.health.is_aside(Instant::now())
+    }
+
+    fn load(&self) -> (bool, usize) {
+        (self.is_aside(), self.health.in_flight())
+    }
 }
 
 /// All of them.
@@ -38,40 +102,42 @@ impl Upstreams {
         Self { list: list.into_iter().map(Arc::new).collect(), models: Arc::default() }
     }
 
-    /// The server for a model: the only one there is, or the first that lists the model.
-    pub async fn pick(
-        &self,
-        model: &str,
-        client: &Client,
-        authorization: Option<&HeaderValue>,
-    ) -> Result<Arc<Upstream>, ApiError> {
-        match self.list.as_ref() {
-            [] => Err(ApiError::no_upstream()),
-            [only] => Ok(Arc::clone(only)),
-            several => self.search(several, model, client, authorization).await,
-        }
+    /// The servers.
+    pub fn list(&self) -> &[Arc<Upstream>] {
+        &self.list
     }
 
-    async fn search(
+    /// The servers for a model, the one to ask first in front: not set aside, and with the least to do.
+    pub async fn routes(
         &self,
-        several: &[Arc<Upstream>],
         model: &str,
         client: &Client,
         authorization: Option<&HeaderValue>,
-    ) -> Result<Arc<Upstream>, ApiError> {
-        let (mut known, mut failure) = (Vec::new(), None);
-        for (number, upstream) in several.iter().enumerate() {
-            match self.list_of(number, client, authorization).await {
-                Ok(list) if list.iter().any(|entry| models::id_of(entry) == Some(model)) => {
-                    return Ok(Arc::clone(upstream));
-                }
-                Ok(list) => known.extend(list.iter().filter_map(models::id_of).map(str::to_owned)),
-                Err(error) => failure = Some(error),
-            }
+    ) -> Result<Vec<Route>, ApiError> {
+        if self.list.is_empty() {
+            return Err(ApiError::no_upstream());
         }
-        match failure {
-            Some(failure) if known.is_empty() => Err(failure.to_api()),
-            _ => Err(ApiError::model_not_found(model, &known)),
+        let mut search = Search { model, client, authorization, routes: Vec::new(), known: Vec::new(), failure: None };
+        for number in 0..self.list.len() {
+            self.consider(number, &mut search).await;
+        }
+        search.finish()
+    }
+
+    async fn consider(&self, number: usize, search: &mut Search<'_>) {
+        let Some(upstream) = self.list.get(number) else { return };
+        let mut served = |model: String| search.routes.push(Route { upstream: Arc::clone(upstream), model });
+        match upstream.claim(search.model) {
+            Claim::Served(model) => served(model),
+            Claim::Foreign => search.known.extend(upstream.models.iter().cloned()),
+            Claim::Unsaid if self.list.len() == 1 => served(search.model.to_owned()),
+            Claim::Unsaid => match self.list_of(number, search.client, search.authorization).await {
+                Ok(list) if list.iter().any(|entry| models::id_of(entry) == Some(search.model)) => {
+                    served(search.model.to_owned());
+                }
+                Ok(list) => search.known.extend(list.iter().filter_map(models::id_of).map(str::to_owned)),
+                Err(failure) => search.failure = Some(failure),
+            },
         }
     }
 
@@ -85,18 +151,15 @@ impl Upstreams {
             return Err(ApiError::no_upstream());
         }
         let (mut all, mut failure): (Vec<Value>, _) = (Vec::new(), None);
-        for number in 0..self.list.len() {
+        for (number, upstream) in self.list.iter().enumerate() {
+            all.extend(upstream.aliases.iter().map(|alias| entry(&alias.name)));
             match self.list_of(number, client, authorization).await {
-                Ok(list) => {
-                    let new = list
-                        .into_iter()
-                        .filter(|entry| !all.iter().any(|known| models::id_of(known) == models::id_of(entry)));
-                    let new: Vec<Value> = new.collect();
-                    all.extend(new);
-                }
+                Ok(list) => all.extend(list),
                 Err(error) => failure = Some(error),
             }
         }
+        let mut seen = std::collections::HashSet::new();
+        all.retain(|entry| models::id_of(entry).is_some_and(|id| seen.insert(id.to_owned())));
         match failure {
             Some(failure) if all.is_empty() => Err(failure.to_api()),
             _ => Ok(all),
@@ -115,15 +178,21 @@ impl Upstreams {
     /// True when any server answers at all.
     pub async fn any_answers(&self, client: &Client) -> bool {
         for upstream in self.list.iter() {
-            if upstream.local.is_some() {
+            if upstream.local.is_some() || answers(upstream, client).await {
                 return true;
-            }
-            match client.get(upstream, "/models", None, MOST_LIST_BYTES).await {
-                Ok(_) | Err(Failure::Refused { .. }) => return true,
-                Err(_) => {}
             }
         }
         false
+    }
+
+    /// Asks the servers that are set aside whether they are back.
+    pub async fn probe(&self, client: &Client) {
+        for upstream in self.list.iter().filter(|upstream| upstream.is_aside()) {
+            if answers(upstream, client).await {
+                tracing::info!(upstream = upstream.url, "the model server is back");
+                upstream.note(None);
+            }
+        }
     }
 
     async fn list_of(
@@ -137,11 +206,43 @@ impl Upstreams {
         }
         let Some(upstream) = self.list.get(number) else { return Ok(Vec::new()) };
         if upstream.local.is_some() {
-            return Ok(vec![json!({"id": upstream.url, "object": "model", "created": 0, "owned_by": "callboard"})]);
+            return Ok(vec![entry(&upstream.url)]);
         }
         let body = client.get(upstream, "/models", authorization, MOST_LIST_BYTES).await?;
         let list = models::entries(&body);
         self.models.keep(number, &list);
         Ok(list)
+    }
+}
+
+async fn answers(upstream: &Upstream, client: &Client) -> bool {
+    let answer = client.get(upstream, "/models", None, MOST_LIST_BYTES).await;
+    matches!(answer, Ok(_) | Err(Failure::Refused { .. }))
+}
+
+fn entry(id: &str) -> Value {
+    json!({"id": id, "object": "model", "created": 0, "owned_by": "callboard"})
+}
+
+/// What a search for a model has come to.
+struct Search<'a> {
+    model: &'a str,
+    client: &'a Client,
+    authorization: Option<&'a HeaderValue>,
+    routes: Vec<Route>,
+    known: Vec<String>,
+    failure: Option<Failure>,
+}
+
+impl Search<'_> {
+    fn finish(mut self) -> Result<Vec<Route>, ApiError> {
+        if !self.routes.is_empty() {
+            self.routes.sort_by_key(|route| route.upstream.load());
+            return Ok(self.routes);
+        }
+        match self.failure {
+            Some(failure) if self.known.is_empty() => Err(failure.to_api()),
+            _ => Err(ApiError::model_not_found(self.model, &self.known)),
+        }
     }
 }

@@ -8,3 +8,5 @@ mod operation;
 mod stage;
 #[cfg(test)]
 mod support;
+#[cfg(test)]
+mod upstreams;

@@ -5,6 +5,7 @@
 use std::collections::HashSet;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -12,8 +13,16 @@ use crate::model::BadRequest;
 
 const ROLES: &str = "\"system\", \"developer\", \"user\", \"assistant\" or \"tool\"";
 
-/// Checks all messages and returns the ids of the calls they hold.
-pub(super) fn check(text: &str) -> Result<Vec<String>, BadRequest> {
+/// What the messages hold.
+pub(super) struct Checked {
+    /// The ids of all calls.
+    pub(super) ids: Vec<String>,
+    /// Whether servers may stumble over something in them.
+    pub(super) needs_healing: bool,
+}
+
+/// Checks all messages.
+pub(super) fn check(text: &str) -> Result<Checked, BadRequest> {
     let wrong = || BadRequest::wrong_type("messages", "messages must be a list of messages");
     let list: Vec<&RawValue> = serde_json::from_str(text).map_err(|_| wrong())?;
     if list.is_empty() {
@@ -24,7 +33,8 @@ pub(super) fn check(text: &str) -> Result<Vec<String>, BadRequest> {
         let place = Place(number);
         history.check(&Message::read(message.get(), &place)?, &place)?;
     }
-    Ok(history.ids)
+    let unanswered = history.answered.len() < history.ids.len();
+    Ok(Checked { ids: history.ids, needs_healing: history.damaged || unanswered })
 }
 
 struct Place(usize);
@@ -77,6 +87,7 @@ struct History {
     ids: Vec<String>,
     known: HashSet<String>,
     answered: HashSet<String>,
+    damaged: bool,
 }
 
 impl History {
@@ -146,7 +157,8 @@ impl History {
         if text_at(function, "name", &place)?.is_empty() {
             return Err(BadRequest::invalid(format!("{place}.name"), format!("{place}.name must not be empty")));
         }
-        text_at(function, "arguments", &place)?;
+        let arguments = text_at(function, "arguments", &place)?;
+        self.damaged |= !arguments.starts_with('{') || serde_json::from_str::<IgnoredAny>(arguments).is_err();
         if !self.known.insert(id.to_owned()) {
             let message = format!("{at}.id {id:?} was used by an earlier call; ids must be unique in the conversation");
             return Err(BadRequest::at(format!("{at}.id"), "duplicate_tool_call_id", message));

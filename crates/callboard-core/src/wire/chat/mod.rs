@@ -1,5 +1,6 @@
 //! Chat Completions, both ways: a client's request in and its reply out; an upstream's request out and its reply in.
 
+pub mod adapt;
 mod ask;
 mod chunk;
 mod completion;

@@ -28,6 +28,8 @@ pub struct ChatRequest {
     pub include_usage: bool,
     /// Whether any tool is on offer.
     pub offers_tools: bool,
+    /// Whether the history holds something that servers stumble over.
+    pub needs_healing: bool,
 }
 
 #[derive(Debug)]
@@ -42,15 +44,23 @@ impl ChatRequest {
         let text =
             String::from_utf8(body).map_err(|_| BadRequest::whole("invalid_json", "the request body is not UTF-8"))?;
         let fields = read_fields(&text)?;
-        let mut request =
-            Self { text, fields, model: String::new(), stream: false, include_usage: false, offers_tools: false };
+        let mut request = Self {
+            text,
+            fields,
+            model: String::new(),
+            stream: false,
+            include_usage: false,
+            offers_tools: false,
+            needs_healing: false,
+        };
         request.read_scalars()?;
-        let used_ids = messages::check(request.required("messages")?)?;
+        let checked = messages::check(request.required("messages")?)?;
+        request.needs_healing = checked.needs_healing;
         let tool_set = request.tool_set(tools)?;
         request.offers_tools = !tool_set.is_empty();
         let rules = request.rules(&tool_set)?;
         let format = request.format(tools)?;
-        Ok((request, TurnRequest { tools: tool_set, rules, format, used_ids }))
+        Ok((request, TurnRequest { tools: tool_set, rules, format, used_ids: checked.ids }))
     }
 
     /// The text of a field; none where it is missing or null.

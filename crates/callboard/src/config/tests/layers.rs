@@ -25,6 +25,7 @@ const SAMPLES: &[(&str, &str, &str, &str, &str)] = &[
     ("limits.arguments_bytes", "1_024", "2048", "\"1 KiB\"", "\"2 KiB\""),
     ("limits.reply_bytes", "0x10", "100 B", "16", "100"),
     ("limits.in_flight", "7", "8", "7", "8"),
+    ("limits.retries", "0", "5", "0", "5"),
     ("timeouts.connect_seconds", "1.5", "2", "1.5", "2"),
     ("timeouts.first_byte_seconds", "3", "0.5", "3", "0.5"),
     ("timeouts.idle_seconds", "4", "5", "4", "5"),
@@ -63,6 +64,7 @@ fn defaults_hold_when_nothing_is_said() {
             arguments_bytes: 256 * 1024,
             reply_bytes: 32 * 1024 * 1024,
             in_flight: 1024,
+            retries: 2,
         },
         timeouts: Timeouts {
             connect: Duration::from_secs(5),
@@ -95,7 +97,9 @@ fn defaults_hold_when_nothing_is_said() {
 #[test]
 fn every_key_has_a_sample() {
     let sampled = SAMPLES.iter().map(|(path, ..)| (*path).to_owned());
-    let sampled: Vec<String> = sampled.chain(["upstream.key_env", "upstream.contract"].map(str::to_owned)).collect();
+    let sampled: Vec<String> = sampled
+        .chain(["upstream.key_env", "upstream.contract", "upstream.models", "upstream.aliases"].map(str::to_owned))
+        .collect();
     for about in every_key() {
         assert!(sampled.contains(&about.path()), "{}", about.path());
     }

@@ -33,6 +33,7 @@ schema_properties  = 1000                        # default
 arguments_bytes    = "256 KiB"                   # default
 reply_bytes        = "32 MiB"                    # default
 in_flight          = 1024                        # default
+retries            = 2                           # default
 
 [timeouts]
 connect_seconds    = 5                           # default

@@ -1,11 +1,13 @@
 //! What the tests need: the real program, a model server that does what a test tells it, and a plain client.
 
 mod client;
+mod mortal;
 mod program;
 mod script;
 mod server;
 
 pub(crate) use client::{Answer, Connection, ask, post};
+pub(crate) use mortal::Mortal;
 pub(crate) use program::{Program, refused_start};
 pub(crate) use script::{Script, calls, text};
 pub(crate) use server::{ModelServer, Visit, halting, polite};

@@ -1,0 +1,93 @@
+//! Results directly behind the calls they answer, and one for every call.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Value, json};
+
+use super::history::Mended;
+use crate::wire::chat::adapt::message::{answered_id, call_id, calls};
+
+const NO_RESULT: &str = "Error: no result was recorded for this call";
+
+pub(super) fn heal(messages: &mut Vec<Value>, mended: &mut Mended) {
+    if is_whole(messages) {
+        return;
+    }
+    let owners = owners(messages);
+    let mut results: HashMap<usize, Vec<Value>> = HashMap::new();
+    let mut others = Vec::with_capacity(messages.len());
+    for (place, (message, owner)) in messages.drain(..).zip(&owners).enumerate() {
+        match owner {
+            Some(owner) => results.entry(*owner).or_default().push(message),
+            None => others.push((place, message)),
+        }
+    }
+    let last = others.last().map(|(place, _)| *place);
+    for (place, message) in others {
+        let mut answers = results.remove(&place).unwrap_or_default();
+        if last != Some(place) || !answers.is_empty() {
+            let missing = missing(&message, &answers);
+            if !missing.is_empty() {
+                mended.note("unanswered_call");
+            }
+            answers.extend(missing);
+        }
+        messages.push(message);
+        messages.extend(answers);
+    }
+    if moved(&owners) {
+        mended.note("moved_result");
+    }
+}
+
+/// Whether every call is followed by its results; those of the last message are still to come.
+fn is_whole(messages: &[Value]) -> bool {
+    let mut open: Vec<&str> = Vec::new();
+    let mut answers = 0_usize;
+    for message in messages {
+        if let Some(place) = answered_id(message).and_then(|id| open.iter().position(|open| *open == id)) {
+            open.swap_remove(place);
+            answers += 1;
+        } else if !open.is_empty() || answered_id(message).is_some() {
+            return false;
+        } else {
+            (open, answers) = (ids(message), 0);
+        }
+    }
+    open.is_empty() || answers == 0
+}
+
+/// For every result, the place of the message whose call it answers: the last before it with that id.
+fn owners(messages: &[Value]) -> Vec<Option<usize>> {
+    let mut callers: HashMap<&str, usize> = HashMap::new();
+    let mut owners = Vec::with_capacity(messages.len());
+    for (place, message) in messages.iter().enumerate() {
+        owners.push(answered_id(message).and_then(|id| callers.get(id).copied()));
+        callers.extend(ids(message).into_iter().map(|id| (id, place)));
+    }
+    owners
+}
+
+/// Whether any result stands apart from the message it answers.
+fn moved(owners: &[Option<usize>]) -> bool {
+    let mut directly_behind = None;
+    owners.iter().enumerate().any(|(place, owner)| match owner {
+        Some(owner) => directly_behind != Some(*owner),
+        None => {
+            directly_behind = Some(place);
+            false
+        }
+    })
+}
+
+/// Each id once.
+fn ids(message: &Value) -> Vec<&str> {
+    let mut seen = HashSet::new();
+    calls(message).iter().filter_map(call_id).filter(|id| seen.insert(*id)).collect()
+}
+
+fn missing(message: &Value, answers: &[Value]) -> Vec<Value> {
+    let answered: HashSet<&str> = answers.iter().filter_map(answered_id).collect();
+    let open = ids(message).into_iter().filter(|id| !answered.contains(id));
+    open.map(|id| json!({"role": "tool", "tool_call_id": id, "content": NO_RESULT})).collect()
+}

@@ -1,0 +1,221 @@
+//! What is healed, and that clean histories are not touched.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::heal;
+use crate::wire::chat::adapt::message::{answered_id, call_id, calls, role};
+use crate::wire::chat::adapt::tests::{any_json, any_messages};
+
+fn user() -> Value {
+    json!({"role": "user", "content": "Go on."})
+}
+
+fn assistant(ids: &[&str]) -> Value {
+    let calls: Vec<Value> = ids.iter().map(|id| call(id, json!("{}"))).collect();
+    json!({"role": "assistant", "content": null, "tool_calls": calls})
+}
+
+fn call(id: &str, arguments: Value) -> Value {
+    json!({"id": id, "type": "function", "function": {"name": "f", "arguments": arguments}})
+}
+
+fn result(id: &str) -> Value {
+    json!({"role": "tool", "tool_call_id": id, "content": format!("result of {id}")})
+}
+
+fn none(id: &str) -> Value {
+    json!({"role": "tool", "tool_call_id": id, "content": "Error: no result was recorded for this call"})
+}
+
+#[test]
+fn arguments() {
+    for (written, kind, expected) in [
+        (json!("{}"), "", "{}"),
+        (json!(" {\"a\": 1.0, \"a\": 1e400}\n"), "", " {\"a\": 1.0, \"a\": 1e400}\n"),
+        (json!({"a": 1.0, "b": [true]}), "object_arguments", "{\"a\":1.0,\"b\":[true]}"),
+        (json!(""), "empty_arguments", "{}"),
+        (json!(" \n"), "empty_arguments", "{}"),
+        (json!(null), "empty_arguments", "{}"),
+        (json!("null"), "repaired_arguments", "{}"),
+        (json!("{'a': True,}"), "repaired_arguments", "{\"a\":true}"),
+        (json!("{\"a\": \"x\ny\"}"), "repaired_arguments", "{\"a\":\"x\\ny\"}"),
+        (json!("\"{\\\"a\\\": 1}\""), "repaired_arguments", "{\"a\":1}"),
+        (json!("```json\n{\"a\": 1}\n```"), "repaired_arguments", "{\"a\":1}"),
+        (json!("{\"a\": 1}{\"a\": 2}"), "malformed_arguments", r#"{"malformed_arguments":"{\"a\": 1}{\"a\": 2}"}"#),
+        (json!("{\"path\": \"/tm"), "malformed_arguments", r#"{"malformed_arguments":"{\"path\": \"/tm"}"#),
+        (json!("[1]"), "malformed_arguments", r#"{"malformed_arguments":"[1]"}"#),
+        (json!("look it up"), "malformed_arguments", r#"{"malformed_arguments":"look it up"}"#),
+        (json!([1]), "malformed_arguments", r#"{"malformed_arguments":"[1]"}"#),
+        (json!(3), "malformed_arguments", r#"{"malformed_arguments":"3"}"#),
+    ] {
+        let mut messages = vec![json!({"role": "assistant", "tool_calls": [call("a", written.clone())]}), result("a")];
+        let mended = heal(&mut messages);
+        assert_eq!(mended.concat(), kind, "{written}");
+        assert_eq!(messages[0]["tool_calls"][0]["function"]["arguments"], *expected, "{written}");
+    }
+}
+
+#[test]
+fn missing_arguments_are_none() {
+    let mut messages =
+        vec![json!({"role": "assistant", "tool_calls": [{"id": "a", "function": {"name": "f"}}, {"id": "b"}, 7]})];
+    assert_eq!(heal(&mut messages), ["empty_arguments"]);
+    assert_eq!(
+        messages[0]["tool_calls"],
+        json!([{"id": "a", "function": {"name": "f", "arguments": "{}"}}, {"id": "b"}, 7])
+    );
+}
+
+#[test]
+fn order() {
+    let (ab, cd) = (assistant(&["a", "b"]), assistant(&["c", "d"]));
+    for (messages, kinds, expected) in [
+        (vec![user(), ab.clone()], vec![], vec![user(), ab.clone()]),
+        (
+            vec![user(), ab.clone(), user()],
+            vec!["unanswered_call"],
+            vec![user(), ab.clone(), none("a"), none("b"), user()],
+        ),
+        (vec![ab.clone(), result("b")], vec!["unanswered_call"], vec![ab.clone(), result("b"), none("a")]),
+        (
+            vec![ab.clone(), result("b"), user()],
+            vec!["unanswered_call"],
+            vec![ab.clone(), result("b"), none("a"), user()],
+        ),
+        (
+            vec![ab.clone(), user(), result("b"), result("a")],
+            vec!["moved_result"],
+            vec![ab.clone(), result("b"), result("a"), user()],
+        ),
+        (
+            vec![ab.clone(), result("a"), user(), result("b"), user()],
+            vec!["moved_result"],
+            vec![ab.clone(), result("a"), result("b"), user(), user()],
+        ),
+        (
+            vec![ab.clone(), cd.clone(), result("c"), result("a"), user()],
+            vec!["unanswered_call", "moved_result"],
+            vec![ab.clone(), result("a"), none("b"), cd.clone(), result("c"), none("d"), user()],
+        ),
+        (
+            vec![ab.clone(), ab.clone(), result("a"), result("b")],
+            vec!["unanswered_call"],
+            vec![ab.clone(), none("a"), none("b"), ab.clone(), result("a"), result("b")],
+        ),
+        (
+            vec![assistant(&["a", "a"]), user()],
+            vec!["unanswered_call"],
+            vec![assistant(&["a", "a"]), none("a"), user()],
+        ),
+        (vec![result("x"), user(), result("y")], vec![], vec![result("x"), user(), result("y")]),
+        (
+            vec![ab.clone(), result("x"), result("a"), result("b")],
+            vec!["moved_result"],
+            vec![ab.clone(), result("a"), result("b"), result("x")],
+        ),
+        (vec![result("a"), ab.clone()], vec![], vec![result("a"), ab]),
+    ] {
+        let mut healed = messages.clone();
+        assert_eq!(heal(&mut healed), kinds, "{messages:?}");
+        assert_eq!(healed, expected, "{messages:?}");
+    }
+}
+
+#[test]
+fn contents() {
+    for (message, kind, expected) in [
+        (json!({"role": "user", "content": null}), "null_content", json!("")),
+        (json!({"role": "system"}), "null_content", json!("")),
+        (json!({"role": "assistant", "content": null}), "null_content", json!("")),
+        (json!({"role": "assistant", "content": null, "refusal": "No."}), "", json!(null)),
+        (json!({"role": "assistant", "content": null, "tool_calls": []}), "empty_tool_callsnull_content", json!("")),
+        (json!({"role": "assistant", "content": "Hi", "tool_calls": null}), "empty_tool_calls", json!("Hi")),
+        (json!({"role": "assistant", "content": "", "tool_calls": [call("a", json!("{}"))]}), "", json!("")),
+        (json!({"role": "user", "content": {"temperature": 21.5}}), "other_content", json!("{\"temperature\":21.5}")),
+        (json!({"role": "user", "content": 5}), "other_content", json!("5")),
+        (
+            json!({"role": "user", "content": {"type": "text", "text": "Hi"}}),
+            "other_content",
+            json!([{"type": "text", "text": "Hi"}]),
+        ),
+        (json!({"role": "user", "content": [{"type": "image_url"}]}), "", json!([{"type": "image_url"}])),
+    ] {
+        let mut messages = vec![message.clone()];
+        assert_eq!(heal(&mut messages).concat(), kind, "{message}");
+        assert_eq!(messages[0]["content"], expected, "{message}");
+    }
+}
+
+/// A history without a fault: turns of a user, calls, all their results in any order, an answer.
+fn clean_history() -> impl Strategy<Value = Vec<Value>> {
+    let turn = (0_usize..4, any::<bool>(), "\\PC{0,12}");
+    prop::collection::vec(turn, 0..6).prop_map(|turns| {
+        let mut messages = Vec::new();
+        for (number, (count, reversed, text)) in turns.into_iter().enumerate() {
+            let ids: Vec<String> = (0..count).map(|call| format!("call_{number}_{call}")).collect();
+            messages.push(json!({"role": "user", "content": text}));
+            if count > 0 {
+                messages.push(assistant(&ids.iter().map(String::as_str).collect::<Vec<_>>()));
+                let results = ids.iter().map(|id| result(id));
+                if reversed { messages.extend(results.rev()) } else { messages.extend(results) }
+            }
+            messages.push(json!({"role": "assistant", "content": text}));
+        }
+        messages
+    })
+}
+
+/// Whether every call but those of the last message has its result directly behind it.
+fn answered(messages: &[Value]) -> bool {
+    messages.iter().enumerate().all(|(place, message)| {
+        let rest = &messages[place + 1..];
+        let behind: Vec<_> =
+            rest.iter().take_while(|message| role(message) == "tool").filter_map(answered_id).collect();
+        rest.is_empty() || calls(message).iter().filter_map(call_id).all(|id| behind.contains(&id))
+    })
+}
+
+proptest! {
+    #[test]
+    fn clean_histories_are_not_touched(messages in clean_history()) {
+        let mut healed = messages.clone();
+        prop_assert_eq!(heal(&mut healed), Vec::<&str>::new());
+        prop_assert_eq!(healed, messages);
+    }
+
+    #[test]
+    fn damaged_histories_are_healed_once_and_for_all(
+        messages in clean_history(),
+        lost in prop::collection::vec(any::<prop::sample::Index>(), 0..4),
+        swapped in prop::collection::vec(any::<(prop::sample::Index, prop::sample::Index)>(), 0..4),
+    ) {
+        let mut messages = messages;
+        for index in lost {
+            if !messages.is_empty() {
+                messages.remove(index.index(messages.len()));
+            }
+        }
+        for (first, second) in swapped {
+            if !messages.is_empty() {
+                let length = messages.len();
+                messages.swap(first.index(length), second.index(length));
+            }
+        }
+        heal(&mut messages);
+        prop_assert!(answered(&messages), "{messages:?}");
+        let again = messages.clone();
+        prop_assert_eq!(heal(&mut messages), Vec::<&str>::new());
+        prop_assert_eq!(messages, again);
+    }
+
+    #[test]
+    fn nothing_breaks_it(messages in any_messages(), other in prop::collection::vec(any_json(), 0..4)) {
+        for mut messages in [messages, other] {
+            heal(&mut messages);
+            let again = messages.clone();
+            prop_assert_eq!(heal(&mut messages), Vec::<&str>::new());
+            prop_assert_eq!(messages, again);
+        }
+    }
+}

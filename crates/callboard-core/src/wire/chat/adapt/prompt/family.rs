@@ -1,0 +1,138 @@
+//! Which form of tool calls a model was trained on, told by its name.
+
+/// A family of models that share one form of tool calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Family {
+    /// JSON in `<tool_call>`: Hermes, Qwen, and every model that nothing else is known of.
+    #[default]
+    Hermes,
+    /// Tags in `<tool_call>`: Qwen3-Coder and Qwen since 3.5.
+    QwenCoder,
+    /// Bare JSON: Llama 3 and 4.
+    Llama,
+    /// `[TOOL_CALLS]`.
+    Mistral,
+    /// Control tokens with wide bars: DeepSeek V3, R1 and V3.1.
+    DeepSeek,
+    /// DeepSeek's tags since V3.2.
+    Dsml,
+    /// Control tokens and numbered ids: Kimi K2.
+    Kimi,
+    /// Pairs of keys and values: GLM since 4.5.
+    Glm,
+    /// `<invoke>` tags: MiniMax M2.
+    MiniMax,
+}
+
+/// A part of a model's name, and what it says. The first that fits decides: a name may hold those of several families,
+/// where one was trained further in the form of another.
+const NAMES: [(&str, Family); 42] = [
+    ("hermes", Family::Hermes),
+    ("distill", Family::Hermes),
+    ("tool-use", Family::Hermes),
+    ("qwen3-coder", Family::QwenCoder),
+    ("qwen3coder", Family::QwenCoder),
+    ("qwen-3-coder", Family::QwenCoder),
+    ("qwen3.5", Family::QwenCoder),
+    ("qwen3.6", Family::QwenCoder),
+    ("qwen3.7", Family::QwenCoder),
+    ("qwen3.8", Family::QwenCoder),
+    ("nemotron-3", Family::QwenCoder),
+    ("deepseek-v3.2", Family::Dsml),
+    ("deepseek-v4", Family::Dsml),
+    ("deepseek-v2", Family::Hermes),
+    ("deepseek-coder", Family::Hermes),
+    ("deepseek-llm", Family::Hermes),
+    ("deepseek-math", Family::Hermes),
+    ("deepseek-vl", Family::Hermes),
+    ("deepseek", Family::DeepSeek),
+    ("kimi-k", Family::Kimi),
+    ("kimi-linear", Family::Kimi),
+    ("glm-4.5", Family::Glm),
+    ("glm-4.6", Family::Glm),
+    ("glm-4.7", Family::Glm),
+    ("glm4.5", Family::Glm),
+    ("glm4.6", Family::Glm),
+    ("glm4.7", Family::Glm),
+    ("glm-5", Family::Glm),
+    ("minimax-m2", Family::MiniMax),
+    ("minimax-m3", Family::MiniMax),
+    ("llama-3", Family::Llama),
+    ("llama3", Family::Llama),
+    ("llama-4", Family::Llama),
+    ("llama4", Family::Llama),
+    ("mistral", Family::Mistral),
+    ("mixtral", Family::Mistral),
+    ("ministral", Family::Mistral),
+    ("magistral", Family::Mistral),
+    ("devstral", Family::Mistral),
+    ("codestral", Family::Mistral),
+    ("pixtral", Family::Mistral),
+    ("voxtral", Family::Mistral),
+];
+
+impl Family {
+    /// The family of a model.
+    #[must_use]
+    pub fn of(model: &str) -> Self {
+        let name = model.to_ascii_lowercase().replace(['_', ' '], "-");
+        NAMES.iter().find(|(part, _)| name.contains(part)).map_or(Self::Hermes, |(_, family)| *family)
+    }
+
+    /// The name used in settings and the ledger.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Hermes => "hermes",
+            Self::QwenCoder => "qwen_coder",
+            Self::Llama => "llama",
+            Self::Mistral => "mistral",
+            Self::DeepSeek => "deepseek",
+            Self::Dsml => "dsml",
+            Self::Kimi => "kimi",
+            Self::Glm => "glm",
+            Self::MiniMax => "minimax",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn models_belong_to_families() {
+        for (model, family) in [
+            ("Qwen/Qwen2.5-7B-Instruct", Family::Hermes),
+            ("Qwen2.5-Coder-32B-Instruct", Family::Hermes),
+            ("Qwen/Qwen3-30B-A3B", Family::Hermes),
+            ("qwen3-coder:30b", Family::QwenCoder),
+            ("Qwen/Qwen3-Coder-480B-A35B-Instruct-FP8", Family::QwenCoder),
+            ("Qwen3_Coder_Next", Family::QwenCoder),
+            ("/models/Qwen3.5-397B-A17B-FP8", Family::QwenCoder),
+            ("meta-llama/Llama-3.1-8B-Instruct", Family::Llama),
+            ("llama3.2:3b", Family::Llama),
+            ("Meta Llama 3.3 70B", Family::Llama),
+            ("NousResearch/Hermes-3-Llama-3.1-8B", Family::Hermes),
+            ("llama3-groq-tool-use", Family::Hermes),
+            ("teknium/OpenHermes-2.5-Mistral-7B", Family::Hermes),
+            ("mistralai/Mistral-7B-Instruct-v0.3", Family::Mistral),
+            ("devstral-small-2507", Family::Mistral),
+            ("deepseek-ai/DeepSeek-V3-0324", Family::DeepSeek),
+            ("deepseek-r1:671b", Family::DeepSeek),
+            ("DeepSeek-R1-Distill-Qwen-7B", Family::Hermes),
+            ("deepseek-coder-33b-instruct", Family::Hermes),
+            ("deepseek-ai/DeepSeek-V3.2-Exp", Family::Dsml),
+            ("deepseek-v4-flash", Family::Dsml),
+            ("moonshotai/Kimi-K2-Instruct", Family::Kimi),
+            ("zai-org/GLM-4.6", Family::Glm),
+            ("glm-4-9b-chat", Family::Hermes),
+            ("MiniMaxAI/MiniMax-M2", Family::MiniMax),
+            ("openai/gpt-oss-120b", Family::Hermes),
+            ("gemma-3-12b-it", Family::Hermes),
+            ("", Family::Hermes),
+        ] {
+            assert_eq!(Family::of(model), family, "{model}");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! What a model server is known not to take, or to take only in a form of its own.
+
+use std::fmt;
+
+/// One thing that requests to a server are adapted to.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Quirk {
+    /// No native tools: they go into the prompt.
+    Tools,
+    /// `tool_choice` cannot force a call.
+    ToolChoice,
+    /// `parallel_tool_calls` is refused.
+    ParallelToolCalls,
+    /// `strict` is refused in tools.
+    Strict,
+    /// `stream_options` is refused.
+    StreamOptions,
+    /// `response_format` is refused: the model is told in words.
+    ResponseFormat,
+    /// Of the response formats only `json_schema` is taken.
+    JsonObject,
+    /// There is no `developer` role.
+    DeveloperRole,
+    /// There is no `system` role.
+    SystemRole,
+    /// One system message first, then user and assistant strictly in turn.
+    Alternation,
+    /// Content may not be null or missing.
+    NullContent,
+    /// Content may not be an empty string.
+    EmptyContent,
+    /// Content must be a string, not a list of parts.
+    ContentParts,
+    /// Ids of calls must be nine letters or digits.
+    ShortCallIds,
+    /// Ids of calls are `functions.NAME:NUMBER`. No server refuses others, but Kimi's models lose their way with them.
+    IndexedCallIds,
+    /// `max_completion_tokens` is refused: it is called `max_tokens`.
+    MaxCompletionTokens,
+    /// `max_tokens` is refused: it is called `max_completion_tokens`.
+    MaxTokens,
+    /// Another field of the request is refused.
+    Field(String),
+    /// A field of messages is refused.
+    MessageField(String),
+}
+
+impl Quirk {
+    /// The kind in one word, for metrics.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Tools => "tools",
+            Self::ToolChoice => "tool_choice",
+            Self::ParallelToolCalls => "parallel_tool_calls",
+            Self::Strict => "strict",
+            Self::StreamOptions => "stream_options",
+            Self::ResponseFormat => "response_format",
+            Self::JsonObject => "json_object",
+            Self::DeveloperRole => "developer_role",
+            Self::SystemRole => "system_role",
+            Self::Alternation => "alternation",
+            Self::NullContent => "null_content",
+            Self::EmptyContent => "empty_content",
+            Self::ContentParts => "content_parts",
+            Self::ShortCallIds => "short_call_ids",
+            Self::IndexedCallIds => "indexed_call_ids",
+            Self::MaxCompletionTokens => "max_completion_tokens",
+            Self::MaxTokens => "max_tokens",
+            Self::Field(_) => "field",
+            Self::MessageField(_) => "message_field",
+        }
+    }
+}
+
+/// The kind, and the field where one is named: `field:logit_bias`.
+impl fmt::Display for Quirk {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Field(name) | Self::MessageField(name) => write!(formatter, "{}:{name}", self.as_str()),
+            _ => formatter.write_str(self.as_str()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_shown_by_name() {
+        assert_eq!(Quirk::Tools.to_string(), "tools");
+        assert_eq!(Quirk::Field("logit_bias".to_owned()).to_string(), "field:logit_bias");
+        assert_eq!(Quirk::MessageField("name".to_owned()).as_str(), "message_field");
+    }
+}

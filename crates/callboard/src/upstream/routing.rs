@@ -1,0 +1,101 @@
+//! Which model servers a request may go to: by alias, by pattern, or by what the servers list.
+
+use std::sync::Arc;
+
+use super::Upstream;
+
+/// A server, and the name that it knows the model by.
+#[derive(Debug, Clone)]
+pub struct Route {
+    /// The server.
+    pub upstream: Arc<Upstream>,
+    /// The model's name there.
+    pub model: String,
+}
+
+/// Another name for a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Alias {
+    /// The name that clients use.
+    pub name: String,
+    /// The name that the server knows.
+    pub target: String,
+}
+
+impl Alias {
+    /// Reads `name=target`.
+    pub fn read(text: &str) -> Option<Self> {
+        let (name, target) = text.split_once('=')?;
+        let (name, target) = (name.trim().to_owned(), target.trim().to_owned());
+        (!name.is_empty() && !target.is_empty()).then_some(Self { name, target })
+    }
+}
+
+/// What the settings of a server say about a model.
+pub(super) enum Claim {
+    /// It is served here, under this name.
+    Served(String),
+    /// It is not.
+    Foreign,
+    /// The settings say nothing: the server's own list decides.
+    Unsaid,
+}
+
+impl Upstream {
+    pub(super) fn claim(&self, model: &str) -> Claim {
+        if let Some(alias) = self.aliases.iter().find(|alias| alias.name == model) {
+            return Claim::Served(alias.target.clone());
+        }
+        if self.models.is_empty() {
+            return Claim::Unsaid;
+        }
+        match self.models.iter().any(|pattern| fits(pattern, model)) {
+            true => Claim::Served(model.to_owned()),
+            false => Claim::Foreign,
+        }
+    }
+}
+
+/// A pattern in which `*` stands for any text.
+fn fits(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = name.strip_prefix(first) else { return false };
+    let mut last = None;
+    for part in parts {
+        if let Some(middle) = last.replace(part) {
+            let Some(at) = rest.find(middle) else { return false };
+            rest = rest.get(at + middle.len()..).unwrap_or_default();
+        }
+    }
+    last.map_or(rest.is_empty(), |end| rest.ends_with(end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns() {
+        let table = [
+            ("qwen3", "qwen3", true),
+            ("qwen3", "qwen3:8b", false),
+            ("qwen*", "qwen3:8b", true),
+            ("*", "anything", true),
+            ("*/qwen*-instruct", "org/qwen2-7b-instruct", true),
+            ("*/qwen*-instruct", "org/qwen2-7b-base", false),
+            ("a*b*c", "a-b-b-c", true),
+            ("a*a", "a", false),
+            ("", "x", false),
+        ];
+        for (pattern, name, expected) in table {
+            assert_eq!(fits(pattern, name), expected, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn aliases() {
+        assert_eq!(Alias::read("gpt-4 = qwen3:32b").map(|alias| alias.target), Some("qwen3:32b".to_owned()));
+        assert!(Alias::read("gpt-4").is_none() && Alias::read("=x").is_none());
+    }
+}

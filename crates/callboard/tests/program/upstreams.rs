@@ -1,0 +1,175 @@
+//! Several model servers: routing, sharing the load, failing over, coming back, and learning what they refuse.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Barrier};
+
+use serde_json::{Value, json};
+
+use super::support::{ModelServer, Program, ask, post};
+
+fn request(model: &str, stream: bool) -> String {
+    json!({"model": model, "stream": stream, "messages": [{"role": "user", "content": "Hi"}]}).to_string()
+}
+
+fn server(words: &'static str, count: &Arc<AtomicUsize>) -> ModelServer {
+    let count = Arc::clone(count);
+    ModelServer::start(move |mut visit| {
+        if visit.path == "/v1/models" {
+            return visit.json(200, r#"{"data":[{"id":"m","object":"model"}]}"#);
+        }
+        count.fetch_add(1, Ordering::SeqCst);
+        visit.answer(words);
+    })
+}
+
+/// A settings file with these upstreams, in a folder that the test names.
+fn settings(name: &str, text: &str) -> String {
+    let path = format!("{}/upstreams-{name}-{}.toml", env!("CARGO_TARGET_TMPDIR"), std::process::id());
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+#[test]
+fn a_dead_server_is_passed_over() {
+    let count = Arc::default();
+    let alive = server("alive", &count);
+    let dead = ModelServer::nowhere();
+    let file = settings(
+        "dead",
+        &format!(
+            "[[upstream]]\nurl = \"{dead}\"\nmodels = [\"*\"]\n[[upstream]]\nurl = \"{}\"\nmodels = [\"*\"]\n",
+            alive.url
+        ),
+    );
+    let program = Program::start(&["--config", &file], &[]);
+    for stream in [true, false, true, false] {
+        let answer = post(&program.address, &request("m", stream));
+        assert_eq!(answer.status, 200, "{answer:?}");
+        assert!(answer.body.contains("alive"));
+    }
+    assert_eq!(count.load(Ordering::SeqCst), 4);
+    let seen: Value = serde_json::from_str(&ask(&program.address, "GET", "/v1/upstreams", &[], "").body).unwrap();
+    assert_eq!(seen["data"][0]["set_aside"], true, "after three failures it is set aside: {seen}");
+}
+
+#[test]
+fn a_reply_that_breaks_before_its_first_word_is_asked_for_elsewhere() {
+    let count = Arc::default();
+    let alive = server("alive", &count);
+    let breaking = ModelServer::start(|mut visit| {
+        visit.begin_stream();
+        visit.event(r#"{"choices":[{"delta":{"role":"assistant","content":""}}]}"#);
+        visit.stream.shutdown(std::net::Shutdown::Both).unwrap();
+    });
+    let file = settings(
+        "breaks",
+        &format!(
+            "[[upstream]]\nurl = \"{}\"\nmodels = [\"*\"]\n[[upstream]]\nurl = \"{}\"\nmodels = [\"*\"]\n",
+            breaking.url, alive.url
+        ),
+    );
+    let program = Program::start(&["--config", &file], &[]);
+    let answer = post(&program.address, &request("m", true));
+    assert!(answer.body.contains("alive") && answer.body.contains("[DONE]"), "{answer:?}");
+}
+
+#[test]
+fn models_are_routed_by_pattern_and_alias() {
+    let (first, second) = (Arc::default(), Arc::default());
+    let (a, b) = (server("from a", &first), server("from b", &second));
+    let text = format!(
+        "[[upstream]]\nurl = \"{}\"\nmodels = [\"qwen*\"]\naliases = [\"gpt-4=qwen3:32b\"]\n[[upstream]]\nurl = \"{}\"\nmodels = [\"llama*\"]\n",
+        a.url, b.url
+    );
+    let program = Program::start(&["--config", &settings("routes", &text)], &[]);
+    for (model, words) in [("qwen3:8b", "from a"), ("llama3", "from b"), ("gpt-4", "from a")] {
+        assert!(post(&program.address, &request(model, false)).body.contains(words), "{model}");
+    }
+    let unknown = post(&program.address, &request("mistral", false));
+    assert_eq!((unknown.status, unknown.error("param").as_str()), (404, "model"));
+}
+
+#[test]
+fn the_load_is_shared_by_least_in_flight() {
+    let (seen, arrivals) = channel();
+    let seen = Mutex::new(seen);
+    let seen = Arc::new(seen);
+    let meet = Arc::new(Barrier::new(4));
+    let start = |name: &'static str| {
+        let (seen, meet) = (Arc::clone(&seen), Arc::clone(&meet));
+        ModelServer::start(move |mut visit| {
+            seen.lock().unwrap().send(name).unwrap();
+            meet.wait();
+            visit.answer(name);
+        })
+    };
+    let (a, b) = (start("a"), start("b"));
+    let text = format!(
+        "threads = 1\n[[upstream]]\nurl = \"{}\"\nmodels = [\"*\"]\n[[upstream]]\nurl = \"{}\"\nmodels = [\"*\"]\n",
+        a.url, b.url
+    );
+    let program = Program::start(&["--config", &settings("load", &text)], &[]);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| assert_eq!(post(&program.address, &request("m", false)).status, 200));
+        }
+    });
+    let mut names: Vec<&str> = arrivals.try_iter().collect();
+    names.sort_unstable();
+    assert_eq!(names, ["a", "a", "b", "b"]);
+}
+
+#[test]
+fn what_a_server_refuses_is_learned_once() {
+    let count = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&count);
+    let picky = ModelServer::start(move |mut visit| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        if visit.body.contains("\"seed\"") {
+            return visit.json(400, r#"{"error":{"message":"Unsupported parameter: 'seed'","param":"seed","code":"unsupported_parameter"}}"#);
+        }
+        visit.answer("fine");
+    });
+    let program = Program::before(&picky.url, &[]);
+    let body = json!({"model": "m", "seed": 7, "messages": [{"role": "user", "content": "Hi"}]}).to_string();
+    for _ in 0..3 {
+        assert!(post(&program.address, &body).body.contains("fine"));
+    }
+    assert_eq!(count.load(Ordering::SeqCst), 4, "refused once, then left out");
+    let seen = ask(&program.address, "GET", "/v1/upstreams", &[], "").body;
+    assert!(seen.contains(r#""learned":{"m":["field:seed"]}"#), "{seen}");
+    assert!(ask(&program.address, "GET", "/metrics", &[], "").body.contains("callboard_upstream_learned_total"));
+}
+
+#[test]
+fn one_of_two_servers_dies_under_load_and_nothing_is_lost() {
+    let counts: [Arc<AtomicUsize>; 2] = Default::default();
+    let staying = server("stays", &counts[0]);
+    let mut leaving = super::support::Mortal::start("goes");
+    let text = format!(
+        "[[upstream]]\nurl = \"{}\"\nmodels = [\"*\"]\n[[upstream]]\nurl = \"{}\"\nmodels = [\"*\"]\n",
+        leaving.url, staying.url
+    );
+    let program = Program::start(&["--config", &settings("dies", &text)], &[]);
+    let answered = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for number in 0..50 {
+                    let answer = post(&program.address, &request("m", number % 2 == 0));
+                    assert_eq!(answer.status, 200, "{answer:?}");
+                    assert!(answer.body.contains("stays") || answer.body.contains("goes"), "{answer:?}");
+                    answered.fetch_add(1, Ordering::SeqCst);
+                }
+            });
+        }
+        while answered.load(Ordering::SeqCst) < 40 {
+            std::thread::yield_now();
+        }
+        leaving.die();
+    });
+    assert_eq!(answered.load(Ordering::SeqCst), 200);
+    assert!(counts[0].load(Ordering::SeqCst) > 100);
+}
