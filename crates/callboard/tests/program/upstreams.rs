@@ -76,6 +76,19 @@ fn a_reply_that_breaks_before_its_first_word_is_asked_for_elsewhere() {
 }
 
 #[test]
+fn a_server_that_comes_back_is_used_again() {
+    let url = ModelServer::nowhere();
+    let program = Program::before(&url, &[("CALLBOARD_LIMITS_RETRIES", "0")]);
+    for _ in 0..3 {
+        assert_eq!(post(&program.address, &request("m", false)).status, 503);
+    }
+    assert!(ask(&program.address, "GET", "/v1/upstreams", &[], "").body.contains("\"set_aside\":true"));
+    let _back = ModelServer::start_at(&url, |mut visit| visit.answer("back"));
+    assert!(post(&program.address, &request("m", false)).body.contains("back"));
+    assert!(ask(&program.address, "GET", "/v1/upstreams", &[], "").body.contains("\"set_aside\":false"));
+}
+
+#[test]
 fn models_are_routed_by_pattern_and_alias() {
     let (first, second) = (Arc::default(), Arc::default());
     let (a, b) = (server("from a", &first), server("from b", &second));

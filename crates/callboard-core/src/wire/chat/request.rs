@@ -77,7 +77,8 @@ impl ChatRequest {
     /// True when the answer must be JSON.
     #[must_use]
     pub fn asks_for_format(&self) -> bool {
-        self.get("response_format").is_some_and(|text| !text.contains("\"text\""))
+        let format = self.get("response_format").and_then(|text| serde_json::from_str::<serde_json::Value>(text).ok());
+        format.is_some_and(|format| format.get("type").is_some_and(|kind| kind != "text"))
     }
 
     /// How many bytes a model has to read: messages and tools.

@@ -72,7 +72,16 @@ pub(crate) struct ModelServer {
 impl ModelServer {
     /// Serves until the test process ends.
     pub(crate) fn start(handle: impl Fn(Visit) + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Self::serve(TcpListener::bind("127.0.0.1:0").unwrap(), handle)
+    }
+
+    /// Serves at a base URL at which nobody listened.
+    pub(crate) fn start_at(url: &str, handle: impl Fn(Visit) + Send + Sync + 'static) -> Self {
+        let address = url.trim_start_matches("http://").trim_end_matches("/v1");
+        Self::serve(TcpListener::bind(address).unwrap(), handle)
+    }
+
+    fn serve(listener: TcpListener, handle: impl Fn(Visit) + Send + Sync + 'static) -> Self {
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
         let handle = Arc::new(handle);
         std::thread::spawn(move || {

@@ -1,0 +1,83 @@
+//! A tool that overruns: how long after its deadline it is dead, and how long until its successor has answered.
+//!
+//! There is one worker only, so nobody else can answer in the successor's place. The tool shares a page with us: on it stands
+//! when it began, and when it was last alive. Clocks are those of the system, which both sides read.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context as _, bail, ensure};
+use callboard_python::{Failure, Limits, ToolFault};
+use serde_json::{Value, json};
+
+use crate::figures::quantile;
+use crate::player::{Player, raw_call};
+
+/// What one overrun looked like.
+struct Overrun {
+    last_alive: Duration,
+    answered: Duration,
+    successor: Duration,
+}
+
+pub(crate) async fn measure(file: &Path, count: usize) -> anyhow::Result<Value> {
+    let limits = Limits { workers_per_character: 1, ..Limits::default() };
+    let player = Player::load(file, limits).await?;
+    let page = std::env::temp_dir().join(format!("callboard-overrun-{}", std::process::id()));
+    let mut report = json!({"count": count});
+    for tool in ["spin", "sleep"] {
+        let overruns = many(&player, tool, &page, count).await;
+        let overruns = overruns.inspect_err(|_| drop(fs::remove_file(&page)))?;
+        let times = |of: fn(&Overrun) -> Duration| {
+            let mut times: Vec<Duration> = overruns.iter().map(of).collect();
+            times.sort_unstable();
+            json!({"p50_ms": quantile(&times, 0.5), "max_ms": quantile(&times, 1.0)})
+        };
+        report[tool] = json!({
+            "last_alive": times(|overrun| overrun.last_alive),
+            "answered": times(|overrun| overrun.answered),
+            "successor": times(|overrun| overrun.successor),
+        });
+    }
+    fs::remove_file(&page)?;
+    Ok(report)
+}
+
+async fn many(player: &Player, tool: &str, page: &Path, count: usize) -> anyhow::Result<Vec<Overrun>> {
+    let mut overruns = Vec::with_capacity(count);
+    for _ in 0..count {
+        overruns.push(one(player, tool, page).await?);
+    }
+    Ok(overruns)
+}
+
+async fn one(player: &Player, tool: &str, page: &Path) -> anyhow::Result<Overrun> {
+    fs::write(page, [0; 16])?;
+    let late = raw_call(tool, &json!({"page": page}).to_string());
+    let outcome = player.call(&late, None).await?;
+    let (answered_at, answered) = (SystemTime::now(), Instant::now());
+    let Err(Failure::Fault(ToolFault::TimedOut { limit })) = outcome.result else {
+        bail!("a tool that overran was not stopped: {:?}", outcome.result);
+    };
+    let (began, alive) = stamps(page)?;
+    let quick = player.call(&raw_call("quick", "{}"), None).await?;
+    let successor = answered.elapsed();
+    ensure!(quick.result.is_ok(), "the successor failed: {:?}", quick.result);
+    ensure!(stamps(page)? == (began, alive), "a tool went on after we were told that it was stopped");
+    let deadline = began + limit;
+    let now = answered_at.duration_since(UNIX_EPOCH)?;
+    Ok(Overrun { last_alive: alive.saturating_sub(deadline), answered: now.saturating_sub(deadline), successor })
+}
+
+/// When the tool began, and when it was last alive, both since the epoch.
+fn stamps(page: &Path) -> anyhow::Result<(Duration, Duration)> {
+    let bytes = fs::read(page)?;
+    let stamp = |at: usize| {
+        let bytes: Option<[u8; 8]> = bytes.get(at..at + 8).and_then(|bytes| bytes.try_into().ok());
+        bytes.map(|bytes| Duration::from_nanos(u64::from_le_bytes(bytes))).context("a page that is too short")
+    };
+    let (began, alive) = (stamp(0)?, stamp(8)?);
+    ensure!(!began.is_zero(), "the tool never began");
+    Ok((began, alive))
+}

@@ -1,0 +1,68 @@
+//! Many calls, one in ten killed for overrunning: each is answered, and what is held afterwards is compared with before.
+
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::bail;
+use callboard_python::{Failure, Limits, ToolFault};
+use futures_util::future::try_join_all;
+use serde_json::{Value, json};
+
+use crate::figures::Holdings;
+use crate::player::{Player, raw_call};
+
+const LANES: usize = 8;
+
+/// Calls before the first look, so that everything that is kept for good is there.
+const WARM_UP: usize = 400;
+
+/// How often holdings are read until they stay the same: workers that were killed are being replaced.
+const MOST_LOOKS: usize = 1000;
+
+pub(crate) async fn measure(file: &Path, calls: usize) -> anyhow::Result<Value> {
+    let player = Player::load(file, Limits::default()).await?;
+    play(&player, WARM_UP).await?;
+    let before = settled(&player).await?;
+    let began = Instant::now();
+    let killed = play(&player, calls).await?;
+    let seconds = began.elapsed().as_secs_f64();
+    let after = settled(&player).await?;
+    Ok(json!({"calls": calls, "killed": killed, "seconds": seconds, "before": before, "after": after}))
+}
+
+/// Plays so many calls in all lanes together, and says how many were killed; an answer that is not the right one is an error.
+async fn play(player: &Player, calls: usize) -> anyhow::Result<usize> {
+    let lanes = (0..LANES).map(|lane| async move {
+        let mut killed = 0;
+        for number in (lane..calls).step_by(LANES) {
+            let overruns = number / LANES % 10 == 9;
+            answered(player, overruns).await?;
+            killed += usize::from(overruns);
+        }
+        anyhow::Ok(killed)
+    });
+    Ok(try_join_all(lanes).await?.into_iter().sum())
+}
+
+async fn answered(player: &Player, overruns: bool) -> anyhow::Result<()> {
+    let call = raw_call(if overruns { "hang" } else { "quick" }, "{}");
+    match (player.call(&call, None).await?.result, overruns) {
+        (Ok(_), false) | (Err(Failure::Fault(ToolFault::TimedOut { .. })), true) => Ok(()),
+        (result, _) => bail!("a call was answered with {result:?}"),
+    }
+}
+
+/// What is held once all workers are there again: two looks with calls on all of them in between show the same.
+async fn settled(player: &Player) -> anyhow::Result<Holdings> {
+    let mut last = None;
+    for _ in 0..MOST_LOOKS {
+        try_join_all((0..LANES).map(|_| answered(player, false))).await?;
+        let now = Holdings::now()?;
+        let same = |last: Holdings| (last.processes, last.open_files) == (now.processes, now.open_files);
+        if last.is_some_and(same) {
+            return Ok(now);
+        }
+        last = Some(now);
+    }
+    bail!("what is held never settles: {last:?}")
+}
