@@ -5,7 +5,7 @@
 
 use callboard_core::turn::Ask;
 use callboard_core::wire::chat::ChatRequest;
-use callboard_core::wire::chat::adapt::{Family, adapt, heal, learn};
+use callboard_core::wire::chat::adapt::{Family, Quirk, adapt, heal, learn_all};
 use http::HeaderValue;
 use serde_json::Value;
 
@@ -95,20 +95,26 @@ impl Asking {
 
     /// True when a refusal taught something new about the server.
     fn learns(&self, route: &Route, request: &ChatRequest, ask: &Ask, failure: &Failure) -> bool {
-        let Some(refusal) = failure.refusal().filter(|_| failure.is_bad_request()) else { return false };
+        let Some(refusal) = failure.refusal() else { return false };
         let sent: Value = serde_json::from_slice(&body_for(route, request, ask)).unwrap_or_default();
-        let Some(quirk) = learn(&refusal, &sent) else { return false };
         let (upstream, model, request_id) = (&route.upstream.url, &route.model, &self.request_id);
-        tracing::info!(request_id, upstream, model, %quirk, "the model server refuses this; it is left out from now on");
-        metrics::learned(upstream, quirk.as_str());
-        route.upstream.learned.add(&route.model, quirk)
+        let mut new = false;
+        for quirk in learn_all(&refusal, &sent) {
+            tracing::info!(request_id, upstream, model, %quirk, "the model server refuses this; it is left out from now on");
+            metrics::learned(upstream, quirk.as_str());
+            new |= route.upstream.learned.add(&route.model, quirk);
+        }
+        new
     }
 }
 
 /// The request in the form that this server takes.
 fn body_for(route: &Route, request: &ChatRequest, ask: &Ask) -> Vec<u8> {
     let body = request.upstream_body(ask);
-    let quirks = route.upstream.learned.of(&route.model);
+    let (mut quirks, family) = (route.upstream.learned.of(&route.model), Family::of(&route.model));
+    if family == Family::Kimi {
+        quirks.insert(Quirk::IndexedCallIds);
+    }
     if quirks.is_empty() && route.model == request.model && !request.needs_healing {
         return body;
     }
@@ -119,7 +125,7 @@ fn body_for(route: &Route, request: &ChatRequest, ask: &Ask) -> Vec<u8> {
     if let Some(Value::Array(messages)) = value.get_mut("messages") {
         heal(messages);
     }
-    adapt(&mut value, &quirks, Family::of(&route.model));
+    adapt(&mut value, &quirks, family);
     value.to_string().into_bytes()
 }
 

@@ -50,7 +50,10 @@ impl Failure {
         let value: Value = serde_json::from_slice(body).unwrap_or_default();
         let error = value.get("error").unwrap_or(&value);
         let text = |key: &str| error.get(key).and_then(Value::as_str).map(str::to_owned);
-        let message = text("message").or_else(|| error.as_str().map(str::to_owned)).or_else(|| text("detail"));
+        let listed = ["message", "detail", "errors"].iter().find_map(|key| error.get(*key).or_else(|| value.get(*key)));
+        let message = text("message")
+            .or_else(|| error.as_str().map(str::to_owned))
+            .or_else(|| listed.map(|words| words.as_str().map_or_else(|| words.to_string(), str::to_owned)));
         Self::Refused { status, message, code: text("code"), param: text("param"), retry_after }
     }
 

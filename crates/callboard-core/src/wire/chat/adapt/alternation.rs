@@ -8,6 +8,9 @@ use super::message::{calls, is_system, role, set, take};
 /// Stands for a user who has not spoken before the assistant did.
 const OPENING: &str = "(The conversation begins.)";
 
+/// What an assistant says to results where a template wants it to say something.
+const NOTED: &str = "I have the results.";
+
 /// Whether the messages are what [`alternate`] makes of them.
 pub(super) fn alternates(messages: &[Value]) -> bool {
     let spoken = messages.get(usize::from(messages.first().is_some_and(is_system))..).unwrap_or_default();
@@ -31,6 +34,23 @@ pub(super) fn alternate(messages: &mut Vec<Value>) {
         messages.push(message);
     }
     merge_neighbours(messages);
+}
+
+/// Whether a user speaks directly behind the result of a call.
+pub(super) fn has_user_after_tool(messages: &[Value]) -> bool {
+    messages.windows(2).any(|pair| matches!(pair, [first, second] if role(first) == "tool" && role(second) == "user"))
+}
+
+/// Lets the assistant speak between the result of a call and a user.
+pub(super) fn answer_results(messages: &mut Vec<Value>) {
+    let mut answered: Vec<Value> = Vec::with_capacity(messages.len());
+    for message in messages.drain(..) {
+        if role(&message) == "user" && answered.last().is_some_and(|last| role(last) == "tool") {
+            answered.push(json!({"role": "assistant", "content": NOTED}));
+        }
+        answered.push(message);
+    }
+    *messages = answered;
 }
 
 /// Makes one message of several that the same side says in a row.
@@ -84,11 +104,19 @@ mod tests {
             ),
             (
                 vec![say("user", "a"), call.clone(), result.clone(), say("assistant", "b"), say("assistant", "c")],
-                vec![say("user", "a"), call, result, say("assistant", "b\n\nc")],
+                vec![say("user", "a"), call.clone(), result, say("assistant", "b\n\nc")],
             ),
             (
                 vec![json!({"role": "user", "content": [{"type": "image_url"}]}), say("user", "b")],
                 vec![json!({"role": "user", "content": [{"type": "image_url"}, {"type": "text", "text": "b"}]})],
+            ),
+            (
+                vec![say("user", "a"), say("assistant", "b"), call, say("assistant", "c")],
+                vec![
+                    say("user", "a"),
+                    json!({"role": "assistant", "content": "b", "tool_calls": [{"id": "a"}]}),
+                    say("assistant", "c"),
+                ],
             ),
             (vec![say("system", "a")], vec![say("system", "a")]),
             (vec![], vec![]),

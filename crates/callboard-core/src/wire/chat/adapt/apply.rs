@@ -101,6 +101,9 @@ fn adapt_messages(messages: &mut Vec<Value>, quirks: &BTreeSet<Quirk>) {
     if has(Quirk::Alternation) {
         alternation::alternate(messages);
     }
+    if has(Quirk::UserAfterTool) {
+        alternation::answer_results(messages);
+    }
     if has(Quirk::ShortCallIds) {
         call_ids::shorten(messages);
     } else if has(Quirk::IndexedCallIds) {
@@ -113,7 +116,7 @@ fn adapt_messages(messages: &mut Vec<Value>, quirks: &BTreeSet<Quirk>) {
             content::join_parts(message);
         }
         if null {
-            content::fill_null(message, empty);
+            content::fill_null(message);
         }
         if empty {
             content::fill_empty(message, null);

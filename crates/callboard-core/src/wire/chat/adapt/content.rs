@@ -56,10 +56,10 @@ pub(super) fn join_parts(message: &mut Value) {
     }
 }
 
-/// Gives a message without content an empty string, or words where that is refused too.
-pub(super) fn fill_null(message: &mut Value, empty_is_refused: bool) {
+/// Gives a message without content an empty string.
+pub(super) fn fill_null(message: &mut Value) {
     if message.is_object() && is_null(message) {
-        set(message, "content", if empty_is_refused { NOTHING } else { "" });
+        set(message, "content", "");
     }
 }
 

@@ -25,6 +25,8 @@ pub enum Quirk {
     SystemRole,
     /// One system message first, then user and assistant strictly in turn.
     Alternation,
+    /// A user may not speak directly behind the result of a call.
+    UserAfterTool,
     /// Content may not be null or missing.
     NullContent,
     /// Content may not be an empty string.
@@ -60,6 +62,7 @@ impl Quirk {
             Self::DeveloperRole => "developer_role",
             Self::SystemRole => "system_role",
             Self::Alternation => "alternation",
+            Self::UserAfterTool => "user_after_tool",
             Self::NullContent => "null_content",
             Self::EmptyContent => "empty_content",
             Self::ContentParts => "content_parts",

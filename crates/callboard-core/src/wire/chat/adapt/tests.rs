@@ -19,7 +19,9 @@ fn check(rows: &[(Vec<Quirk>, Value, Value)]) {
 }
 
 fn messages(list: Value) -> Value {
-    json!({"model": "m", "messages": list})
+    let mut body = json!({"model": "m"});
+    body["messages"] = list;
+    body
 }
 
 #[test]
@@ -134,6 +136,13 @@ fn roles() {
             ),
         ),
         (
+            vec![Quirk::UserAfterTool],
+            messages(json!([{"role": "tool", "content": "a"}, {"role": "user", "content": "b"}])),
+            messages(
+                json!([{"role": "tool", "content": "a"}, {"role": "assistant", "content": "I have the results."}, {"role": "user", "content": "b"}]),
+            ),
+        ),
+        (
             vec![Quirk::Alternation],
             messages(json!([{"role": "user", "content": "a"}, {"role": "user", "content": "b"}])),
             messages(json!([{"role": "user", "content": "a\n\nb"}])),
@@ -165,7 +174,7 @@ fn contents() {
             messages(json!([assistant(json!(null)), tool(json!(""))])),
             messages(json!([assistant(json!("(no text)")), tool(json!("(no text)"))])),
         ),
-        (vec![Quirk::ContentParts], messages(json!([tool(parts.clone())])), messages(json!([tool(json!("a\nb"))]))),
+        (vec![Quirk::ContentParts], messages(json!([tool(parts)])), messages(json!([tool(json!("a\nb"))]))),
         (vec![Quirk::ContentParts], messages(json!([tool(mixed.clone())])), messages(json!([tool(mixed)]))),
         (
             vec![Quirk::MessageField("reasoning_content".to_owned()), Quirk::MessageField("role".to_owned())],
@@ -273,6 +282,7 @@ fn any_quirks() -> impl Strategy<Value = BTreeSet<Quirk>> {
         Quirk::DeveloperRole,
         Quirk::SystemRole,
         Quirk::Alternation,
+        Quirk::UserAfterTool,
         Quirk::NullContent,
         Quirk::EmptyContent,
         Quirk::ContentParts,

@@ -17,7 +17,9 @@ fn assistant(ids: &[&str]) -> Value {
 }
 
 fn call(id: &str, arguments: Value) -> Value {
-    json!({"id": id, "type": "function", "function": {"name": "f", "arguments": arguments}})
+    let mut call = json!({"id": id, "type": "function", "function": {"name": "f"}});
+    call["function"]["arguments"] = arguments;
+    call
 }
 
 fn result(id: &str) -> Value {
@@ -96,7 +98,7 @@ fn order() {
         (
             vec![ab.clone(), cd.clone(), result("c"), result("a"), user()],
             vec!["unanswered_call", "moved_result"],
-            vec![ab.clone(), result("a"), none("b"), cd.clone(), result("c"), none("d"), user()],
+            vec![ab.clone(), result("a"), none("b"), cd, result("c"), none("d"), user()],
         ),
         (
             vec![ab.clone(), ab.clone(), result("a"), result("b")],

@@ -52,7 +52,9 @@ pub(super) fn field(complaint: &Complaint, sent: &Sent<'_>) -> Option<Quirk> {
         }
         _ => None,
     };
-    let name = name.or_else(|| sent.fields().find(|field| names(words, &field.to_lowercase())));
+    // Roles are named like fields: `user` is both.
+    let named = || sent.fields().find(|field| !words.contains("role") && names(words, &field.to_lowercase()));
+    let name = name.or_else(named);
     quirk_of(name.filter(|name| !INDISPENSABLE.contains(name))?, sent)
 }
 

@@ -26,6 +26,12 @@ pub(super) fn alternation(Complaint { words, .. }: &Complaint, sent: &Sent<'_>) 
     (sent.has_role("system") && !words.contains("system")).then_some(Quirk::SystemRole)
 }
 
+/// `Unexpected role 'user' after role 'tool'`.
+pub(super) fn user_after_tool(Complaint { words, .. }: &Complaint, sent: &Sent<'_>) -> Option<Quirk> {
+    let named = words.contains("'user' after role 'tool'") || words.contains("user message after tool");
+    (named && sent.has_user_after_tool()).then_some(Quirk::UserAfterTool)
+}
+
 /// A role that is not known.
 pub(super) fn role(Complaint { words, path, .. }: &Complaint, sent: &Sent<'_>) -> Option<Quirk> {
     let signs = [

@@ -9,9 +9,11 @@ use crate::wire::chat::adapt::Quirk;
 /// What a complaint means for a request, if this rule knows it.
 pub(super) type Rule = fn(&Complaint, &Sent<'_>) -> Option<Quirk>;
 
-pub(super) const RULES: [Rule; 14] = [
+pub(super) const RULES: [Rule; 15] = [
     short_call_ids,
     tools_need_setup,
+    fields::message_field,
+    roles::user_after_tool,
     roles::alternation,
     roles::role,
     content_shape,
@@ -22,13 +24,12 @@ pub(super) const RULES: [Rule; 14] = [
     parallel_tool_calls,
     limit_by_another_name,
     tools,
-    fields::message_field,
     fields::field,
 ];
 
 /// Rules whose words mean nothing else, whatever the status.
-pub(super) const CERTAIN: [Rule; 6] =
-    [short_call_ids, tools_need_setup, roles::alternation, roles::role, content_shape, tools];
+pub(super) const CERTAIN: [Rule; 7] =
+    [short_call_ids, tools_need_setup, roles::user_after_tool, roles::alternation, roles::role, content_shape, tools];
 
 fn any(words: &str, signs: &[&str]) -> bool {
     signs.iter().any(|sign| words.contains(sign))

@@ -75,6 +75,10 @@ impl<'a> Sent<'a> {
         alternation::alternates(self.messages())
     }
 
+    pub(super) fn has_user_after_tool(&self) -> bool {
+        alternation::has_user_after_tool(self.messages())
+    }
+
     pub(super) fn has_null_content(&self, path: &[String]) -> bool {
         self.messages_at(path).iter().any(content::is_null)
     }

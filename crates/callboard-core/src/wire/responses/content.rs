@@ -1,0 +1,126 @@
+//! What a message or a tool's output says: a text, or a list of parts, as the parts of a chat message.
+//!
+//! Files and pictures are passed on when they travel inside the request; ids of files kept elsewhere cannot be followed.
+
+use serde_json::{Value, json};
+
+use super::fields::Fields;
+use crate::model::BadRequest;
+
+/// The parts of one message, in their order.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Content {
+    parts: Vec<Part>,
+}
+
+#[derive(Debug, Clone)]
+enum Part {
+    Text(String),
+    /// A picture, a file or a sound, as a chat part.
+    Medium(Value),
+}
+
+impl Content {
+    /// Reads a string or a list of parts; `media` tells whether anything but text may come.
+    pub(super) fn read(value: &Value, place: &str, media: bool) -> Result<Self, BadRequest> {
+        let parts = match value {
+            Value::String(text) => vec![Part::Text(text.clone())],
+            Value::Array(list) => read_parts(list, place, media)?,
+            _ => return Err(BadRequest::wrong_type(place, format!("{place} must be a string or a list of parts"))),
+        };
+        Ok(Self { parts })
+    }
+
+    /// All text, parts joined.
+    pub(super) fn text(&self) -> String {
+        self.parts.iter().filter_map(Part::text).collect()
+    }
+
+    /// The content of a chat message; a single text is a plain string, which every server takes.
+    pub(super) fn to_chat(&self) -> Value {
+        match self.parts.as_slice() {
+            [] => Value::from(""),
+            [Part::Text(text)] => text.as_str().into(),
+            parts => parts.iter().map(Part::to_chat).collect(),
+        }
+    }
+
+    /// The parts that are not text, which a chat server takes from users only.
+    pub(super) fn media(&self) -> Vec<Value> {
+        self.parts.iter().filter(|part| part.text().is_none()).map(Part::to_chat).collect()
+    }
+}
+
+impl Part {
+    fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Medium(_) => None,
+        }
+    }
+
+    fn to_chat(&self) -> Value {
+        match self {
+            Self::Text(text) => json!({"type": "text", "text": text}),
+            Self::Medium(part) => part.clone(),
+        }
+    }
+}
+
+fn read_parts(list: &[Value], place: &str, media: bool) -> Result<Vec<Part>, BadRequest> {
+    list.iter().enumerate().map(|(number, part)| read_part(part, &format!("{place}[{number}]"), media)).collect()
+}
+
+fn read_part(part: &Value, place: &str, media: bool) -> Result<Part, BadRequest> {
+    let fields = Fields::at(part, place)?;
+    let kind = fields.required_text("type", "for instance \"input_text\"")?;
+    match kind {
+        "input_text" | "output_text" | "text" => text_of(fields, "text"),
+        "refusal" => text_of(fields, "refusal"),
+        "input_image" if media => image(fields).map(Part::Medium),
+        "input_file" if media => file(fields).map(Part::Medium),
+        "input_audio" if media => {
+            let audio = fields.required("input_audio", "it must hold data and format")?;
+            Ok(Part::Medium(json!({"type": "input_audio", "input_audio": audio})))
+        }
+        _ => {
+            let place = fields.place("type");
+            let takes = if media { "text, image, file and audio parts" } else { "text parts only" };
+            Err(BadRequest::invalid(&place, format!("{place} is {kind:?}; this message takes {takes}")))
+        }
+    }
+}
+
+fn text_of(fields: Fields<'_>, key: &str) -> Result<Part, BadRequest> {
+    fields.required(key, "an empty string is fine")?;
+    Ok(Part::Text(fields.text(key)?.unwrap_or_default().to_owned()))
+}
+
+fn image(fields: Fields<'_>) -> Result<Value, BadRequest> {
+    no_stored_file(fields)?;
+    let url = fields.required_text("image_url", "it must be a URL or a data: URL")?;
+    Ok(match fields.text("detail")? {
+        Some(detail) => json!({"type": "image_url", "image_url": {"url": url, "detail": detail}}),
+        None => json!({"type": "image_url", "image_url": {"url": url}}),
+    })
+}
+
+fn file(fields: Fields<'_>) -> Result<Value, BadRequest> {
+    no_stored_file(fields)?;
+    let data = fields.required_text("file_data", "only files sent inside the request can be passed on")?;
+    Ok(match fields.text("filename")? {
+        Some(name) => json!({"type": "file", "file": {"file_data": data, "filename": name}}),
+        None => json!({"type": "file", "file": {"file_data": data}}),
+    })
+}
+
+fn no_stored_file(fields: Fields<'_>) -> Result<(), BadRequest> {
+    match fields.get("file_id") {
+        None => Ok(()),
+        Some(_) => {
+            let place = fields.place("file_id");
+            let message = format!("{place} names a stored file, and Callboard stores none; send its data instead");
+            Err(BadRequest::at(place, "unsupported_value", message))
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Errors about stored things: responses, conversations and items that are not there, or not in a state to be changed.
+
+use crate::model::BadRequest;
+use crate::wire::ApiError;
+
+impl ApiError {
+    /// A response that is not stored.
+    #[must_use]
+    pub fn response_not_found(id: &str) -> Self {
+        let message = format!("there is no response {id:?}; it was deleted, has expired, or was not stored");
+        Self::new(404, "response_not_found", message)
+    }
+
+    /// A conversation that does not exist.
+    #[must_use]
+    pub fn conversation_not_found(id: &str) -> Self {
+        let message = format!("there is no conversation {id:?}; make one with POST /v1/conversations");
+        Self::new(404, "conversation_not_found", message)
+    }
+
+    /// An item that a conversation does not hold.
+    #[must_use]
+    pub fn item_not_found(id: &str, conversation: &str) -> Self {
+        Self::new(404, "item_not_found", format!("the conversation {conversation:?} holds no item {id:?}"))
+    }
+
+    /// A response that cannot be cancelled, because only those in the background can.
+    #[must_use]
+    pub fn response_not_cancellable(id: &str) -> Self {
+        let message = format!("the response {id:?} is not in the background; end its connection to stop it");
+        Self::new(400, "response_not_cancellable", message)
+    }
+
+    /// A request that continues a response which is not stored.
+    #[must_use]
+    pub fn previous_response_not_found(id: &str) -> Self {
+        let message = format!("there is no response {id:?} to continue; was it sent with \"store\": false?");
+        BadRequest::at("previous_response_id", "previous_response_not_found", message).into()
+    }
+}

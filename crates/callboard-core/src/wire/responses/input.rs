@@ -1,0 +1,276 @@
+//! One item of a conversation as a client sends it or the store kept it: checked, and read for what it means to a chat model.
+//!
+//! Items that mean nothing to a chat model (thoughts, calls of tools hosted elsewhere) are passed over, not refused: clients
+//! send their whole history. An item of a kind nobody knows is refused, for it would be lost in silence.
+
+use serde_json::Value;
+
+use super::content::Content;
+use super::fields::Fields;
+use crate::model::BadRequest;
+
+/// Kinds that are passed over, besides all that end in `_call` and `_call_output`.
+const PASSED_OVER: [&str; 9] = [
+    "reasoning",
+    "mcp_list_tools",
+    "mcp_approval_request",
+    "mcp_approval_response",
+    "tool_search_output",
+    "program",
+    "program_output",
+    "additional_tools",
+    "configuration_update",
+];
+
+/// What an item means to a chat model.
+#[derive(Debug, Clone)]
+pub(super) enum Spoken {
+    /// Somebody said something.
+    Message {
+        /// Who.
+        role: Role,
+        /// What.
+        content: Content,
+    },
+    /// The model called a tool of the client.
+    Call(SpokenCall),
+    /// What the client's tool answered.
+    Output {
+        /// The call that is answered.
+        call_id: String,
+        /// The answer.
+        content: Content,
+    },
+    /// A tool that was run by the server, with its result.
+    Ran {
+        /// The call.
+        call: SpokenCall,
+        /// The result, or the error.
+        output: String,
+    },
+    /// A stored item, by its id.
+    Reference(String),
+    /// Nothing.
+    PassedOver,
+}
+
+/// Who speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// `system` and `developer`: not every chat server knows the second, so both are the first.
+    System,
+    /// The user.
+    User,
+    /// The model.
+    Assistant,
+}
+
+/// A call in a history.
+#[derive(Debug, Clone)]
+pub(super) struct SpokenCall {
+    pub(super) call_id: String,
+    pub(super) namespace: Option<String>,
+    pub(super) name: String,
+    pub(super) arguments: String,
+}
+
+impl Spoken {
+    /// Reads and checks an item; `place` is where it stands, such as `input[2]`.
+    pub(super) fn read(item: &Value, place: &str) -> Result<Self, BadRequest> {
+        let fields = Fields::at(item, place)?;
+        match fields.text("type")? {
+            Some("message") => message(fields),
+            Some("function_call") => Ok(Self::Call(call(fields)?)),
+            Some("function_call_output") => output(fields),
+            Some("mcp_call") => ran(fields),
+            Some("item_reference") => reference(fields),
+            Some(kind) => passed_over(kind, fields),
+            None if fields.get("role").is_some() => message(fields),
+            None if fields.get("id").is_some() => reference(fields),
+            None => {
+                let place = fields.place("type");
+                Err(BadRequest::missing(&place, format!("{place} is missing, for instance \"message\"")))
+            }
+        }
+    }
+}
+
+fn message(fields: Fields<'_>) -> Result<Spoken, BadRequest> {
+    fields.required("role", "write \"user\", \"system\", \"developer\" or \"assistant\"")?;
+    let role = match fields.one_of("role", &["user", "system", "developer", "assistant"])? {
+        Some("user") => Role::User,
+        Some("assistant") => Role::Assistant,
+        _ => Role::System,
+    };
+    let content = fields.required("content", "write a string or a list of parts")?;
+    let content = Content::read(content, &fields.place("content"), role == Role::User)?;
+    Ok(Spoken::Message { role, content })
+}
+
+fn call(fields: Fields<'_>) -> Result<SpokenCall, BadRequest> {
+    let call_id = fields.required_text("call_id", "it is the id by which the output answers the call")?;
+    let name = fields.required_text("name", "it is the function that was called")?;
+    fields.required("arguments", "write the call's JSON text")?;
+    let arguments = fields.text("arguments")?.unwrap_or_default();
+    let namespace = fields.text("namespace")?.filter(|namespace| !namespace.is_empty());
+    Ok(SpokenCall {
+        call_id: call_id.to_owned(),
+        namespace: namespace.map(str::to_owned),
+        name: name.to_owned(),
+        arguments: arguments.to_owned(),
+    })
+}
+
+fn output(fields: Fields<'_>) -> Result<Spoken, BadRequest> {
+    let call_id = fields.required_text("call_id", "it must be the call_id of the function_call that is answered")?;
+    let output = fields.required("output", "an empty string is fine")?;
+    let content = Content::read(output, &fields.place("output"), true)?;
+    Ok(Spoken::Output { call_id: call_id.to_owned(), content })
+}
+
+fn ran(fields: Fields<'_>) -> Result<Spoken, BadRequest> {
+    let id = fields.required_text("id", "it is the id of the call")?;
+    let name = fields.required_text("name", "it is the tool that was run")?;
+    let call = SpokenCall {
+        call_id: call_id_of(id),
+        namespace: None,
+        name: name.to_owned(),
+        arguments: fields.text("arguments")?.filter(|text| !text.is_empty()).unwrap_or("{}").to_owned(),
+    };
+    let output = match (fields.text("output")?, fields.get("error")) {
+        (Some(output), _) => output.to_owned(),
+        (None, Some(error)) => error_text(error),
+        (None, None) => String::new(),
+    };
+    Ok(Spoken::Ran { call, output })
+}
+
+/// A call that was run by the server has the letters of its call id in its item id.
+fn call_id_of(item_id: &str) -> String {
+    format!("call_{}", item_id.strip_prefix("mcp_").unwrap_or(item_id))
+}
+
+fn error_text(error: &Value) -> String {
+    let told = error.get("content").unwrap_or(error);
+    match (told, told.get("message")) {
+        (Value::String(text), _) | (_, Some(Value::String(text))) => text.clone(),
+        (Value::Array(parts), _) => parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)).collect(),
+        _ => told.to_string(),
+    }
+}
+
+fn reference(fields: Fields<'_>) -> Result<Spoken, BadRequest> {
+    Ok(Spoken::Reference(fields.required_text("id", "it must be the id of a stored item")?.to_owned()))
+}
+
+fn passed_over(kind: &str, fields: Fields<'_>) -> Result<Spoken, BadRequest> {
+    if PASSED_OVER.contains(&kind) || kind.ends_with("_call") || kind.ends_with("_call_output") {
+        return Ok(Spoken::PassedOver);
+    }
+    let place = fields.place("type");
+    let message = match kind {
+        "compaction" | "compaction_trigger" => {
+            format!("{place} is {kind:?}, a sealed history that only its maker can read; send the items themselves")
+        }
+        _ => format!("{place} is {kind:?}; known are message, function_call, function_call_output, item_reference, …"),
+    };
+    Err(BadRequest::at(place, "unsupported_value", message))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn faults_name_their_place() {
+        let table = [
+            (json!("hello"), "input[2]", "invalid_type"),
+            (json!({}), "input[2].type", "missing_required_field"),
+            (json!({"type": 1}), "input[2].type", "invalid_type"),
+            (json!({"type": "mesage"}), "input[2].type", "unsupported_value"),
+            (json!({"type": "compaction", "encrypted_content": "x"}), "input[2].type", "unsupported_value"),
+            (json!({"type": "message", "content": "x"}), "input[2].role", "missing_required_field"),
+            (json!({"role": "tool", "content": "x"}), "input[2].role", "invalid_value"),
+            (json!({"role": "user"}), "input[2].content", "missing_required_field"),
+            (json!({"role": "user", "content": 5}), "input[2].content", "invalid_type"),
+            (json!({"role": "user", "content": [1]}), "input[2].content[0]", "invalid_type"),
+            (json!({"role": "user", "content": [{}]}), "input[2].content[0].type", "missing_required_field"),
+            (json!({"role": "user", "content": [{"type": "video"}]}), "input[2].content[0].type", "invalid_value"),
+            (
+                json!({"role": "user", "content": [{"type": "input_text", "text": 1}]}),
+                "input[2].content[0].text",
+                "invalid_type",
+            ),
+            (
+                json!({"role": "user", "content": [{"type": "input_image", "file_id": "file_1"}]}),
+                "input[2].content[0].file_id",
+                "unsupported_value",
+            ),
+            (
+                json!({"role": "user", "content": [{"type": "input_file", "file_url": "http://x"}]}),
+                "input[2].content[0].file_data",
+                "missing_required_field",
+            ),
+            (
+                json!({"role": "system", "content": [{"type": "input_image", "image_url": "data:,"}]}),
+                "input[2].content[0].type",
+                "invalid_value",
+            ),
+            (
+                json!({"type": "function_call", "name": "a", "arguments": "{}"}),
+                "input[2].call_id",
+                "missing_required_field",
+            ),
+            (
+                json!({"type": "function_call", "call_id": "c", "arguments": "{}"}),
+                "input[2].name",
+                "missing_required_field",
+            ),
+            (
+                json!({"type": "function_call", "call_id": "c", "name": "a", "arguments": {}}),
+                "input[2].arguments",
+                "invalid_type",
+            ),
+            (json!({"type": "function_call_output", "output": "x"}), "input[2].call_id", "missing_required_field"),
+            (
+                json!({"type": "function_call_output", "call_id": "", "output": "x"}),
+                "input[2].call_id",
+                "invalid_value",
+            ),
+            (json!({"type": "function_call_output", "call_id": "c"}), "input[2].output", "missing_required_field"),
+            (json!({"type": "item_reference"}), "input[2].id", "missing_required_field"),
+            (json!({"type": "mcp_call", "name": "a"}), "input[2].id", "missing_required_field"),
+        ];
+        for (item, param, code) in table {
+            let error = Spoken::read(&item, "input[2]").expect_err(&item.to_string());
+            assert_eq!((error.param.as_deref(), error.code), (Some(param), code), "{item}");
+        }
+    }
+
+    #[test]
+    fn what_means_nothing_to_a_chat_model_is_passed_over() {
+        let kinds = ["reasoning", "web_search_call", "custom_tool_call", "custom_tool_call_output", "mcp_list_tools"];
+        for kind in kinds {
+            let item = json!({"type": kind});
+            assert!(matches!(Spoken::read(&item, "input[0]"), Ok(Spoken::PassedOver)), "{kind}");
+        }
+    }
+
+    #[test]
+    fn a_call_run_by_the_server_brings_its_result() {
+        let table = [
+            (json!({"output": "3"}), "3"),
+            (json!({"output": null, "error": {"type": "mcp_protocol_error", "message": "m", "code": 1}}), "m"),
+            (json!({"error": {"content": [{"type": "text", "text": "no"}], "type": "mcp_tool_execution_error"}}), "no"),
+            (json!({}), ""),
+        ];
+        for (rest, expected) in table {
+            let mut item = json!({"type": "mcp_call", "id": "mcp_Ab3", "name": "roll", "arguments": "{}"});
+            item.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+            let Ok(Spoken::Ran { call, output }) = Spoken::read(&item, "input[0]") else { panic!("{item}") };
+            assert_eq!((call.call_id.as_str(), output.as_str()), ("call_Ab3", expected));
+        }
+    }
+}

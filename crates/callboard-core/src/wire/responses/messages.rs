@@ -1,0 +1,285 @@
+//! Items of a conversation as chat messages, in an order that every chat server takes.
+//!
+//! Chat servers want the results of calls right behind the message that made them, and many want one system message, at the
+//! start. So calls that belong together go into one message, what was said between a call and its result waits until all
+//! results are there, and everything a client says to the model before the first turn becomes one system message.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use super::content::Content;
+use super::input::{Role, Spoken, SpokenCall};
+use super::tools::Tools;
+use crate::model::BadRequest;
+
+/// What the model is told where a tool answered with a picture alone.
+const SEE_BELOW: &str = "(see the next message)";
+
+/// Chat messages in the making.
+pub(super) struct Messages<'a> {
+    tools: &'a Tools,
+    system: Vec<String>,
+    /// True once anything came besides the instructions.
+    begun: bool,
+    done: Vec<Value>,
+    /// All calls so far, and whether each has its result.
+    answered: HashMap<String, bool>,
+    /// The client's calls in the last message with calls, as long as not all of them have results: id and place.
+    open: Vec<(String, String)>,
+    open_at: usize,
+    missing: usize,
+    waiting: Vec<Value>,
+}
+
+impl<'a> Messages<'a> {
+    /// No messages yet.
+    pub(super) fn new(tools: &'a Tools, instructions: Option<&str>) -> Self {
+        Self {
+            tools,
+            system: instructions.filter(|text| !text.is_empty()).map(str::to_owned).into_iter().collect(),
+            begun: false,
+            done: Vec::new(),
+            answered: HashMap::new(),
+            open: Vec::new(),
+            open_at: 0,
+            missing: 0,
+            waiting: Vec::new(),
+        }
+    }
+
+    /// Takes the next item; `place` is where it stands in the request.
+    pub(super) fn push(&mut self, spoken: &Spoken, place: &str) -> Result<(), BadRequest> {
+        self.begun |= !matches!(spoken, Spoken::Reference(_) | Spoken::PassedOver);
+        match spoken {
+            Spoken::Message { role, content } => self.message(*role, content),
+            Spoken::Call(call) => self.call(call, place)?,
+            Spoken::Output { call_id, content } => self.output(call_id, content, place)?,
+            Spoken::Ran { call, output } => self.ran(call, output, place)?,
+            Spoken::Reference(_) | Spoken::PassedOver => {}
+        }
+        Ok(())
+    }
+
+    /// All messages. A call without a result is refused: chat servers would refuse it in worse words.
+    pub(super) fn finish(self) -> Result<Vec<Value>, BadRequest> {
+        if let Some((id, place)) = self.open.iter().find(|(id, _)| self.answered.get(id) == Some(&false)) {
+            let message = format!(
+                "the call {id:?} has no output; send a function_call_output with this call_id before anything else is said"
+            );
+            return Err(BadRequest::at(place.as_str(), "missing_tool_output", message));
+        }
+        if !self.begun {
+            let message = "there is nothing to answer; send input, as a string or as a list of items";
+            return Err(BadRequest::missing("input", message));
+        }
+        let system = (!self.system.is_empty()).then(|| json!({"role": "system", "content": self.system.join("\n\n")}));
+        Ok(system.into_iter().chain(self.done).collect())
+    }
+
+    fn message(&mut self, role: Role, content: &Content) {
+        match role {
+            Role::System if self.done.is_empty() => self.system.push(content.text()),
+            Role::System => self.say(json!({"role": "system", "content": content.text()})),
+            Role::Assistant => self.say(json!({"role": "assistant", "content": content.text()})),
+            Role::User => self.say(json!({"role": "user", "content": content.to_chat()})),
+        }
+    }
+
+    fn say(&mut self, message: Value) {
+        if self.open.is_empty() { self.done.push(message) } else { self.waiting.push(message) }
+    }
+
+    fn call(&mut self, call: &SpokenCall, place: &str) -> Result<(), BadRequest> {
+        self.add_call(call, false, &format!("{place}.call_id"))?;
+        self.open.push((call.call_id.clone(), place.to_owned()));
+        self.missing += 1;
+        Ok(())
+    }
+
+    fn add_call(&mut self, call: &SpokenCall, answered: bool, place: &str) -> Result<(), BadRequest> {
+        if self.answered.insert(call.call_id.clone(), answered).is_some() {
+            let message = format!("{place} {:?} was used by an earlier call of this conversation", call.call_id);
+            return Err(BadRequest::at(place, "duplicate_tool_call_id", message));
+        }
+        let name = self.tools.past(call.namespace.as_deref(), &call.name);
+        let function = json!({"name": name, "arguments": call.arguments});
+        let entry = json!({"id": call.call_id, "type": "function", "function": function});
+        if self.open.is_empty() {
+            self.begin_calls();
+        }
+        match self.done.get_mut(self.open_at).and_then(|message| message.get_mut("tool_calls")) {
+            Some(Value::Array(calls)) => calls.push(entry),
+            _ => self.done.push(json!({"role": "assistant", "content": null, "tool_calls": [entry]})),
+        }
+        Ok(())
+    }
+
+    /// Calls go into the message that the model wrote before them, where there is one.
+    fn begin_calls(&mut self) {
+        let said = self.done.last_mut().filter(|last| {
+            last.get("role").and_then(Value::as_str) == Some("assistant") && last.get("tool_calls").is_none()
+        });
+        match said.and_then(Value::as_object_mut) {
+            Some(message) => {
+                message.insert("tool_calls".to_owned(), Value::Array(Vec::new()));
+            }
+            None => self.done.push(json!({"role": "assistant", "content": null, "tool_calls": []})),
+        }
+        self.open_at = self.done.len().saturating_sub(1);
+    }
+
+    fn output(&mut self, call_id: &str, content: &Content, place: &str) -> Result<(), BadRequest> {
+        let fault = match self.answered.get_mut(call_id) {
+            Some(answered) if !*answered => {
+                *answered = true;
+                None
+            }
+            Some(_) => Some("was answered before"),
+            None => Some("answers no earlier call"),
+        };
+        if let Some(fault) = fault {
+            let place = format!("{place}.call_id");
+            return Err(BadRequest::at(&place, "invalid_tool_call_id", format!("{place} {call_id:?} {fault}")));
+        }
+        let (text, media) = (content.text(), content.media());
+        let text = if text.is_empty() && !media.is_empty() { SEE_BELOW } else { &text };
+        self.done.push(json!({"role": "tool", "tool_call_id": call_id, "content": text}));
+        if !media.is_empty() {
+            self.waiting.push(json!({"role": "user", "content": media}));
+        }
+        self.close_calls();
+        Ok(())
+    }
+
+    fn ran(&mut self, call: &SpokenCall, output: &str, place: &str) -> Result<(), BadRequest> {
+        self.add_call(call, true, &format!("{place}.id"))?;
+        self.done.push(json!({"role": "tool", "tool_call_id": call.call_id, "content": output}));
+        Ok(())
+    }
+
+    fn close_calls(&mut self) {
+        self.missing = self.missing.saturating_sub(1);
+        if self.missing == 0 {
+            self.open.clear();
+            self.done.append(&mut self.waiting);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn messages(items: &Value) -> Result<Value, BadRequest> {
+        let tools = Tools::default();
+        let mut messages = Messages::new(&tools, Some("be kind"));
+        for (number, item) in items.as_array().unwrap().iter().enumerate() {
+            let place = format!("input[{number}]");
+            messages.push(&Spoken::read(item, &place)?, &place)?;
+        }
+        messages.finish().map(Value::Array)
+    }
+
+    fn call(id: &str) -> Value {
+        json!({"type": "function_call", "call_id": id, "name": "f", "arguments": "{}"})
+    }
+
+    fn output(id: &str) -> Value {
+        json!({"type": "function_call_output", "call_id": id, "output": id})
+    }
+
+    fn said(role: &str, text: &str) -> Value {
+        json!({"role": role, "content": text})
+    }
+
+    fn calls(content: &Value, ids: &[&str]) -> Value {
+        let list: Vec<Value> = ids
+            .iter()
+            .map(|id| json!({"id": id, "type": "function", "function": {"name": "f", "arguments": "{}"}}))
+            .collect();
+        json!({"role": "assistant", "content": content, "tool_calls": list})
+    }
+
+    fn tool(id: &str) -> Value {
+        json!({"role": "tool", "tool_call_id": id, "content": id})
+    }
+
+    #[test]
+    fn items_become_messages_in_an_order_that_chat_servers_take() {
+        let null = Value::Null;
+        let image = json!({"type": "input_image", "image_url": "data:,x", "detail": "low"});
+        let picture = json!({"type": "image_url", "image_url": {"url": "data:,x", "detail": "low"}});
+        let table = [
+            (json!([said("developer", "d")]), json!([said("system", "be kind\n\nd")])),
+            (
+                json!([said("developer", "d"), said("user", "u"), said("system", "later")]),
+                json!([said("system", "be kind\n\nd"), said("user", "u"), said("system", "later")]),
+            ),
+            (
+                json!([said("user", "u"), said("assistant", "t"), {"type": "reasoning", "id": "rs_1", "summary": []}, call("a"), call("b"), output("b"), output("a"), said("user", "v")]),
+                json!([
+                    said("system", "be kind"),
+                    said("user", "u"),
+                    calls(&json!("t"), &["a", "b"]),
+                    tool("b"),
+                    tool("a"),
+                    said("user", "v")
+                ]),
+            ),
+            (
+                json!([call("a"), output("a"), call("b"), output("b")]),
+                json!([said("system", "be kind"), calls(&null, &["a"]), tool("a"), calls(&null, &["b"]), tool("b")]),
+            ),
+            (
+                json!([call("a"), said("user", "between"), call("b"), output("a"), output("b")]),
+                json!([
+                    said("system", "be kind"),
+                    calls(&null, &["a", "b"]),
+                    tool("a"),
+                    tool("b"),
+                    said("user", "between")
+                ]),
+            ),
+            (
+                json!([call("a"), {"type": "mcp_call", "id": "mcp_1", "server_label": "c", "name": "f", "arguments": "{}", "output": "call_1"}, output("a")]),
+                json!([said("system", "be kind"), calls(&null, &["a", "call_1"]), tool("call_1"), tool("a")]),
+            ),
+            (
+                json!([call("a"), {"type": "function_call_output", "call_id": "a", "output": [image]}]),
+                json!([
+                    said("system", "be kind"), calls(&null, &["a"]),
+                    {"role": "tool", "tool_call_id": "a", "content": SEE_BELOW}, {"role": "user", "content": [picture]}
+                ]),
+            ),
+            (
+                json!([{"role": "user", "content": [{"type": "input_text", "text": "u"}, image]}]),
+                json!([said("system", "be kind"), {"role": "user", "content": [{"type": "text", "text": "u"}, picture]}]),
+            ),
+            (
+                json!([said("user", "u"), {"role": "assistant", "content": [{"type": "output_text", "text": "a"}, {"type": "refusal", "refusal": "b"}]}]),
+                json!([said("system", "be kind"), said("user", "u"), said("assistant", "ab")]),
+            ),
+        ];
+        for (items, expected) in table {
+            assert_eq!(messages(&items), Ok(expected), "{items}");
+        }
+    }
+
+    #[test]
+    fn outputs_answer_calls_once_and_calls_are_answered() {
+        let table = [
+            (json!([said("user", "u"), output("a")]), "input[1].call_id", "invalid_tool_call_id"),
+            (json!([call("a"), output("a"), output("a")]), "input[2].call_id", "invalid_tool_call_id"),
+            (json!([output("a"), call("a")]), "input[0].call_id", "invalid_tool_call_id"),
+            (json!([call("a"), output("a"), call("a")]), "input[2].call_id", "duplicate_tool_call_id"),
+            (json!([call("a"), call("b"), output("a"), said("user", "u")]), "input[1]", "missing_tool_output"),
+            (json!([]), "input", "missing_required_field"),
+            (json!([{"type": "reasoning", "summary": []}]), "input", "missing_required_field"),
+        ];
+        for (items, param, code) in table {
+            let error = messages(&items).expect_err(&items.to_string());
+            assert_eq!((error.param.as_deref(), error.code), (Some(param), code), "{items}");
+        }
+    }
+}

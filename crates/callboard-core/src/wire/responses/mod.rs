@@ -1,0 +1,31 @@
+//! The Responses API, both ways: a client's request in, as the body of a chat request; the turn's events out, as a stream or
+//! as one object. Models are always asked over Chat Completions.
+
+mod chat_body;
+mod content;
+mod conversation;
+mod errors;
+mod fields;
+mod format;
+mod ids;
+mod input;
+mod input_items;
+mod item;
+mod messages;
+mod notice;
+mod object;
+mod output;
+mod page;
+mod request;
+#[cfg(test)]
+mod tests;
+mod tool_choice;
+mod tools;
+mod writer;
+
+pub use conversation::{ConversationRequest, conversation_deleted, conversation_object, response_deleted};
+pub use ids::NewId;
+pub use object::{ResponseEnd, ResponseObject, ResponseStamp};
+pub use page::{PageQuery, whole_list};
+pub use request::ResponsesRequest;
+pub use writer::{EventWriter, Framing};

@@ -1,0 +1,123 @@
+//! Everything a stream can say about a response while it is made: these types are the wire format of its events.
+//!
+//! A number is put on each event when it is written; see the writer.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::item::{OutputItem, Part};
+
+/// One event of a stream.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "type")]
+pub(super) enum Notice {
+    #[serde(rename = "response.created")]
+    Created { response: Value },
+    #[serde(rename = "response.in_progress")]
+    InProgress { response: Value },
+    #[serde(rename = "response.completed")]
+    Completed { response: Value },
+    #[serde(rename = "response.incomplete")]
+    Incomplete { response: Value },
+    #[serde(rename = "response.failed")]
+    Failed { response: Value },
+    #[serde(rename = "error")]
+    Error { code: String, message: String, param: Option<String>, error: Value },
+    #[serde(rename = "response.output_item.added")]
+    ItemAdded { output_index: usize, item: OutputItem },
+    #[serde(rename = "response.output_item.done")]
+    ItemDone { output_index: usize, item: OutputItem },
+    #[serde(rename = "response.content_part.added")]
+    PartAdded { item_id: String, output_index: usize, content_index: usize, part: Part },
+    #[serde(rename = "response.content_part.done")]
+    PartDone { item_id: String, output_index: usize, content_index: usize, part: Part },
+    #[serde(rename = "response.output_text.delta")]
+    TextDelta { item_id: String, output_index: usize, content_index: usize, delta: String, logprobs: Vec<Value> },
+    #[serde(rename = "response.output_text.done")]
+    TextDone { item_id: String, output_index: usize, content_index: usize, text: String, logprobs: Vec<Value> },
+    #[serde(rename = "response.refusal.delta")]
+    RefusalDelta { item_id: String, output_index: usize, content_index: usize, delta: String },
+    #[serde(rename = "response.refusal.done")]
+    RefusalDone { item_id: String, output_index: usize, content_index: usize, refusal: String },
+    #[serde(rename = "response.reasoning_text.delta")]
+    ReasoningDelta { item_id: String, output_index: usize, content_index: usize, delta: String },
+    #[serde(rename = "response.reasoning_text.done")]
+    ReasoningDone { item_id: String, output_index: usize, content_index: usize, text: String },
+    #[serde(rename = "response.reasoning_summary_part.added")]
+    SummaryPartAdded { item_id: String, output_index: usize, summary_index: usize, part: Part },
+    #[serde(rename = "response.reasoning_summary_part.done")]
+    SummaryPartDone { item_id: String, output_index: usize, summary_index: usize, part: Part },
+    #[serde(rename = "response.reasoning_summary_text.delta")]
+    SummaryDelta { item_id: String, output_index: usize, summary_index: usize, delta: String },
+    #[serde(rename = "response.reasoning_summary_text.done")]
+    SummaryDone { item_id: String, output_index: usize, summary_index: usize, text: String },
+    #[serde(rename = "response.function_call_arguments.delta")]
+    CallDelta { item_id: String, output_index: usize, delta: String },
+    #[serde(rename = "response.function_call_arguments.done")]
+    CallDone { item_id: String, output_index: usize, name: String, arguments: String },
+    #[serde(rename = "response.mcp_call.in_progress")]
+    McpInProgress { item_id: String, output_index: usize },
+    #[serde(rename = "response.mcp_call_arguments.delta")]
+    McpDelta { item_id: String, output_index: usize, delta: String },
+    #[serde(rename = "response.mcp_call_arguments.done")]
+    McpDone { item_id: String, output_index: usize, arguments: String },
+    #[serde(rename = "response.mcp_call.completed")]
+    McpCompleted { item_id: String, output_index: usize },
+    #[serde(rename = "response.mcp_call.failed")]
+    McpFailed { item_id: String, output_index: usize },
+}
+
+/// Where a part stands.
+#[derive(Debug, Clone)]
+pub(super) struct PartPlace {
+    pub(super) item_id: String,
+    pub(super) output_index: usize,
+    pub(super) index: usize,
+}
+
+impl Notice {
+    /// A part begins.
+    pub(super) fn part_added(at: PartPlace, part: Part) -> Self {
+        let PartPlace { item_id, output_index, index } = at;
+        match part {
+            Part::SummaryText { .. } => Self::SummaryPartAdded { item_id, output_index, summary_index: index, part },
+            _ => Self::PartAdded { item_id, output_index, content_index: index, part },
+        }
+    }
+
+    /// A part grows.
+    pub(super) fn part_delta(at: PartPlace, part: &Part, delta: String, logprobs: Vec<Value>) -> Self {
+        let PartPlace { item_id, output_index, index: content_index } = at;
+        match part {
+            Part::OutputText { .. } => Self::TextDelta { item_id, output_index, content_index, delta, logprobs },
+            Part::Refusal { .. } => Self::RefusalDelta { item_id, output_index, content_index, delta },
+            Part::ReasoningText { .. } => Self::ReasoningDelta { item_id, output_index, content_index, delta },
+            Part::SummaryText { .. } => {
+                Self::SummaryDelta { item_id, output_index, summary_index: content_index, delta }
+            }
+        }
+    }
+
+    /// A part is whole: what it says, and that it is over.
+    pub(super) fn part_done(at: PartPlace, part: Part) -> [Self; 2] {
+        let PartPlace { item_id, output_index, index: content_index } = at;
+        let id = item_id.clone();
+        let said = match part.clone() {
+            Part::OutputText { text, logprobs, .. } => {
+                Self::TextDone { item_id, output_index, content_index, text, logprobs }
+            }
+            Part::Refusal { refusal } => Self::RefusalDone { item_id, output_index, content_index, refusal },
+            Part::ReasoningText { text } => Self::ReasoningDone { item_id, output_index, content_index, text },
+            Part::SummaryText { text } => {
+                Self::SummaryDone { item_id, output_index, summary_index: content_index, text }
+            }
+        };
+        let over = match part {
+            Part::SummaryText { .. } => {
+                Self::SummaryPartDone { item_id: id, output_index, summary_index: content_index, part }
+            }
+            _ => Self::PartDone { item_id: id, output_index, content_index, part },
+        };
+        [said, over]
+    }
+}

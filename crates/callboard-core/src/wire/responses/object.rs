@@ -1,0 +1,217 @@
+//! The response object: what the client asked for, what came out, and how it ended.
+//!
+//! It folds the same events that a stream is written from. In a stream it is shown at the beginning and at the end; alone, it
+//! is the whole reply, and what the store keeps.
+
+use serde_json::{Map, Value, json};
+
+use super::ResponsesRequest;
+use super::ids::NewId;
+use super::item::Status;
+use super::notice::Notice;
+use super::output::{Output, OutputSettings};
+use crate::model::{Finish, Usage};
+use crate::turn::Event;
+use crate::wire::ApiError;
+
+/// Fields that are shown as the client sent them, and what is shown where it sent none.
+const SHOWN: [(&str, &str); 17] = [
+    ("instructions", "null"),
+    ("max_output_tokens", "null"),
+    ("max_tool_calls", "null"),
+    ("metadata", "{}"),
+    ("parallel_tool_calls", "true"),
+    ("previous_response_id", "null"),
+    ("prompt_cache_key", "null"),
+    ("reasoning", "null"),
+    ("safety_identifier", "null"),
+    ("service_tier", "null"),
+    ("temperature", "null"),
+    ("tool_choice", "\"auto\""),
+    ("tools", "[]"),
+    ("top_logprobs", "null"),
+    ("top_p", "null"),
+    ("truncation", "\"disabled\""),
+    ("user", "null"),
+];
+
+/// What the caller knows about a response before it is made.
+pub struct ResponseStamp {
+    /// `resp_…`.
+    pub id: String,
+    /// Seconds since 1970.
+    pub created_at: u64,
+    /// The conversation it belongs to, also where the request names none.
+    pub conversation: Option<String>,
+    /// Who runs tools here: the character. Calls run here carry it as `server_label`.
+    pub server_label: String,
+    /// Makes ids for items.
+    pub new_id: NewId,
+}
+
+/// How a response ended.
+pub struct ResponseEnd<'a> {
+    /// Why the model stopped.
+    pub finish: Finish,
+    /// Tokens spent.
+    pub usage: &'a Usage,
+    /// Seconds since 1970.
+    pub completed_at: u64,
+}
+
+/// A response in the making, and when it is made.
+pub struct ResponseObject {
+    head: Map<String, Value>,
+    output: Output,
+    answers: bool,
+}
+
+impl ResponseObject {
+    /// A response that has not begun.
+    #[must_use]
+    pub fn new(request: &ResponsesRequest, stamp: ResponseStamp) -> Self {
+        let ResponseStamp { id, created_at, conversation, server_label, new_id } = stamp;
+        let summary = request.get("reasoning").and_then(|reasoning| reasoning.get("summary"));
+        let summaries = summary.and_then(Value::as_str).is_some_and(|word| word != "none");
+        let tools = request.tools.clone();
+        let output = Output::new(OutputSettings { new_id, tools, server_label, summaries });
+        Self { head: head(request, id, created_at, conversation), output, answers: request.generate }
+    }
+
+    /// The id.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        self.head.get("id").and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// Takes one event of the turn.
+    pub fn event(&mut self, event: Event) {
+        self.notice_event(event, &mut Vec::new());
+    }
+
+    /// The turn is over.
+    pub fn finish(&mut self, end: &ResponseEnd<'_>) {
+        self.notice_finish(end, &mut Vec::new());
+    }
+
+    /// The turn failed; what was said so far stays.
+    pub fn fail(&mut self, error: &ApiError) {
+        self.output.finish(Status::Incomplete, &mut Vec::new());
+        self.set("status", "failed".into());
+        self.set("error", json!({"code": error_code(error), "message": format!("{} ({})", error.message, error.code)}));
+    }
+
+    /// The turn was cancelled; what was said so far stays.
+    pub fn cancel(&mut self) {
+        self.output.finish(Status::Incomplete, &mut Vec::new());
+        self.set("status", "cancelled".into());
+    }
+
+    /// The items of the output, as they are stored and listed.
+    #[must_use]
+    pub fn output_items(&self) -> Vec<Value> {
+        self.output.items().iter().map(|item| serde_json::to_value(item).unwrap_or_default()).collect()
+    }
+
+    /// The object as it is now.
+    #[must_use]
+    pub fn to_value(&self) -> Value {
+        let mut object = self.head.clone();
+        object.insert("output".to_owned(), self.output_items().into());
+        Value::Object(object)
+    }
+
+    pub(super) fn notice_event(&mut self, event: Event, notices: &mut Vec<Notice>) {
+        self.output.event(event, notices);
+    }
+
+    pub(super) fn notice_finish(&mut self, end: &ResponseEnd<'_>, notices: &mut Vec<Notice>) {
+        let reason = match end.finish {
+            Finish::Stop | Finish::ToolCalls => None,
+            Finish::Length => Some("max_output_tokens"),
+            Finish::ContentFilter => Some("content_filter"),
+        };
+        if reason.is_none() && self.answers {
+            self.output.ensure_answer(notices);
+        }
+        let status = if reason.is_some() { Status::Incomplete } else { Status::Completed };
+        self.output.finish(status, notices);
+        self.set("usage", usage_json(end.usage));
+        match reason {
+            None => {
+                self.set("status", "completed".into());
+                self.set("completed_at", end.completed_at.into());
+                notices.push(Notice::Completed { response: self.to_value() });
+            }
+            Some(reason) => {
+                self.set("status", "incomplete".into());
+                self.set("incomplete_details", json!({"reason": reason}));
+                notices.push(Notice::Incomplete { response: self.to_value() });
+            }
+        }
+    }
+
+    fn set(&mut self, key: &str, value: Value) {
+        self.head.insert(key.to_owned(), value);
+    }
+}
+
+fn head(request: &ResponsesRequest, id: String, created_at: u64, conversation: Option<String>) -> Map<String, Value> {
+    let conversation = conversation.or_else(|| request.conversation.clone()).map(|id| json!({"id": id}));
+    let mut head = Map::new();
+    let mut set = |key: &str, value: Value| {
+        head.insert(key.to_owned(), value);
+    };
+    set("id", id.into());
+    set("object", "response".into());
+    set("created_at", created_at.into());
+    set("status", "in_progress".into());
+    set("completed_at", Value::Null);
+    set("background", false.into());
+    set("conversation", conversation.unwrap_or_default());
+    set("error", Value::Null);
+    set("incomplete_details", Value::Null);
+    set("model", request.model.as_str().into());
+    set("output", Value::Array(Vec::new()));
+    set("store", request.store.into());
+    set("text", text_json(request));
+    for (key, absent) in SHOWN {
+        let shown = request.get(key).cloned();
+        set(key, shown.unwrap_or_else(|| serde_json::from_str(absent).unwrap_or_default()));
+    }
+    set("usage", Value::Null);
+    head
+}
+
+fn text_json(request: &ResponsesRequest) -> Value {
+    let mut text = request.get("text").and_then(Value::as_object).cloned().unwrap_or_default();
+    if text.get("format").is_none_or(Value::is_null) {
+        text.insert("format".to_owned(), json!({"type": "text"}));
+    }
+    Value::Object(text)
+}
+
+/// This wire has a closed list of codes; ours stands in the message.
+fn error_code(error: &ApiError) -> &'static str {
+    match error.status {
+        429 => "rate_limit_exceeded",
+        400..=499 => "invalid_prompt",
+        _ => "server_error",
+    }
+}
+
+fn usage_json(usage: &Usage) -> Value {
+    let detail = |group: &str, key: &str| {
+        usage.details.get(group).and_then(|details| details.get(key)).and_then(Value::as_u64).unwrap_or(0)
+    };
+    let cached = detail("prompt_tokens_details", "cached_tokens");
+    let written = detail("prompt_tokens_details", "cache_write_tokens");
+    let reasoning = detail("completion_tokens_details", "reasoning_tokens");
+    json!({
+        "input_tokens": usage.prompt_tokens,
+        "input_tokens_details": {"cached_tokens": cached, "cache_write_tokens": written},
+        "output_tokens": usage.completion_tokens,
+        "output_tokens_details": {"reasoning_tokens": reasoning},
+        "total_tokens": usage.total_tokens(),
+    })
+}

@@ -1,0 +1,277 @@
+//! The output of a response while the turn goes on: engine events go in, items grow, and what a stream has to say comes out.
+//!
+//! Streamed and whole replies take this one path, so they cannot differ. At most one item grows at a time, besides tools
+//! that are being run here, of which several may be under way.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::ids::NewId;
+use super::item::{OutputItem, Part, Status};
+use super::notice::{Notice, PartPlace};
+use super::tools::Tools;
+use crate::contract::Call;
+use crate::model::CallId;
+use crate::turn::{Event, ToolOutcome, ToolResult};
+
+/// What the engine puts between the texts of two rounds; here each round's text is a message of its own.
+const BETWEEN_ROUNDS: &str = "\n\n";
+
+/// All items so far.
+pub(super) struct Output {
+    items: Vec<OutputItem>,
+    /// The item that grows.
+    open: Option<usize>,
+    /// Tools under way: the call, and the place of its item.
+    running: Vec<(CallId, usize)>,
+    /// White space that may become the beginning of a message.
+    blank: String,
+    logprobs: Vec<Value>,
+    settings: OutputSettings,
+}
+
+/// How items are made.
+pub(super) struct OutputSettings {
+    pub(super) new_id: NewId,
+    pub(super) tools: Arc<Tools>,
+    /// The character whose tools are run here.
+    pub(super) server_label: String,
+    /// The client asked for summaries of the thinking and does not look for the thinking itself.
+    pub(super) summaries: bool,
+}
+
+impl Output {
+    /// Nothing yet.
+    pub(super) fn new(settings: OutputSettings) -> Self {
+        let (items, running, logprobs) = (Vec::new(), Vec::new(), Vec::new());
+        Self { items, open: None, running, blank: String::new(), logprobs, settings }
+    }
+
+    /// The items in their order.
+    pub(super) fn items(&self) -> &[OutputItem] {
+        &self.items
+    }
+
+    /// Takes one event.
+    pub(super) fn event(&mut self, event: Event, notices: &mut Vec<Notice>) {
+        match event {
+            Event::Text(text) => self.text(text, notices),
+            Event::Reasoning(text) => self.reasoning(text, notices),
+            Event::Refusal(text) => self.refusal(text, notices),
+            Event::Logprobs(value) => self.logprobs(&value, notices),
+            Event::Call(call) => {
+                self.call_begins(&call.id, &call.name, notices);
+                self.call_grows(call.arguments.as_str().to_owned(), notices);
+                self.close(Status::Completed, notices);
+            }
+            Event::CallBegins { id, name } => self.call_begins(&id, &name, notices),
+            Event::CallGrows(text) => self.call_grows(text, notices),
+            Event::RunsTool(call) => self.runs(&call, notices),
+            Event::RanTool(result) => self.ran(result, notices),
+        }
+    }
+
+    /// The turn is over: what still grows ends with this status, and tools under way have no result.
+    pub(super) fn finish(&mut self, status: Status, notices: &mut Vec<Notice>) {
+        self.close(status, notices);
+        for (_, index) in std::mem::take(&mut self.running) {
+            self.item_done(index, Status::Incomplete, notices);
+        }
+    }
+
+    /// An answer without a word is still an answer: clients look for its message.
+    pub(super) fn ensure_answer(&mut self, notices: &mut Vec<Notice>) {
+        if self.items.iter().all(OutputItem::is_reasoning) {
+            let blank = std::mem::take(&mut self.blank);
+            self.begin(OutputItem::is_message, "msg", OutputItem::message, notices);
+            self.grow(Part::text(), blank, notices);
+        }
+    }
+
+    fn text(&mut self, text: String, notices: &mut Vec<Notice>) {
+        if self.is_open(OutputItem::is_message) {
+            return self.grow(Part::text(), text, notices);
+        }
+        self.blank.push_str(&text);
+        if self.blank.trim_ascii().is_empty() {
+            return;
+        }
+        let mut text = std::mem::take(&mut self.blank);
+        if self.items.iter().any(OutputItem::is_message)
+            && let Some(rest) = text.strip_prefix(BETWEEN_ROUNDS)
+        {
+            text = rest.to_owned();
+        }
+        self.begin(OutputItem::is_message, "msg", OutputItem::message, notices);
+        self.grow(Part::text(), text, notices);
+    }
+
+    fn refusal(&mut self, text: String, notices: &mut Vec<Notice>) {
+        self.begin(OutputItem::is_message, "msg", OutputItem::message, notices);
+        self.grow(Part::Refusal { refusal: String::new() }, text, notices);
+    }
+
+    fn reasoning(&mut self, text: String, notices: &mut Vec<Notice>) {
+        if text.is_empty() {
+            return;
+        }
+        self.begin(OutputItem::is_reasoning, "rs", OutputItem::reasoning, notices);
+        let text_kind = Part::ReasoningText { text: String::new() };
+        let kind = if self.settings.summaries { Part::SummaryText { text: String::new() } } else { text_kind };
+        self.grow(kind, text, notices);
+    }
+
+    /// Probabilities come behind the text they belong to.
+    fn logprobs(&mut self, value: &Value, notices: &mut Vec<Notice>) {
+        let list = value.get("content").and_then(Value::as_array);
+        self.logprobs.extend(list.into_iter().flatten().filter_map(logprob));
+        if self.is_open(OutputItem::is_message) && !self.logprobs.is_empty() {
+            self.grow(Part::text(), String::new(), notices);
+        }
+    }
+
+    fn call_begins(&mut self, id: &CallId, name: &str, notices: &mut Vec<Notice>) {
+        self.close(Status::Completed, notices);
+        let item_id = (self.settings.new_id)("fc");
+        let item = OutputItem::function_call(item_id, id.to_string(), self.settings.tools.own(name));
+        self.add(item, notices);
+        self.open = self.items.len().checked_sub(1);
+    }
+
+    fn call_grows(&mut self, delta: String, notices: &mut Vec<Notice>) {
+        let Some(output_index) = self.open else { return };
+        let Some(item) = self.items.get_mut(output_index) else { return };
+        item.push_arguments(&delta);
+        notices.push(Notice::CallDelta { item_id: item.id().to_owned(), output_index, delta });
+    }
+
+    /// The id of such an item has the letters of the call's id, so that one leads to the other without a table.
+    fn runs(&mut self, call: &Call, notices: &mut Vec<Notice>) {
+        self.close(Status::Completed, notices);
+        let letters = call.id.as_str().strip_prefix("call_").unwrap_or_default();
+        let item_id = format!("mcp_{letters}");
+        let output_index = self.items.len();
+        self.add(OutputItem::mcp_call(item_id.clone(), self.settings.server_label.clone(), call.name.clone()), notices);
+        let arguments = call.arguments.as_str().to_owned();
+        if let Some(item) = self.items.get_mut(output_index) {
+            item.push_arguments(&arguments);
+        }
+        notices.push(Notice::McpInProgress { item_id: item_id.clone(), output_index });
+        notices.push(Notice::McpDelta { item_id: item_id.clone(), output_index, delta: arguments.clone() });
+        notices.push(Notice::McpDone { item_id, output_index, arguments });
+        self.running.push((call.id.clone(), output_index));
+    }
+
+    /// A result of a call that never ran (the model got an error instead) has no item.
+    fn ran(&mut self, result: ToolResult, notices: &mut Vec<Notice>) {
+        let Some(number) = self.running.iter().position(|(id, _)| *id == result.id) else { return };
+        let (_, output_index) = self.running.remove(number);
+        let Some(item) = self.items.get_mut(output_index) else { return };
+        let success = result.outcome == ToolOutcome::Success;
+        item.set_result(result.text, success);
+        let item_id = item.id().to_owned();
+        notices.push(match success {
+            true => Notice::McpCompleted { item_id, output_index },
+            false => Notice::McpFailed { item_id, output_index },
+        });
+        notices.push(Notice::ItemDone { output_index, item: item.clone() });
+    }
+
+    fn is_open(&self, kind: fn(&OutputItem) -> bool) -> bool {
+        self.open.and_then(|index| self.items.get(index)).is_some_and(kind)
+    }
+
+    /// Makes sure that an item of this kind is the one that grows.
+    fn begin(
+        &mut self,
+        kind: fn(&OutputItem) -> bool,
+        prefix: &'static str,
+        make: fn(String) -> OutputItem,
+        notices: &mut Vec<Notice>,
+    ) {
+        if self.is_open(kind) {
+            return;
+        }
+        self.close(Status::Completed, notices);
+        let id = (self.settings.new_id)(prefix);
+        self.add(make(id), notices);
+        self.open = self.items.len().checked_sub(1);
+    }
+
+    fn add(&mut self, item: OutputItem, notices: &mut Vec<Notice>) {
+        notices.push(Notice::ItemAdded { output_index: self.items.len(), item: item.clone() });
+        self.items.push(item);
+    }
+
+    /// Puts text behind the last part of the open item, or begins a part when the last one is of another kind.
+    fn grow(&mut self, kind: Part, text: String, notices: &mut Vec<Notice>) {
+        let Some(output_index) = self.open else { return };
+        let Some(item) = self.items.get_mut(output_index) else { return };
+        if !item.last_part().is_some_and(|(_, part)| part.is_like(&kind)) {
+            end_part(item, output_index, notices);
+            begin_part(item, output_index, kind, notices);
+        }
+        let item_id = item.id().to_owned();
+        let Some((index, part)) = item.last_part() else { return };
+        let logprobs = match part {
+            Part::OutputText { .. } => std::mem::take(&mut self.logprobs),
+            _ => Vec::new(),
+        };
+        if text.is_empty() && logprobs.is_empty() {
+            return;
+        }
+        part.push(&text);
+        part.push_logprobs(&logprobs);
+        notices.push(Notice::part_delta(PartPlace { item_id, output_index, index }, part, text, logprobs));
+    }
+
+    fn close(&mut self, status: Status, notices: &mut Vec<Notice>) {
+        self.blank.clear();
+        let Some(output_index) = self.open.take() else { return };
+        let Some(item) = self.items.get_mut(output_index) else { return };
+        end_part(item, output_index, notices);
+        if let OutputItem::FunctionCall { id, name, arguments, .. } = item {
+            let (item_id, name, arguments) = (id.clone(), name.clone(), arguments.clone());
+            notices.push(Notice::CallDone { item_id, output_index, name, arguments });
+        }
+        self.item_done(output_index, status, notices);
+    }
+
+    fn item_done(&mut self, output_index: usize, status: Status, notices: &mut Vec<Notice>) {
+        let Some(item) = self.items.get_mut(output_index) else { return };
+        item.set_status(status);
+        notices.push(Notice::ItemDone { output_index, item: item.clone() });
+    }
+}
+
+fn begin_part(item: &mut OutputItem, output_index: usize, kind: Part, notices: &mut Vec<Notice>) {
+    let item_id = item.id().to_owned();
+    let Some(parts) = item.parts_mut(&kind) else { return };
+    notices.push(Notice::part_added(PartPlace { item_id, output_index, index: parts.len() }, kind.clone()));
+    parts.push(kind);
+}
+
+fn end_part(item: &mut OutputItem, output_index: usize, notices: &mut Vec<Notice>) {
+    let item_id = item.id().to_owned();
+    if let Some((index, part)) = item.last_part() {
+        notices.extend(Notice::part_done(PartPlace { item_id, output_index, index }, part.clone()));
+    }
+}
+
+/// One token's probability with all the keys that this wire promises.
+fn logprob(entry: &Value) -> Option<Value> {
+    let top = entry.get("top_logprobs").and_then(Value::as_array);
+    let top: Vec<Value> = top.into_iter().flatten().filter_map(bare_logprob).collect();
+    let mut whole = bare_logprob(entry)?;
+    whole.as_object_mut()?.insert("top_logprobs".to_owned(), top.into());
+    Some(whole)
+}
+
+fn bare_logprob(entry: &Value) -> Option<Value> {
+    let token = entry.get("token")?.as_str()?;
+    let logprob = entry.get("logprob").filter(|value| value.is_number())?;
+    let bytes = entry.get("bytes").filter(|bytes| bytes.is_array()).cloned();
+    let bytes = bytes.unwrap_or_else(|| token.as_bytes().to_vec().into());
+    Some(json!({"token": token, "bytes": bytes, "logprob": logprob}))
+}

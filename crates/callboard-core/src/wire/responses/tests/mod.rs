@@ -1,0 +1,5 @@
+//! Tests that need the whole wire: requests of every kind in, streams and objects out.
+
+mod cases;
+mod sequences;
+mod streams;

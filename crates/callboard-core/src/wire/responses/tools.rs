@@ -1,0 +1,273 @@
+//! The functions that a request offers, under names that a chat model can call, and the way back to the client's own names.
+//!
+//! Functions inside a `namespace` get one flat name each; a call to one goes back with its namespace and short name. Tools
+//! hosted by others are passed over. Schemas are checked later, with the chat request; [`Tools::place`] leads its faults back.
+
+use serde_json::{Map, Value, json};
+
+use super::fields::Fields;
+use crate::model::BadRequest;
+
+/// The longest name that strict servers take.
+const LONGEST_NAME: usize = 64;
+
+/// More functions than any model can be offered; the limit that is set for tools is checked with the chat request.
+const MOST_FUNCTIONS: usize = 4096;
+
+/// All functions on offer, in their order.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Tools {
+    offers: Vec<Offer>,
+}
+
+#[derive(Debug, Clone)]
+struct Offer {
+    /// The name that the model sees.
+    flat: String,
+    namespace: Option<String>,
+    name: String,
+    /// Where the client wrote it, such as `tools[1].tools[0]`.
+    place: String,
+    function: Map<String, Value>,
+}
+
+impl Tools {
+    /// Reads the `tools` of a request.
+    pub(super) fn read(list: Option<&Vec<Value>>) -> Result<Self, BadRequest> {
+        let mut tools = Self::default();
+        for (number, tool) in list.into_iter().flatten().enumerate() {
+            tools.take(tool, &format!("tools[{number}]"))?;
+        }
+        tools.flatten();
+        Ok(tools)
+    }
+
+    /// The `tools` of a chat request.
+    pub(super) fn to_chat(&self) -> Vec<Value> {
+        self.offers.iter().map(Offer::to_chat).collect()
+    }
+
+    /// True when no function is on offer.
+    pub(super) fn is_empty(&self) -> bool {
+        self.offers.is_empty()
+    }
+
+    /// The name on offer to the model for a client's own name.
+    pub(super) fn flat(&self, namespace: Option<&str>, name: &str) -> Option<&str> {
+        self.offers.iter().find(|offer| offer.is(namespace, name)).map(|offer| offer.flat.as_str())
+    }
+
+    /// The name under which a call of the past is shown to the model, whether or not its tool is still on offer.
+    pub(super) fn past(&self, namespace: Option<&str>, name: &str) -> String {
+        match (self.flat(namespace, name), namespace) {
+            (Some(flat), _) => flat.to_owned(),
+            (None, Some(namespace)) => joined(namespace, name),
+            (None, None) => name.to_owned(),
+        }
+    }
+
+    /// The client's own namespace and name for the name that the model called.
+    pub(super) fn own<'a>(&'a self, flat: &'a str) -> (Option<&'a str>, &'a str) {
+        let offer = self.offers.iter().find(|offer| offer.flat == flat);
+        offer.map_or((None, flat), |offer| (offer.namespace.as_deref(), &offer.name))
+    }
+
+    /// Where the client wrote the function that stands at this place of the chat request.
+    pub(super) fn place(&self, number: usize) -> Option<&str> {
+        self.offers.get(number).map(|offer| offer.place.as_str())
+    }
+
+    /// The client's own names, for messages.
+    pub(super) fn names(&self) -> String {
+        let names: Vec<&str> = self.offers.iter().map(|offer| offer.name.as_str()).collect();
+        if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+    }
+
+    fn take(&mut self, tool: &Value, place: &str) -> Result<(), BadRequest> {
+        let fields = Fields::at(tool, place)?;
+        match fields.required_text("type", "for instance \"function\"")? {
+            "function" => self.offer(fields, None, place),
+            "namespace" => self.namespace(fields),
+            _ => Ok(()),
+        }
+    }
+
+    fn namespace(&mut self, fields: Fields<'_>) -> Result<(), BadRequest> {
+        let namespace = fields.required_text("name", "it stands before the names of the tools inside")?;
+        let inside = fields.place("tools");
+        fields.required("tools", "it must be a list of functions")?;
+        for (number, tool) in fields.list("tools")?.into_iter().flatten().enumerate() {
+            let place = format!("{inside}[{number}]");
+            let fields = Fields::at(tool, &place)?;
+            if fields.required_text("type", "for instance \"function\"")? == "function" {
+                self.offer(fields, Some(namespace), &place)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn offer(&mut self, fields: Fields<'_>, namespace: Option<&str>, place: &str) -> Result<(), BadRequest> {
+        let name = tool_name(fields)?;
+        if self.offers.len() >= MOST_FUNCTIONS {
+            let message = format!("more than {MOST_FUNCTIONS} functions were sent");
+            return Err(BadRequest::at("tools", "too_many_tools", message));
+        }
+        if self.offers.iter().any(|offer| offer.is(namespace, name)) {
+            let message = format!("two tools are named {name:?}; names must be unique");
+            return Err(BadRequest::at(fields.place("name"), "duplicate_tool_name", message));
+        }
+        self.offers.push(Offer {
+            flat: name.to_owned(),
+            namespace: namespace.map(str::to_owned),
+            name: name.to_owned(),
+            place: place.to_owned(),
+            function: function(fields)?,
+        });
+        Ok(())
+    }
+
+    /// Gives the functions inside namespaces names that nothing else on offer has.
+    fn flatten(&mut self) {
+        let mut taken: Vec<String> =
+            self.offers.iter().filter(|offer| offer.namespace.is_none()).map(|offer| offer.flat.clone()).collect();
+        for offer in &mut self.offers {
+            let Some(namespace) = &offer.namespace else { continue };
+            offer.flat = free_name(joined(namespace, &offer.name), &taken);
+            taken.push(offer.flat.clone());
+        }
+    }
+}
+
+impl Offer {
+    fn is(&self, namespace: Option<&str>, name: &str) -> bool {
+        self.namespace.as_deref() == namespace && self.name == name
+    }
+
+    fn to_chat(&self) -> Value {
+        let mut function = Map::new();
+        function.insert("name".to_owned(), self.flat.as_str().into());
+        function.extend(self.function.clone());
+        json!({"type": "function", "function": function})
+    }
+}
+
+fn tool_name(fields: Fields<'_>) -> Result<&str, BadRequest> {
+    let name = fields.required_text("name", "a tool needs a name")?;
+    if name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-') {
+        return Ok(name);
+    }
+    let message = format!("{name:?} is no tool name; use letters, digits, _ and - only");
+    Err(BadRequest::at(fields.place("name"), "invalid_tool_name", message))
+}
+
+/// What a chat request says about a function, beside its name. Here a function without parameters may leave them out.
+fn function(fields: Fields<'_>) -> Result<Map<String, Value>, BadRequest> {
+    let mut function = Map::new();
+    if let Some(description) = fields.text("description")? {
+        function.insert("description".to_owned(), description.into());
+    }
+    let parameters = fields.object("parameters")?.cloned().map(Value::Object);
+    let parameters = parameters.unwrap_or_else(|| json!({"type": "object", "properties": {}}));
+    function.insert("parameters".to_owned(), parameters);
+    if let Some(strict) = fields.boolean("strict")? {
+        function.insert("strict".to_owned(), strict.into());
+    }
+    Ok(function)
+}
+
+/// `files` and `read` make `files__read`; what no function name may hold becomes `_`.
+fn joined(namespace: &str, name: &str) -> String {
+    let clean: String =
+        namespace.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();
+    let whole = format!("{}__{name}", clean.trim_end_matches('_'));
+    if whole.len() > LONGEST_NAME { name.to_owned() } else { whole }
+}
+
+fn free_name(wanted: String, taken: &[String]) -> String {
+    let is_free = |name: &String| !taken.contains(name);
+    let numbered = (2_usize..).map(|number| format!("{wanted}_{number}"));
+    std::iter::once(wanted.clone()).chain(numbered).find(is_free).unwrap_or(wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(tools: &Value) -> Result<Tools, BadRequest> {
+        Tools::read(tools.as_array())
+    }
+
+    #[test]
+    fn faults_name_their_place() {
+        let table = [
+            (json!([1]), "tools[0]", "invalid_type"),
+            (json!([{}]), "tools[0].type", "missing_required_field"),
+            (json!([{"type": "function"}]), "tools[0].name", "missing_required_field"),
+            (json!([{"type": "function", "name": "a b"}]), "tools[0].name", "invalid_tool_name"),
+            (json!([{"type": "function", "name": "a", "parameters": 1}]), "tools[0].parameters", "invalid_type"),
+            (json!([{"type": "function", "name": "a", "strict": 1}]), "tools[0].strict", "invalid_type"),
+            (json!([{"type": "function", "name": "a", "description": 1}]), "tools[0].description", "invalid_type"),
+            (
+                json!([{"type": "function", "name": "a"}, {"type": "function", "name": "a"}]),
+                "tools[1].name",
+                "duplicate_tool_name",
+            ),
+            (json!([{"type": "namespace", "name": "n"}]), "tools[0].tools", "missing_required_field"),
+            (
+                json!([{"type": "web_search"}, {"type": "namespace", "name": "n", "tools": [{"type": "function"}]}]),
+                "tools[1].tools[0].name",
+                "missing_required_field",
+            ),
+        ];
+        for (tools, param, code) in table {
+            let error = read(&tools).expect_err(&tools.to_string());
+            assert_eq!((error.param.as_deref(), error.code), (Some(param), code), "{tools}");
+        }
+    }
+
+    #[test]
+    fn namespaces_are_flattened_and_found_again() {
+        let inside = |name: &str| json!({"type": "function", "name": name});
+        let long = "n".repeat(80);
+        let tools = read(&json!([
+            {"type": "namespace", "name": "mcp__files", "description": "d", "tools": [inside("read"), {"type": "custom", "name": "x"}]},
+            {"type": "namespace", "name": "mcp__files__", "tools": [inside("read")]},
+            {"type": "web_search"},
+            inside("mcp__files__read_2"),
+            inside("read"),
+            {"type": "namespace", "name": "a.b", "tools": [inside("c")]},
+            {"type": "namespace", "name": long, "tools": [inside("read")]},
+        ]))
+        .unwrap();
+        let table = [
+            (Some("mcp__files"), "read", "mcp__files__read", "tools[0].tools[0]"),
+            (Some("mcp__files__"), "read", "mcp__files__read_3", "tools[1].tools[0]"),
+            (None, "mcp__files__read_2", "mcp__files__read_2", "tools[3]"),
+            (None, "read", "read", "tools[4]"),
+            (Some("a.b"), "c", "a_b__c", "tools[5].tools[0]"),
+            (Some(long.as_str()), "read", "read_2", "tools[6].tools[0]"),
+        ];
+        for (number, (namespace, name, flat, place)) in table.into_iter().enumerate() {
+            assert_eq!(tools.flat(namespace, name), Some(flat));
+            assert_eq!(tools.own(flat), (namespace, name));
+            assert_eq!(tools.place(number), Some(place));
+        }
+        assert_eq!(tools.past(Some("gone"), "read"), "gone__read");
+        assert_eq!(tools.own("other"), (None, "other"));
+    }
+
+    #[test]
+    fn a_chat_tool_has_the_nested_form() {
+        let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}});
+        let tools = read(&json!([
+            {"type": "function", "name": "a", "description": "d", "parameters": schema, "strict": true},
+            {"type": "function", "name": "b", "parameters": null, "strict": null},
+        ]))
+        .unwrap();
+        let expected = json!([
+            {"type": "function", "function": {"name": "a", "description": "d", "parameters": schema, "strict": true}},
+            {"type": "function", "function": {"name": "b", "parameters": {"type": "object", "properties": {}}}},
+        ]);
+        assert_eq!(Value::Array(tools.to_chat()), expected);
+    }
+}

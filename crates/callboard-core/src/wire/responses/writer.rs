@@ -1,0 +1,115 @@
+//! A response as a stream: every event with its number, without gaps, and the finished object in the last one.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::notice::Notice;
+use super::object::{ResponseEnd, ResponseObject};
+use crate::contract::Report;
+use crate::turn::Event;
+use crate::wire::ApiError;
+
+/// How events are set apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Framing {
+    /// As server-sent events.
+    ServerSent,
+    /// Each as one line of JSON, which is one message of a WebSocket.
+    Lines,
+}
+
+/// Writes the events of one response.
+pub struct EventWriter {
+    object: ResponseObject,
+    framing: Framing,
+    next: u64,
+    notices: Vec<Notice>,
+}
+
+#[derive(Serialize)]
+struct Numbered<'a> {
+    #[serde(flatten)]
+    notice: &'a Notice,
+    sequence_number: u64,
+}
+
+impl EventWriter {
+    /// A writer for a response that has not begun.
+    #[must_use]
+    pub fn new(object: ResponseObject, framing: Framing) -> Self {
+        Self { object, framing, next: 0, notices: Vec::new() }
+    }
+
+    /// Writes that the response has begun.
+    pub fn begin(&mut self, out: &mut String) {
+        let response = self.object.to_value();
+        self.notices.push(Notice::Created { response: response.clone() });
+        self.notices.push(Notice::InProgress { response });
+        self.write(out);
+    }
+
+    /// Writes what one event of the turn means.
+    pub fn event(&mut self, event: Event, out: &mut String) {
+        self.object.notice_event(event, &mut self.notices);
+        self.write(out);
+    }
+
+    /// Writes the end of a response, and before it what was done to keep the contract.
+    pub fn finish(&mut self, end: &ResponseEnd<'_>, report: &Report, out: &mut String) {
+        if self.framing == Framing::ServerSent {
+            if end.usage.estimated {
+                out.push_str(": callboard-usage estimated\n\n");
+            }
+            let _ = write!(out, ": callboard-contract {report}\n\n");
+        }
+        self.object.notice_finish(end, &mut self.notices);
+        self.write(out);
+    }
+
+    /// Writes that the response failed: the error as an event of its own, and the object as far as it came.
+    pub fn fail(&mut self, error: &ApiError, out: &mut String) {
+        self.object.fail(error);
+        self.notices.push(error_notice(error));
+        self.notices.push(Notice::Failed { response: self.object.to_value() });
+        self.write(out);
+    }
+
+    /// The response as far as it came.
+    #[must_use]
+    pub fn object(&self) -> &ResponseObject {
+        &self.object
+    }
+
+    /// The response, for those who stop writing; for instance to mark it as cancelled.
+    #[must_use]
+    pub fn into_object(self) -> ResponseObject {
+        self.object
+    }
+
+    fn write(&mut self, out: &mut String) {
+        for notice in self.notices.drain(..) {
+            let numbered = Numbered { notice: &notice, sequence_number: self.next };
+            let Ok(text) = serde_json::to_string(&numbered) else { continue };
+            self.next += 1;
+            let _ = match self.framing {
+                Framing::ServerSent => write!(out, "event: {}\ndata: {text}\n\n", kind_of(&text)),
+                Framing::Lines => writeln!(out, "{text}"),
+            };
+        }
+    }
+}
+
+/// The kind of an event is the first thing its text says.
+fn kind_of(text: &str) -> &str {
+    text.strip_prefix("{\"type\":\"").and_then(|rest| rest.split('"').next()).unwrap_or("message")
+}
+
+/// Some clients read the error at the top, as the types say, and some inside, as it is sent in practice.
+fn error_notice(error: &ApiError) -> Notice {
+    let body: Value = serde_json::from_str(&error.to_json()).unwrap_or_default();
+    let inner = body.get("error").cloned().unwrap_or_else(|| json!({"message": error.message}));
+    let (code, message, param) = (error.code.clone(), error.message.clone(), error.param.clone());
+    Notice::Error { code, message, param, error: inner }
+}
