@@ -6,6 +6,9 @@
 
 pub mod contract;
 pub mod dialect;
+pub mod journal;
 pub mod model;
+pub mod names;
+pub mod rehearsal;
 pub mod turn;
 pub mod wire;

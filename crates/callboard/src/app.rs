@@ -16,7 +16,7 @@ use crate::http::Keys;
 use crate::server;
 use crate::stage::{self, Cast, Conversations};
 use crate::telemetry;
-use crate::upstream::{Alias, Client, Tls, Upstream, Upstreams};
+use crate::upstream::{Alias, Client, Tls, Upstream, Upstreams, local_servers};
 
 /// What all threads share.
 pub struct App {
@@ -45,7 +45,8 @@ impl App {
         let limits = &settings.limits;
         let schema_limits =
             SchemaLimits { tools: limits.tools, depth: limits.schema_depth, properties: limits.schema_properties };
-        let upstreams = settings.upstreams.iter().map(upstream).collect::<anyhow::Result<Vec<_>>>()?;
+        let mut upstreams = settings.upstreams.iter().map(upstream).collect::<anyhow::Result<Vec<_>>>()?;
+        upstreams.push(Upstream::rehearsal(upstreams.is_empty()));
         let needs_tls = upstreams.iter().any(|upstream| upstream.url.starts_with("https:"));
         Ok(Self {
             tools: ToolCache::new(schema_limits),
@@ -98,12 +99,31 @@ fn upstream(settings: &UpstreamSettings) -> anyhow::Result<Upstream> {
     Ok(upstream)
 }
 
+/// Model servers that nobody named: the one that `OPENAI_BASE_URL` points at, or those on this machine.
+pub fn look_for_servers(settings: &mut Settings) -> anyhow::Result<()> {
+    if !settings.upstreams.is_empty() {
+        return Ok(());
+    }
+    let named = std::env::var("OPENAI_BASE_URL").ok().filter(|url| !url.is_empty());
+    let found = match named {
+        Some(url) => vec![UpstreamSettings::found(&url, std::env::var("OPENAI_API_KEY").ok())?],
+        None => {
+            let client = Client::new(&Tls::load(false)?, settings.timeouts.connect, settings.timeouts.first_byte);
+            let urls = server::block_on(local_servers(&client))?;
+            urls.iter().map(|url| UpstreamSettings::found(url, None)).collect::<Result<_, _>>()?
+        }
+    };
+    settings.upstreams = found;
+    Ok(())
+}
+
 /// Serves until the process is told to stop.
-pub fn serve(settings: Settings) -> anyhow::Result<()> {
+pub fn serve(mut settings: Settings) -> anyhow::Result<()> {
     telemetry::log::start(settings.log.as_str()).context("logging cannot be started")?;
     let listener =
         TcpListener::bind(settings.listen).with_context(|| format!("cannot listen on {}", settings.listen))?;
     let address = listener.local_addr()?;
+    look_for_servers(&mut settings)?;
     let app = Arc::new(App::build(settings)?);
     server::load_characters(&app)?;
     greet(&app, &address.to_string());
@@ -114,7 +134,8 @@ pub fn serve(settings: Settings) -> anyhow::Result<()> {
 fn greet(app: &App, address: &str) {
     let urls: Vec<&str> = app.settings.upstreams.iter().map(|upstream| upstream.url.as_str()).collect();
     let servers = match urls.as_slice() {
-        [] => "no model server yet: start with --upstream URL, for instance http://127.0.0.1:11434/v1".to_owned(),
+        [] => "no model server found: the built-in rehearsal model plays; connect a real one with --upstream URL"
+            .to_owned(),
         urls => format!("model server: {}", urls.join(", ")),
     };
     let version = env!("CARGO_PKG_VERSION");

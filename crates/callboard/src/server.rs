@@ -52,6 +52,11 @@ pub fn run(app: &Arc<App>, listener: StdListener) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Waits for something before anybody is served.
+pub fn block_on<T>(future: impl Future<Output = T>) -> std::io::Result<T> {
+    Ok(single_runtime()?.block_on(future))
+}
+
 /// Loads the characters before anybody is served. Without Python there are none, and the gateway serves all the same.
 pub fn load_characters(app: &App) -> std::io::Result<()> {
     single_runtime()?.block_on(async {

@@ -18,4 +18,4 @@ mod tool_result;
 pub use assemble::Assembler;
 pub use engine::Turn;
 pub use input::{Action, Ask, AskChoice, Ending, Event, Input, StageRules, TurnRequest, TurnSettings};
-pub use tool_result::{ToolOutcome, ToolResult};
+pub use tool_result::{Ran, ToolOutcome, ToolResult};

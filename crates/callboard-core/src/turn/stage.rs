@@ -191,7 +191,7 @@ impl StageTurn {
             let result = match place {
                 Place::Broken { raw, id, violation } => {
                     self.inspector.report.note(violation.kind.code(), Outcome::Reasked);
-                    ToolResult { id, text: stage_words(&raw, &violation), outcome: violation.kind.into() }
+                    ToolResult { id, text: stage_words(&raw, &violation), outcome: violation.kind.into(), ran: None }
                 }
                 Place::Valid(call) => match results.iter().find(|result| result.id == call.id) {
                     Some(result) => result.clone(),

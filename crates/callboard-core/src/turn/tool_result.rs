@@ -13,6 +13,17 @@ pub struct ToolResult {
     pub text: String,
     /// How it came out.
     pub outcome: ToolOutcome,
+    /// The tool, and the arguments it was run with, where it was run.
+    pub ran: Option<Ran>,
+}
+
+/// A tool that was run, with the arguments as it got them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ran {
+    /// The tool.
+    pub tool: String,
+    /// JSON text.
+    pub arguments: String,
 }
 
 /// How a call came out; the words are labels on `/metrics`.
@@ -60,7 +71,7 @@ impl ToolResult {
     /// The result of a call that an interruption kept from running.
     #[must_use]
     pub fn cancelled(id: CallId) -> Self {
-        Self { id, text: CANCELLED.to_owned(), outcome: ToolOutcome::Cancelled }
+        Self { id, text: CANCELLED.to_owned(), outcome: ToolOutcome::Cancelled, ran: None }
     }
 }
 

@@ -14,8 +14,11 @@ use crate::telemetry;
 use crate::upstream::{Client, Tls};
 
 /// Carries a command out; false when it found something wrong.
-pub fn run(command: Command, settings: Settings) -> anyhow::Result<bool> {
+pub fn run(command: Command, mut settings: Settings) -> anyhow::Result<bool> {
     telemetry::log::start("off").context("logging cannot be started")?;
+    if matches!(command, Command::Chat { .. } | Command::Upstreams(_)) {
+        app::look_for_servers(&mut settings)?;
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut out = std::io::stdout();
     let done = runtime.block_on(carry_out(command, settings, &mut out))?;

@@ -15,6 +15,9 @@ pub enum ConfigError {
         /// Who named it.
         origin: Origin,
     },
+    /// A server that the environment points at is no base URL.
+    #[error("OPENAI_BASE_URL is {0:?}, which is no base URL; give http://HOST:PORT/v1, or name one with --upstream")]
+    FoundUrl(String),
     /// A settings file is there and cannot be read.
     #[error("the settings file {file} cannot be read: {source}")]
     FileUnreadable {

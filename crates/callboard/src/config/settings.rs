@@ -3,7 +3,9 @@
 //! These are plain values for the rest of the program to read. How they are said, and what they
 //! default to, is not known here but in `table`.
 
+use super::error::ConfigError;
 use super::secret::{Secret, StoreUrl};
+use super::upstream_url;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -75,6 +77,13 @@ pub struct UpstreamSettings {
 }
 
 impl UpstreamSettings {
+    /// A server that was found, not said.
+    pub fn found(url: &str, key: Option<String>) -> Result<UpstreamSettings, ConfigError> {
+        let base = upstream_url::normal(url).ok_or_else(|| ConfigError::FoundUrl(url.to_owned()))?;
+        let key = key.and_then(|key| Secret::new(&key));
+        Ok(UpstreamSettings { url: base, key, ..UpstreamSettings::blank() })
+    }
+
     /// The empty form that every key of the table then fills in.
     pub(super) fn blank() -> UpstreamSettings {
         UpstreamSettings {

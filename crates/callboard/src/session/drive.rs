@@ -9,7 +9,7 @@ use callboard_core::wire::ApiError;
 use callboard_core::wire::chat::{ChatRequest, ReplyFault, ReplyReader};
 
 use super::stopwatch::{Bell, Stopwatch};
-use super::{Asking, Performer};
+use super::{Asking, Performer, Record};
 use crate::telemetry::metrics;
 use crate::upstream::{Busy, Failure, ReplyBody};
 
@@ -277,9 +277,9 @@ impl Session {
         self.parts.turn.step(Input::Interrupted { results }, &mut self.actions);
     }
 
-    /// The character's state after all that succeeded.
-    pub fn state(&self) -> Option<&str> {
-        self.parts.performer.as_ref().and_then(Performer::state)
+    /// The character's state and its journal after all that succeeded.
+    pub fn record(&self) -> Option<&Record> {
+        self.parts.performer.as_ref().map(Performer::record)
     }
 
     /// What this turn added to its conversation.

@@ -5,10 +5,13 @@
 mod asking;
 mod drive;
 mod performer;
+mod record;
 mod relay;
 mod stopwatch;
+pub mod undo_tool;
 
 pub use asking::Asking;
 pub use drive::{Progress, Session, SessionParts};
 pub use performer::Performer;
+pub use record::Record;
 pub use relay::{Observer, relay_body};

@@ -1,35 +1,47 @@
 //! A character's tools, run for one turn: in the order of the calls where the character keeps state, else at the same time.
 //!
-//! State is taken over only from calls that succeeded. What has run is known at any moment, so that an interruption can be
-//! recorded.
+//! Names in arguments are resolved first. State is taken over only from calls that succeeded, and every change is put in the
+//! journal. What has run is known at any moment, so that an interruption can be recorded.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use callboard_core::contract::Call;
-use callboard_core::turn::{ToolOutcome, ToolResult};
+use callboard_core::journal::CallNote;
+use callboard_core::names::resolve_arguments;
+use callboard_core::turn::{Ran, ToolOutcome, ToolResult};
 use callboard_python::{CallOrder, CallOutcome, Character, Failure, ToolFault};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
+use serde_json::{Map, Value};
 use tokio::time::Instant;
 
+use super::{Record, undo_tool};
 use crate::telemetry::stage as counters;
 
 /// Runs the tools of one character in one turn.
 pub struct Performer {
     character: Character,
-    state: Option<String>,
+    record: Record,
     deadline: Instant,
     done: Vec<ToolResult>,
     request_id: String,
 }
 
+/// A call as the tool gets it.
+struct Prepared {
+    call: Call,
+    arguments: String,
+}
+
 impl Performer {
-    /// A performer that goes on from a state and has until a deadline.
-    pub fn new(character: Character, state: Option<String>, deadline: Instant, request_id: String) -> Self {
-        Self { character, state, deadline, done: Vec::new(), request_id }
+    /// A performer that goes on from a record and has until a deadline.
+    pub fn new(character: Character, record: Record, deadline: Instant, request_id: String) -> Self {
+        Self { character, record, deadline, done: Vec::new(), request_id }
     }
 
-    /// The state after all that succeeded.
-    pub fn state(&self) -> Option<&str> {
-        self.state.as_deref()
+    /// The state and its journal after all that succeeded.
+    pub fn record(&self) -> &Record {
+        &self.record
     }
 
     /// True when the time for tools is over.
@@ -45,7 +57,7 @@ impl Performer {
     /// Runs the calls of one round.
     pub async fn run(&mut self, calls: Vec<Call>) -> Vec<ToolResult> {
         self.done.clear();
-        if self.state.is_some() {
+        if self.record.state().is_some() {
             self.run_in_order(calls).await;
         } else {
             self.run_together(calls).await;
@@ -55,23 +67,67 @@ impl Performer {
 
     async fn run_in_order(&mut self, calls: Vec<Call>) {
         for call in calls {
-            let outcome = self.character.call(order(&call, self.state.as_deref(), &self.request_id)).await;
-            self.take(&call, outcome);
+            if call.name == undo_tool::NAME && self.character.manifest().undo {
+                self.undo(&call);
+                continue;
+            }
+            let Some(prepared) = self.prepare(call).await else { continue };
+            let outcome = self.character.call(prepared.order(self.record.state(), &self.request_id)).await;
+            self.take(&prepared, outcome);
         }
     }
 
     async fn run_together(&mut self, calls: Vec<Call>) {
-        let (character, state, request_id) = (&self.character.clone(), self.state.clone(), self.request_id.clone());
-        let (state, request_id) = (state.as_deref(), request_id.as_str());
-        let started =
-            calls.into_iter().map(|call| async move { (character.call(order(&call, state, request_id)).await, call) });
+        let mut prepared = Vec::with_capacity(calls.len());
+        for call in calls {
+            prepared.extend(self.prepare(call).await);
+        }
+        let (character, request_id) = (&self.character.clone(), &self.request_id.clone());
+        let started = prepared
+            .into_iter()
+            .map(|prepared| async move { (character.call(prepared.order(None, request_id)).await, prepared) });
         let mut running: FuturesUnordered<_> = started.collect();
-        while let Some((outcome, call)) = running.next().await {
-            self.take(&call, outcome);
+        while let Some((outcome, prepared)) = running.next().await {
+            self.take(&prepared, outcome);
         }
     }
 
-    fn take(&mut self, call: &Call, outcome: CallOutcome) {
+    /// The call with its names resolved; one whose names are not known is answered at once.
+    async fn prepare(&mut self, call: Call) -> Option<Prepared> {
+        let manifest = self.character.manifest();
+        let mut arguments = call.arguments.as_str().to_owned();
+        let schema = manifest.tool(&call.name).map(|tool| &tool.parameters).filter(|_| manifest.has_get_names);
+        if let Some(schema) = schema
+            && let Ok(Some(names)) = self.character.names(self.record.state()).await
+        {
+            let mut map: Map<String, Value> = serde_json::from_str(&arguments).unwrap_or_default();
+            match resolve_arguments(schema, &mut map, &names) {
+                Ok(true) => arguments = Value::Object(map).to_string(),
+                Ok(false) => {}
+                Err(words) => {
+                    let text = format!("Error: Invalid parameters - {words}");
+                    counters::tool_error(ToolOutcome::Validation);
+                    self.done.push(ToolResult { id: call.id, text, outcome: ToolOutcome::Validation, ran: None });
+                    return None;
+                }
+            }
+        }
+        Some(Prepared { call, arguments })
+    }
+
+    fn undo(&mut self, call: &Call) {
+        let note = note(call, call.arguments.as_str(), "");
+        let (text, outcome) = match undo_tool::run(&mut self.record, call.arguments.as_str(), note) {
+            Ok(text) => (text, ToolOutcome::Success),
+            Err(words) => (format!("Error: {words}"), ToolOutcome::Execution),
+        };
+        let name = &self.character.manifest().name;
+        counters::tool_call(name, undo_tool::NAME, outcome, Duration::ZERO, Duration::ZERO);
+        let ran = Some(Ran { tool: call.name.clone(), arguments: call.arguments.as_str().to_owned() });
+        self.done.push(ToolResult { id: call.id.clone(), text, outcome, ran });
+    }
+
+    fn take(&mut self, Prepared { call, arguments }: &Prepared, outcome: CallOutcome) {
         let (text, kind) = match &outcome.result {
             Ok(text) => (text.clone(), ToolOutcome::Success),
             Err(failure) => {
@@ -81,12 +137,13 @@ impl Performer {
         };
         let manifest = self.character.manifest();
         let (request_id, character, tool) = (&self.request_id, &manifest.id, &call.name);
-        tracing::debug!(request_id, character, tool, arguments = call.arguments.as_str(), result = text, "Tool call");
+        tracing::debug!(request_id, character, tool, arguments, result = text, "Tool call");
         counters::tool_call(&manifest.name, tool, kind, outcome.queued, outcome.took);
-        if outcome.state.is_some() {
-            self.state = outcome.state;
+        if let Some(state) = outcome.state {
+            self.record.change(note(call, arguments, &text), state);
         }
-        self.done.push(ToolResult { id: call.id.clone(), text, outcome: kind });
+        let ran = Some(Ran { tool: call.name.clone(), arguments: arguments.clone() });
+        self.done.push(ToolResult { id: call.id.clone(), text, outcome: kind, ran });
     }
 
     /// What happened is an operator's business; what was said stays out of it.
@@ -105,8 +162,21 @@ impl Performer {
     }
 }
 
-fn order<'a>(call: &'a Call, state: Option<&'a str>, conversation: &'a str) -> CallOrder<'a> {
-    CallOrder { tool: &call.name, arguments: call.arguments.as_str(), state, conversation }
+impl Prepared {
+    fn order<'a>(&'a self, state: Option<&'a str>, conversation: &'a str) -> CallOrder<'a> {
+        CallOrder { tool: &self.call.name, arguments: &self.arguments, state, conversation }
+    }
+}
+
+fn note(call: &Call, arguments: &str, result: &str) -> CallNote {
+    let at = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
+    CallNote {
+        call_id: call.id.to_string(),
+        tool: call.name.clone(),
+        arguments: arguments.to_owned(),
+        result: result.to_owned(),
+        at: i64::try_from(at).unwrap_or(i64::MAX),
+    }
 }
 
 fn kind_of(failure: &Failure) -> ToolOutcome {

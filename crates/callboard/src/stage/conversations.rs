@@ -8,14 +8,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use callboard_core::wire::chat::PlainMessage;
 
 use super::chain::{Key, links};
+use crate::session::Record;
 
 /// A conversation at the end of a turn.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Snapshot {
     /// The prompt that was made when the conversation began.
     pub system_prompt: String,
-    /// The character's state as JSON text.
-    pub state: Option<String>,
+    /// The character's state and its journal.
+    pub record: Record,
     /// All messages so far, as they go to a model: also calls and results.
     pub messages: Vec<String>,
     /// What the client was told in a turn that it interrupted; it may have read less.
@@ -137,11 +138,11 @@ mod tests {
     }
 
     fn state(found: &Found) -> Option<&str> {
-        found.snapshot.as_ref().and_then(|snapshot| snapshot.state.as_deref())
+        found.snapshot.as_ref().and_then(|snapshot| snapshot.record.state())
     }
 
     fn with_state(state: &str) -> Snapshot {
-        Snapshot { state: Some(state.to_owned()), ..Snapshot::default() }
+        Snapshot { record: Record::new(Some(state.to_owned())), ..Snapshot::default() }
     }
 
     #[test]
@@ -183,6 +184,9 @@ mod tests {
         }
         assert_eq!(state(&store.find(start, &history(&["a", "ok", "?"]))), None);
         assert_eq!(state(&store.find(start, &history(&["c", "ok", "?"]))), Some("c"));
-        assert_eq!(store.named(start).and_then(|snapshot| snapshot.state.clone()).as_deref(), Some("c"));
+        assert_eq!(
+            store.named(start).and_then(|snapshot| snapshot.record.state().map(str::to_owned)).as_deref(),
+            Some("c")
+        );
     }
 }

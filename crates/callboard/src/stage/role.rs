@@ -3,6 +3,8 @@
 use callboard_python::{Character, ToolManifest};
 use serde_json::{Map, Value, json};
 
+use crate::session::undo_tool;
+
 /// A character that can play.
 pub struct Role {
     /// The loaded file.
@@ -13,7 +15,7 @@ pub struct Role {
 impl Role {
     /// A role for a loaded file.
     pub fn new(character: Character) -> Self {
-        let tools = offered(&character.manifest().tools);
+        let tools = offered(&character.manifest().tools, character.manifest().undo);
         Self { character, tools }
     }
 
@@ -23,9 +25,13 @@ impl Role {
     }
 }
 
-/// Tools in the form that models are offered.
-pub(super) fn offered(tools: &[ToolManifest]) -> Option<String> {
-    let list: Vec<Value> = tools.iter().map(offer).collect();
+/// Tools in the form that models are offered, with `undo` behind them where the character offers that.
+pub(super) fn offered(tools: &[ToolManifest], undo: bool) -> Option<String> {
+    let mut list: Vec<Value> = tools.iter().map(offer).collect();
+    if undo && !list.is_empty() {
+        let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+        list.push(undo_tool::offer(&names));
+    }
     (!list.is_empty()).then(|| Value::Array(list).to_string())
 }
 

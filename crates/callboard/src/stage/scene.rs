@@ -17,7 +17,7 @@ use super::chain::Key;
 use super::conversations::{Conversations, Found, Snapshot};
 use super::role::offered;
 use crate::config::Settings;
-use crate::session::{Asking, Performer, Progress, Session, SessionParts};
+use crate::session::{Asking, Performer, Progress, Record, Session, SessionParts};
 use crate::telemetry::stage as counters;
 use crate::upstream::{Client, Upstreams};
 
@@ -76,8 +76,8 @@ pub async fn begin(parts: SceneParts<'_>) -> Result<Scene, ApiError> {
     };
     let mut messages = snapshot.messages;
     messages.extend(history.into_iter().skip(found.covered).map(|message| message.json));
-    let prompt = full_prompt(&parts.role, &snapshot.system_prompt, snapshot.state.as_deref(), &system).await?;
-    let session = session(&parts, &prompt, &messages, snapshot.state).await?;
+    let prompt = full_prompt(&parts.role, &snapshot.system_prompt, snapshot.record.state(), &system).await?;
+    let session = session(&parts, &prompt, &messages, snapshot.record).await?;
     Ok(Scene {
         session,
         conversations: parts.conversations,
@@ -136,7 +136,8 @@ fn find(parts: &SceneParts<'_>, start: Key, history: &[PlainMessage]) -> Found {
 /// A conversation at its beginning.
 async fn open(role: &Role) -> Result<Snapshot, ApiError> {
     let opening = role.character.open().await.map_err(|failure| character_failed(role, &failure))?;
-    Ok(Snapshot { system_prompt: opening.system_prompt, state: opening.state, ..Snapshot::default() })
+    let record = Record::new(opening.state);
+    Ok(Snapshot { system_prompt: opening.system_prompt, record, ..Snapshot::default() })
 }
 
 fn character_failed(role: &Role, failure: &callboard_python::Failure) -> ApiError {
@@ -157,11 +158,11 @@ async fn session(
     parts: &SceneParts<'_>,
     prompt: &str,
     messages: &[String],
-    state: Option<String>,
+    record: Record,
 ) -> Result<Session, ApiError> {
     let manifest = parts.role.character.manifest();
     let model = model(parts).await?;
-    let tools = tools(&parts.role, state.as_deref()).await?;
+    let tools = tools(&parts.role, record.state()).await?;
     let body = request_body(parts, &model, prompt, messages, tools.as_deref());
     let (request, turn) = ChatRequest::read(body.into_bytes(), parts.tools)?;
     let routes = parts.upstreams.routes(&model, &parts.client, parts.authorization.as_ref()).await?;
@@ -182,7 +183,7 @@ async fn session(
         insists: stage.insist,
     };
     let deadline = Instant::now() + stage.turn;
-    let performer = Performer::new(parts.role.character.clone(), state, deadline, parts.request_id.clone());
+    let performer = Performer::new(parts.role.character.clone(), record, deadline, parts.request_id.clone());
     tracing::debug!(request_id = parts.request_id, character = manifest.id, model, "a character's turn");
     Ok(Session::new(SessionParts {
         turn: Turn::on_stage(turn, settings, rules, Box::new(parts.random)),
@@ -209,7 +210,7 @@ async fn model(parts: &SceneParts<'_>) -> Result<String, ApiError> {
 /// The tools on offer: those of the file, or what the character offers in this state.
 async fn tools(role: &Role, state: Option<&str>) -> Result<Option<String>, ApiError> {
     let own = role.character.tools(state).await.map_err(|failure| character_failed(role, &failure))?;
-    Ok(own.map_or_else(|| role.tools().map(str::to_owned), |tools| offered(&tools)))
+    Ok(own.map_or_else(|| role.tools().map(str::to_owned), |tools| offered(&tools, role.character.manifest().undo)))
 }
 
 fn request_body(parts: &SceneParts<'_>, model: &str, prompt: &str, messages: &[String], tools: Option<&str>) -> String {
@@ -259,7 +260,7 @@ impl Scene {
 
     /// The character's state after all that succeeded.
     pub fn state(&self) -> Option<&str> {
-        self.session.state()
+        self.session.record().and_then(Record::state)
     }
 
     fn listen(&mut self, events: &[Event]) {
@@ -293,7 +294,7 @@ impl Scene {
         let spoken = self.session.transcript().iter().map(message_text);
         Snapshot {
             system_prompt: self.system_prompt.clone(),
-            state: self.session.state().map(str::to_owned),
+            record: self.session.record().cloned().unwrap_or_default(),
             messages: self.messages.iter().cloned().chain(spoken).collect(),
             interrupted: None,
         }

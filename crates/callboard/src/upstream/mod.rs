@@ -10,6 +10,7 @@ mod health;
 mod learned;
 mod local;
 mod models;
+mod rehearsal;
 mod routing;
 mod upstreams;
 
@@ -21,5 +22,6 @@ pub use health::Busy;
 pub use learned::Learned;
 pub use local::LocalModel;
 pub use models::ModelList;
+pub use rehearsal::Rehearsal;
 pub use routing::{Alias, Route};
 pub use upstreams::{Upstream, Upstreams};

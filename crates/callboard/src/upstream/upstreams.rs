@@ -11,10 +11,11 @@ use super::health::{Busy, Health};
 use super::learned::Learned;
 use super::models::{self, ModelList};
 use super::routing::{Alias, Claim, Route};
-use super::{Client, Failure, LocalModel};
+use super::{Client, Failure, LocalModel, Rehearsal};
 use crate::config::ContractMode;
 
 const MOST_LIST_BYTES: usize = 4 << 20;
+const REHEARSAL: &str = "rehearsal";
 
 /// One model server.
 #[derive(Debug)]
@@ -54,6 +55,12 @@ impl Upstream {
     /// A model that lives in this process.
     pub fn local(name: &str, model: Arc<dyn LocalModel>) -> Self {
         Self { local: Some(model), ..Self::new(name) }
+    }
+
+    /// The rehearsal model. Beside other servers it is asked only by its name.
+    pub fn rehearsal(alone: bool) -> Self {
+        let models = if alone { Vec::new() } else { vec![REHEARSAL.to_owned()] };
+        Self { models, ..Self::local(REHEARSAL, Arc::new(Rehearsal)) }
     }
 
     /// Counts a request for as long as the guard lives.
@@ -130,7 +137,7 @@ impl Upstreams {
         match upstream.claim(search.model) {
             Claim::Served(model) => served(model),
             Claim::Foreign => search.known.extend(upstream.models.iter().cloned()),
-            Claim::Unsaid if self.list.len() == 1 => served(search.model.to_owned()),
+            Claim::Unsaid if self.is_only(upstream) => served(search.model.to_owned()),
             Claim::Unsaid => match self.list_of(number, search.client, search.authorization).await {
                 Ok(list) if list.iter().any(|entry| models::id_of(entry) == Some(search.model)) => {
                     served(search.model.to_owned());
@@ -139,6 +146,12 @@ impl Upstreams {
                 Err(failure) => search.failure = Some(failure),
             },
         }
+    }
+
+    /// True for the one server there is besides models in this process, or for one of these when there is nothing else.
+    fn is_only(&self, upstream: &Upstream) -> bool {
+        let servers = self.list.iter().filter(|upstream| upstream.local.is_none()).count();
+        if upstream.local.is_some() { servers == 0 } else { servers == 1 }
     }
 
     /// All models of all servers that answer; an error only when none does.
@@ -178,7 +191,11 @@ impl Upstreams {
     /// True when any server answers at all.
     pub async fn any_answers(&self, client: &Client) -> bool {
         for upstream in self.list.iter() {
-            if upstream.local.is_some() || answers(upstream, client).await {
+            let is_there = match upstream.local {
+                Some(_) => self.is_only(upstream),
+                None => answers(upstream, client).await,
+            };
+            if is_there {
                 return true;
             }
         }

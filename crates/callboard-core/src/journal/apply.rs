@@ -1,0 +1,204 @@
+//! Doing a patch to a value, whole or not at all.
+//!
+//! Each operation done is also told as a `Step`, which knows whether a token is an index or a key: two patches can be
+//! compared only with that knowledge.
+
+use serde_json::{Map, Value};
+
+use super::operation::{Operation, Patch};
+use super::pointer::Pointer;
+
+/// A patch that was not made for this value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a patch does not fit the value: nothing can be done at {path:?}")]
+pub struct Misfit {
+    /// Where it fails.
+    pub path: String,
+}
+
+/// One step down, with what it leads through.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Token {
+    /// A member of an object.
+    Key(String),
+    /// An element of an array.
+    Index(usize),
+}
+
+/// What an operation does to its place.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Act {
+    /// An element comes in, those behind it move up.
+    Insert(Value),
+    /// An element goes, those behind it move down.
+    Take,
+    /// A member comes in.
+    Join(Value),
+    /// What is there becomes another.
+    Replace(Value),
+    /// A member goes.
+    Leave,
+}
+
+/// An operation in the value that it was made for.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Step {
+    pub(super) path: Vec<Token>,
+    pub(super) act: Act,
+}
+
+impl Patch {
+    /// The value after all operations.
+    pub fn apply(&self, value: &Value) -> Result<Value, Misfit> {
+        let mut value = value.clone();
+        self.steps(&mut value)?;
+        Ok(value)
+    }
+
+    /// Does all operations and tells the steps. The value is spoilt when one does not fit.
+    pub(super) fn steps(&self, value: &mut Value) -> Result<Vec<Step>, Misfit> {
+        self.0.iter().map(|operation| perform(operation, value)).collect()
+    }
+}
+
+impl Step {
+    /// The same as an operation.
+    pub(super) fn into_operation(self) -> Operation {
+        let tokens = self.path.into_iter().map(|token| match token {
+            Token::Key(key) => key,
+            Token::Index(index) => index.to_string(),
+        });
+        let path = tokens.collect::<Pointer>();
+        match self.act {
+            Act::Insert(value) | Act::Join(value) => Operation::Add { path, value },
+            Act::Replace(value) => Operation::Replace { path, value },
+            Act::Take | Act::Leave => Operation::Remove { path },
+        }
+    }
+}
+
+fn perform(operation: &Operation, value: &mut Value) -> Result<Step, Misfit> {
+    let misfit = || Misfit { path: operation.path().to_string() };
+    let Some((last, way)) = operation.path().tokens().split_last() else {
+        return at_the_root(operation, value).ok_or_else(misfit);
+    };
+    let mut path = Vec::with_capacity(way.len() + 1);
+    let mut place = value;
+    for token in way {
+        place = descend(place, token, &mut path).ok_or_else(misfit)?;
+    }
+    let act = match place {
+        Value::Object(members) => {
+            path.push(Token::Key(last.clone()));
+            in_object(operation, members, last)
+        }
+        Value::Array(elements) => {
+            let index = index(last, elements.len()).ok_or_else(misfit)?;
+            path.push(Token::Index(index));
+            in_array(operation, elements, index)
+        }
+        _ => None,
+    };
+    Ok(Step { path, act: act.ok_or_else(misfit)? })
+}
+
+/// The whole value cannot be removed, only become another.
+fn at_the_root(operation: &Operation, value: &mut Value) -> Option<Step> {
+    let (Operation::Add { value: new, .. } | Operation::Replace { value: new, .. }) = operation else { return None };
+    *value = new.clone();
+    Some(Step { path: Vec::new(), act: Act::Replace(new.clone()) })
+}
+
+fn descend<'a>(place: &'a mut Value, token: &str, path: &mut Vec<Token>) -> Option<&'a mut Value> {
+    match place {
+        Value::Object(members) => {
+            path.push(Token::Key(token.to_owned()));
+            members.get_mut(token)
+        }
+        Value::Array(elements) => {
+            let index = index(token, elements.len())?;
+            path.push(Token::Index(index));
+            elements.get_mut(index)
+        }
+        _ => None,
+    }
+}
+
+fn in_object(operation: &Operation, members: &mut Map<String, Value>, key: &str) -> Option<Act> {
+    match operation {
+        Operation::Remove { .. } => members.shift_remove(key).map(|_| Act::Leave),
+        Operation::Replace { value, .. } => {
+            *members.get_mut(key)? = value.clone();
+            Some(Act::Replace(value.clone()))
+        }
+        Operation::Add { value, .. } => match members.insert(key.to_owned(), value.clone()) {
+            Some(_) => Some(Act::Replace(value.clone())),
+            None => Some(Act::Join(value.clone())),
+        },
+    }
+}
+
+fn in_array(operation: &Operation, elements: &mut Vec<Value>, index: usize) -> Option<Act> {
+    match operation {
+        Operation::Add { value, .. } if index <= elements.len() => {
+            elements.insert(index, value.clone());
+            Some(Act::Insert(value.clone()))
+        }
+        Operation::Add { .. } => None,
+        Operation::Replace { value, .. } => {
+            *elements.get_mut(index)? = value.clone();
+            Some(Act::Replace(value.clone()))
+        }
+        Operation::Remove { .. } if index < elements.len() => {
+            elements.remove(index);
+            Some(Act::Take)
+        }
+        Operation::Remove { .. } => None,
+    }
+}
+
+/// An index as the standard writes it: no sign, no leading zero; `-` is the place behind the last element.
+fn index(token: &str, length: usize) -> Option<usize> {
+    match token {
+        "-" => Some(length),
+        "0" => Some(0),
+        _ if token.starts_with(|first: char| matches!(first, '1'..='9')) => token.parse().ok(),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn patched(value: &Value, patch: Value) -> Option<String> {
+        let patch: Patch = serde_json::from_value(patch).unwrap();
+        patch.apply(value).ok().map(|value| value.to_string())
+    }
+
+    #[test]
+    fn operations_do_what_the_standard_says() {
+        let value = json!({"a": [1, 2], "b": {"0": true}, "c": null});
+        let cases = [
+            (json!([{"op": "add", "path": "/a/1", "value": 9}]), Some(r#"{"a":[1,9,2],"b":{"0":true},"c":null}"#)),
+            (json!([{"op": "add", "path": "/a/-", "value": 9}]), Some(r#"{"a":[1,2,9],"b":{"0":true},"c":null}"#)),
+            (json!([{"op": "add", "path": "/a/3", "value": 9}]), None),
+            (json!([{"op": "add", "path": "/a/01", "value": 9}]), None),
+            (json!([{"op": "replace", "path": "/a/2", "value": 9}]), None),
+            (json!([{"op": "remove", "path": "/a/0"}]), Some(r#"{"a":[2],"b":{"0":true},"c":null}"#)),
+            (json!([{"op": "remove", "path": "/a"}]), Some(r#"{"b":{"0":true},"c":null}"#)),
+            (json!([{"op": "remove", "path": "/b/0"}]), Some(r#"{"a":[1,2],"b":{},"c":null}"#)),
+            (json!([{"op": "remove", "path": "/b/1"}]), None),
+            (json!([{"op": "replace", "path": "/d", "value": 1}]), None),
+            (json!([{"op": "add", "path": "/d/e", "value": 1}]), None),
+            (json!([{"op": "add", "path": "/c/e", "value": 1}]), None),
+            (json!([{"op": "remove", "path": ""}]), None),
+            (json!([{"op": "add", "path": "", "value": 5}]), Some("5")),
+        ];
+        for (patch, expected) in cases {
+            assert_eq!(patched(&value, patch.clone()).as_deref(), expected, "{patch}");
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! One entry of a journal, and the state that a list of them leads to.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::apply::Misfit;
+use super::diff::diff;
+use super::operation::Patch;
+
+/// One change of a state: by a call, or by the undo of earlier entries.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Its place in the journal: 1, 2, 3 and so on.
+    pub sequence: u64,
+    /// Who did it, when, and what came of it.
+    #[serde(flatten)]
+    pub call: CallNote,
+    /// From the state before to the state after.
+    pub patch: Patch,
+    /// From the state after to the state before.
+    pub inverse: Patch,
+    /// For an undo: what it takes back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undoes: Option<Undoes>,
+    /// The undo that took this entry back, while it holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undone_by: Option<u64>,
+}
+
+/// What is told of a call, or of a request to undo.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallNote {
+    /// Its id, unique in the conversation.
+    pub call_id: String,
+    /// The tool; `undo` for an undo.
+    pub tool: String,
+    /// The arguments as JSON text.
+    pub arguments: String,
+    /// What the tool answered.
+    pub result: String,
+    /// When, in milliseconds since 1970, by the caller's clock.
+    pub at: i64,
+}
+
+/// What an undo takes back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Undoes {
+    /// The entry.
+    pub sequence: u64,
+    /// With or without those after it.
+    pub mode: Mode,
+}
+
+/// How far an undo reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// The entry and all after it, newest first.
+    Cascade,
+    /// The entry alone.
+    Single,
+}
+
+impl Entry {
+    /// The entry of a call; none where it changed nothing.
+    pub fn of_call(sequence: u64, call: CallNote, old: &Value, new: &Value) -> Option<Self> {
+        let patch = diff(old, new);
+        if patch.0.is_empty() {
+            return None;
+        }
+        Some(Self { sequence, call, patch, inverse: diff(new, old), undoes: None, undone_by: None })
+    }
+}
+
+/// The state after all entries.
+pub fn replay<'a>(initial: &Value, entries: impl IntoIterator<Item = &'a Entry>) -> Result<Value, Misfit> {
+    let mut state = initial.clone();
+    for entry in entries {
+        entry.patch.steps(&mut state)?;
+    }
+    Ok(state)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_entry_is_one_flat_object() {
+        let call = CallNote {
+            call_id: "call_1".to_owned(),
+            tool: "spend".to_owned(),
+            arguments: r#"{"cp":1.0}"#.to_owned(),
+            result: "done".to_owned(),
+            at: 1_790_000_000_123,
+        };
+        assert_eq!(Entry::of_call(1, call.clone(), &json!({"cp": 2}), &json!({"cp": 2})), None);
+        let entry = Entry::of_call(1, call, &json!({"cp": 2}), &json!({"cp": 1})).unwrap();
+        let text = serde_json::to_string(&entry).unwrap();
+        let expected = concat!(
+            r#"{"sequence":1,"call_id":"call_1","tool":"spend","arguments":"{\"cp\":1.0}","result":"done","at":1790000000123,"#,
+            r#""patch":[{"op":"replace","path":"/cp","value":1}],"inverse":[{"op":"replace","path":"/cp","value":2}]}"#,
+        );
+        assert_eq!(text, expected);
+        assert_eq!(serde_json::from_str::<Entry>(&text).unwrap(), entry);
+    }
+}

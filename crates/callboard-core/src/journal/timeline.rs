@@ -1,0 +1,178 @@
+//! Which entries of a journal hold, and with which patches: what is left when all undos are taken at their word.
+//!
+//! An undo with all after it drops the end of the list. An undo of one entry alone takes it out, and rewrites those behind it
+//! as if it had never been. Undoing an undo brings back the list from before it. Nothing is guessed: the same journal
+//! always gives the same timeline.
+
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use serde_json::Value;
+
+use super::apply::{Misfit, Step};
+use super::diff::diff_regardless_of_order;
+use super::entry::{Entry, Mode, Undoes};
+use super::operation::Patch;
+use super::pass::pass;
+use super::undo::UndoError;
+
+/// The calls that hold after some entries of a journal.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Held {
+    effects: Vec<Effect>,
+    undone_by: BTreeMap<u64, u64>,
+}
+
+/// A call that holds, with its patch in a history without the undone ones.
+#[derive(Debug, Clone)]
+struct Effect {
+    sequence: u64,
+    patch: Rc<Patch>,
+}
+
+/// A journal read from its beginning.
+pub(super) struct Timeline<'a> {
+    initial: &'a Value,
+    entries: &'a [Entry],
+    now: Held,
+    before_undos: HashMap<u64, Held>,
+}
+
+impl<'a> Timeline<'a> {
+    /// Reads a whole journal.
+    pub(super) fn read(initial: &'a Value, entries: &'a [Entry]) -> Result<Self, UndoError> {
+        let mut timeline = Self { initial, entries, now: Held::default(), before_undos: HashMap::new() };
+        for entry in entries {
+            match entry.undoes {
+                None => timeline.now.effects.push(Effect::of(entry)),
+                Some(undoes) => timeline.undo(entry.sequence, undoes)?,
+            }
+        }
+        Ok(timeline)
+    }
+
+    /// Goes on by one undo, whose own sequence is given.
+    pub(super) fn undo(&mut self, sequence: u64, undoes: Undoes) -> Result<(), UndoError> {
+        let target = undoes.sequence;
+        if let Some(by) = self.now.undone_by.get(&target) {
+            return Err(UndoError::AlreadyUndone { sequence: target, by: *by });
+        }
+        let is_undo = self.before_undos.contains_key(&target);
+        let next = match (is_undo, undoes.mode) {
+            (false, Mode::Cascade) => self.without_call_and_later(target, sequence)?,
+            (false, Mode::Single) => self.without_call(target, sequence)?,
+            (true, Mode::Cascade) => self.without_undo_and_later(target, sequence)?,
+            (true, Mode::Single) => self.without_undo(target, sequence)?,
+        };
+        self.before_undos.insert(sequence, std::mem::replace(&mut self.now, next));
+        Ok(())
+    }
+
+    /// The state that all calls that hold lead to.
+    pub(super) fn state(&self) -> Result<Value, Misfit> {
+        self.state_after(&self.now.effects)
+    }
+
+    /// The newest calls that hold, newest first.
+    pub(super) fn newest_calls(&self) -> impl Iterator<Item = u64> {
+        self.now.effects.iter().rev().map(|effect| effect.sequence)
+    }
+
+    /// Which undo took each undone entry back.
+    pub(super) fn undone_by(&self) -> &BTreeMap<u64, u64> {
+        &self.now.undone_by
+    }
+
+    fn state_after(&self, effects: &[Effect]) -> Result<Value, Misfit> {
+        let mut state = self.initial.clone();
+        for effect in effects {
+            effect.patch.steps(&mut state)?;
+        }
+        Ok(state)
+    }
+
+    fn place(&self, target: u64) -> Result<usize, UndoError> {
+        let place = self.now.effects.iter().position(|effect| effect.sequence == target);
+        place.ok_or(UndoError::UnknownSequence(target))
+    }
+
+    fn without_call_and_later(&self, target: u64, by: u64) -> Result<Held, UndoError> {
+        let mut held = self.now.clone();
+        for effect in held.effects.split_off(self.place(target)?) {
+            held.undone_by.insert(effect.sequence, by);
+        }
+        Ok(held)
+    }
+
+    fn without_call(&self, target: u64, by: u64) -> Result<Held, UndoError> {
+        let place = self.place(target)?;
+        let mut held = self.now.clone();
+        let later = held.effects.split_off(place + 1);
+        let with = self.state_after(&held.effects)?;
+        held.effects.truncate(place);
+        let without = self.state_after(&held.effects)?;
+        held.effects.extend(self.rewritten(target, &with, &without, later)?);
+        held.undone_by.insert(target, by);
+        Ok(held)
+    }
+
+    /// Back to the list from before an undo. Calls and undos since then go with it.
+    fn without_undo_and_later(&self, target: u64, by: u64) -> Result<Held, UndoError> {
+        let mut held = self.before(target)?;
+        for entry in self.entries.iter().filter(|entry| entry.sequence >= target && entry.sequence < by) {
+            let by = self.now.undone_by.get(&entry.sequence).copied().unwrap_or(by);
+            held.undone_by.insert(entry.sequence, by);
+        }
+        Ok(held)
+    }
+
+    /// The list from before an undo, with the calls since then behind it.
+    fn without_undo(&self, target: u64, by: u64) -> Result<Held, UndoError> {
+        let since = self.entries.iter().filter(|entry| entry.sequence > target && entry.sequence < by);
+        for entry in since {
+            if entry.undoes.is_some() || self.now.undone_by.contains_key(&entry.sequence) {
+                return Err(UndoError::UndoneSince { sequence: target, since: entry.sequence });
+            }
+        }
+        let mut held = self.before(target)?;
+        let first_later = self.now.effects.partition_point(|effect| effect.sequence < target);
+        let mut now = self.now.effects.clone();
+        let later = now.split_off(first_later);
+        let (with, without) = (self.state_after(&now)?, self.state_after(&held.effects)?);
+        held.effects.extend(self.rewritten(target, &with, &without, later)?);
+        held.undone_by.insert(target, by);
+        Ok(held)
+    }
+
+    fn before(&self, undo: u64) -> Result<Held, UndoError> {
+        self.before_undos.get(&undo).cloned().ok_or(UndoError::UnknownSequence(undo))
+    }
+
+    /// Later effects, made for the state `with`, rewritten for the state `without`.
+    fn rewritten(
+        &self,
+        target: u64,
+        with: &Value,
+        without: &Value,
+        later: Vec<Effect>,
+    ) -> Result<Vec<Effect>, UndoError> {
+        let mut state = with.clone();
+        let mut away = diff_regardless_of_order(with, without).steps(&mut state.clone())?;
+        let mut rewritten = Vec::with_capacity(later.len());
+        for effect in later {
+            let steps = effect.patch.steps(&mut state)?;
+            let (still_away, steps) = pass(away, steps)
+                .map_err(|clash| UndoError::conflict(self.entries, target, effect.sequence, clash.step))?;
+            away = still_away;
+            let patch = Patch(steps.into_iter().map(Step::into_operation).collect());
+            rewritten.push(Effect { sequence: effect.sequence, patch: Rc::new(patch) });
+        }
+        Ok(rewritten)
+    }
+}
+
+impl Effect {
+    fn of(entry: &Entry) -> Self {
+        Self { sequence: entry.sequence, patch: Rc::new(entry.patch.clone()) }
+    }
+}

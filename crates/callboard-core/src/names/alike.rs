@@ -1,0 +1,355 @@
+//! How alike two rows of sounds are: the cheapest way to turn one into the other, where near sounds cost little.
+//!
+//! Costs are in hundredths of a whole consonant. What a listener mixes up is cheap (voiced and unvoiced, `m` and `n`, vowels),
+//! what carries a word is dear (the sound it begins with). [`Voice`] holds what can be prepared, so that most pairs are told
+//! apart by one comparison of bits.
+
+use super::sound::Sound::{self, A, B, Ch, D, E, F, G, H, I, J, K, L, M, N, O, P, R, S, Sh, T, Th, U, V, W, Y, Z};
+
+const SOUNDS: usize = 26;
+
+/// Longer rows are not compared by sound.
+const LONGEST: usize = 40;
+
+/// Two sounds that are no likeness of each other.
+const FOREIGN: u16 = 90;
+
+/// A faint sound (`w`, `y`, `h`) for any other.
+const FAINT: u16 = 75;
+
+/// One vowel for another, where the table below has nothing nearer.
+const OTHER_VOWEL: u16 = 20;
+
+/// The first sound counts this much more, in hundredths.
+const ONSET: u16 = 140;
+
+/// The last consonant counts this much, in hundredths.
+const CODA: u16 = 70;
+
+/// Short rows resemble each other by chance: at this weight differences count double, in longer ones hardly more than once.
+const CHANCE: f64 = 240.0;
+
+/// Differences are measured against this much more than the row weighs: recognisers err boldly, and names are few.
+const LENIENCE: f64 = 1.4;
+
+/// Rows less alike than this are different.
+const ALIKE: f64 = 0.75;
+
+/// A row lighter than this share of the other, in hundredths, cannot be alike: what it lacks costs more than [`ALIKE`] allows.
+const LIGHTER_AT_LEAST: u32 = 65;
+
+/// From as many consonants on, rows of any words have most kinds in common, and more is asked for.
+const LONG: u32 = 8;
+
+/// Rows with fewer consonants of the same kind are alike only if they are the same.
+const CONSONANTS_AT_LEAST: u32 = 2;
+
+/// Pairs that are mixed up, and what it costs to take one for the other.
+const NEAR: &[(Sound, Sound, u16)] = &[
+    (A, E, 10),
+    (A, O, 10),
+    (E, I, 10),
+    (O, U, 10),
+    (A, U, 15),
+    (P, B, 20),
+    (T, D, 20),
+    (K, G, 20),
+    (F, V, 20),
+    (S, Z, 10),
+    (Ch, J, 20),
+    (Sh, Ch, 30),
+    (Sh, J, 35),
+    (S, Sh, 30),
+    (Z, J, 35),
+    (S, Ch, 45),
+    (S, J, 50),
+    (Z, Sh, 40),
+    (Th, F, 30),
+    (Th, T, 30),
+    (Th, S, 35),
+    (Th, D, 30),
+    (Th, V, 40),
+    (Th, Z, 40),
+    (V, B, 35),
+    (F, P, 40),
+    (V, W, 40),
+    (F, B, 50),
+    (V, P, 50),
+    (B, W, 60),
+    (M, N, 30),
+    (N, L, 60),
+    (L, R, 50),
+    (L, W, 50),
+    (R, W, 45),
+    (M, B, 60),
+    (N, D, 60),
+    (M, V, 70),
+    (M, P, 70),
+    (N, T, 70),
+    (K, Ch, 35),
+    (G, J, 30),
+    (K, J, 60),
+    (T, Ch, 40),
+    (T, Sh, 45),
+    (D, J, 40),
+    (Y, J, 50),
+    (T, S, 60),
+    (D, Z, 60),
+    (K, S, 70),
+    (T, K, 55),
+    (P, T, 60),
+    (P, K, 60),
+    (B, D, 60),
+    (D, G, 60),
+    (B, G, 60),
+    (T, G, 70),
+    (D, K, 70),
+    (K, H, 60),
+    (D, R, 60),
+    (T, R, 75),
+    (H, F, 60),
+    (M, G, 70),
+    (N, G, 70),
+    (M, R, 70),
+    (M, L, 70),
+    (N, R, 65),
+    (Y, W, 40),
+    (H, W, 40),
+    (H, Y, 40),
+    (H, R, 50),
+];
+
+static REPLACED: [[u16; SOUNDS]; SOUNDS] = replacement_costs();
+
+const fn replacement_costs() -> [[u16; SOUNDS]; SOUNDS] {
+    let mut costs = [[FOREIGN; SOUNDS]; SOUNDS];
+    let mut one = 0;
+    while one < SOUNDS {
+        let mut other = 0;
+        while other < SOUNDS {
+            if one == other {
+                costs[one][other] = 0;
+            } else if one <= U as usize && other <= U as usize {
+                costs[one][other] = OTHER_VOWEL;
+            } else if one >= W as usize || other >= W as usize {
+                costs[one][other] = FAINT;
+            }
+            other += 1;
+        }
+        one += 1;
+    }
+    let mut place = 0;
+    while place < NEAR.len() {
+        let (one, other, cost) = NEAR[place];
+        costs[one as usize][other as usize] = cost;
+        costs[other as usize][one as usize] = cost;
+        place += 1;
+    }
+    costs
+}
+
+/// What it costs to leave a sound out, which is also its weight.
+fn left_out(sound: Sound) -> u16 {
+    match sound {
+        A | E | I | O | U => 30,
+        H => 30,
+        W | Y => 40,
+        R => 60,
+        L => 65,
+        P | B | T | D | K | G | M | N => 75,
+        F | V | Th | S | Z | Sh | Ch | J => 80,
+    }
+}
+
+/// Kinds of consonants, for the quick comparison; sounds that come and go belong to none.
+fn kind(sound: Sound) -> Option<u32> {
+    match sound {
+        P | B | F | V => Some(0),
+        T | D | Th => Some(1),
+        K | G => Some(2),
+        S | Z | Sh | Ch | J => Some(3),
+        M | N => Some(4),
+        L => Some(5),
+        R => Some(6),
+        A | E | I | O | U | W | Y | H => None,
+    }
+}
+
+/// A row of sounds with what is needed to compare it quickly.
+#[derive(Clone, Debug)]
+pub(super) struct Voice {
+    pub(super) sounds: Vec<Sound>,
+    outline: Outline,
+}
+
+/// What can be said about a row without going through it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Outline {
+    /// A byte per kind of consonant, with as many bits set as there are such consonants.
+    kinds: u64,
+    consonants: u32,
+    /// A bit for each two kinds that follow one another.
+    steps: u64,
+    steps_taken: u32,
+    weight: u16,
+}
+
+impl Voice {
+    /// None for rows that are empty or too long to compare.
+    pub(super) fn new(sounds: Vec<Sound>) -> Option<Self> {
+        if sounds.is_empty() || sounds.len() > LONGEST {
+            return None;
+        }
+        let outline = Outline::of(&sounds);
+        Some(Self { sounds, outline })
+    }
+
+    pub(super) fn outline(&self) -> Outline {
+        self.outline
+    }
+
+    /// Likeness from 0 to 1, or none if it is below [`ALIKE`].
+    pub(super) fn likeness(&self, other: &Self) -> Option<f64> {
+        if self.sounds == other.sounds {
+            return Some(1.0);
+        }
+        if self.outline.rules_out(&other.outline) {
+            return None;
+        }
+        let scale = scale(self.outline.weight.max(other.outline.weight));
+        let cost = distance(&self.sounds, &other.sounds, (1.0 - ALIKE) * scale)?;
+        Some(1.0 - f64::from(cost) / scale)
+    }
+}
+
+impl Outline {
+    fn of(sounds: &[Sound]) -> Self {
+        let row: Vec<u32> = sounds.iter().filter_map(|sound| kind(*sound)).collect();
+        let kinds = row.iter().copied().fold(0, one_more);
+        let steps = row.iter().zip(row.iter().skip(1)).fold(0, |steps, (one, next)| steps | 1_u64 << (one * 8 + next));
+        let weight = weights(sounds).sum();
+        Self { kinds, consonants: kinds.count_ones(), steps, steps_taken: steps.count_ones(), weight }
+    }
+
+    /// Whether two rows cannot be alike: too different in length, or with too few consonants of the same kind in common, or
+    /// these in quite another order.
+    pub(super) fn rules_out(&self, other: &Self) -> bool {
+        let (lighter, heavier) = (self.weight.min(other.weight), self.weight.max(other.weight));
+        u32::from(lighter) * 100 < u32::from(heavier) * LIGHTER_AT_LEAST || self.shares_too_little(other)
+    }
+
+    fn shares_too_little(&self, other: &Self) -> bool {
+        let most = self.consonants.max(other.consonants);
+        let shared = (self.kinds & other.kinds).count_ones();
+        let steps = self.steps_taken.max(other.steps_taken);
+        let shared_steps = (self.steps & other.steps).count_ones();
+        let is_long = most >= LONG;
+        shared < CONSONANTS_AT_LEAST
+            || if is_long { shared * 4 < most * 3 } else { shared * 3 < most * 2 }
+            || if is_long { shared_steps * 2 < steps } else { shared_steps * 3 < steps }
+    }
+}
+
+/// What a difference is divided by: the weight of the longer row, less for a short one.
+fn scale(weight: u16) -> f64 {
+    let weight = f64::from(weight.max(1));
+    LENIENCE * weight / (1.0 + (CHANCE / weight).powi(3))
+}
+
+fn one_more(kinds: u64, kind: u32) -> u64 {
+    let shift = kind * 8;
+    let byte = (kinds >> shift) & 0xff;
+    let grown = ((byte << 1) | 1) & 0xff;
+    (kinds & !(0xff << shift)) | (grown << shift)
+}
+
+/// What it costs to leave out each sound of a row: the first consonant is missed most, the last one least.
+fn weights(sounds: &[Sound]) -> impl Iterator<Item = u16> {
+    let last = sounds.len().saturating_sub(1);
+    sounds.iter().enumerate().map(move |(place, sound)| match place {
+        _ if sound.is_vowel() => left_out(*sound),
+        0 => left_out(*sound) * ONSET / 100,
+        _ if place == last => left_out(*sound) * CODA / 100,
+        _ => left_out(*sound),
+    })
+}
+
+/// Weighted edit distance, or none if it is above `budget`. Costs stay far below `u16`: at most 80 sounds of at most 126.
+fn distance(one: &[Sound], other: &[Sound], budget: f64) -> Option<u16> {
+    let (mut row, added) = first_row(other);
+    for (line, (sound, dropped)) in one.iter().zip(weights(one)).enumerate() {
+        let costs = &REPLACED[*sound as usize];
+        let mut diagonal = row[0];
+        let mut left = row[0] + dropped;
+        row[0] = left;
+        let mut cheapest = left;
+        for (place, ((cell, heard), cost)) in row.iter_mut().skip(1).zip(other).zip(&added).enumerate() {
+            let replaced = diagonal + replacement(costs[*heard as usize], line == 0 || place == 0);
+            diagonal = *cell;
+            left = replaced.min(*cell + dropped).min(left + cost);
+            *cell = left;
+            cheapest = cheapest.min(left);
+        }
+        if f64::from(cheapest) > budget {
+            return None;
+        }
+    }
+    row.get(other.len()).copied().filter(|cost| f64::from(*cost) <= budget)
+}
+
+/// What it costs to make each beginning of a row from nothing, and what each of its sounds costs.
+fn first_row(sounds: &[Sound]) -> ([u16; LONGEST + 1], [u16; LONGEST]) {
+    let mut row = [0; LONGEST + 1];
+    let mut added = [0; LONGEST];
+    let mut total = 0;
+    for ((cell, cost), weight) in row.iter_mut().skip(1).zip(&mut added).zip(weights(sounds)) {
+        total += weight;
+        *cost = weight;
+        *cell = total;
+    }
+    (row, added)
+}
+
+fn replacement(cost: u16, at_onset: bool) -> u16 {
+    if at_onset && cost > OTHER_VOWEL { cost * ONSET / 100 } else { cost }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sound::sounds_of;
+    use super::*;
+
+    fn likeness(one: &str, other: &str) -> Option<f64> {
+        let voice = |word: &str| sounds_of(word).and_then(Voice::new);
+        voice(one)?.likeness(&voice(other)?)
+    }
+
+    #[test]
+    fn what_is_mixed_up_is_nearer_than_what_is_not() {
+        let table = [
+            ("genestealer", "jeansdealer", "generals"),
+            ("termagant", "tournament", "elephant"),
+            ("paddington", "pattington", "washington"),
+            ("lictor", "lector", "factor"),
+            ("metformin", "medforeman", "performer"),
+        ];
+        for (name, near, far) in table {
+            assert!(likeness(name, near) > likeness(name, far), "{name}: {near} {far}");
+            assert_eq!(likeness(name, near), likeness(near, name), "{name}");
+        }
+    }
+
+    #[test]
+    fn short_words_must_be_nearly_the_same() {
+        let table = [("nob", "knob", true), ("nob", "job", false), ("bow", "bee", false), ("ant", "aunt", true)];
+        for (one, other, alike) in table {
+            assert_eq!(likeness(one, other).is_some(), alike, "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn rows_without_end_are_not_compared() {
+        assert!(Voice::new(vec![M; LONGEST + 1]).is_none());
+        assert!(Voice::new(Vec::new()).is_none());
+    }
+}

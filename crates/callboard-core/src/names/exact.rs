@@ -1,0 +1,50 @@
+//! The quick way: names that were said as they are, but for case, articles, plural and the order of words.
+
+use std::collections::HashMap;
+
+use super::words::{Role, Word};
+
+/// Which entries a text names exactly.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ExactNames {
+    as_written: HashMap<String, Vec<usize>>,
+    by_stems: HashMap<String, Vec<usize>>,
+}
+
+impl ExactNames {
+    pub(super) fn insert(&mut self, words: &[Word], entry: usize) {
+        remember(&mut self.as_written, written(words), entry);
+        remember(&mut self.by_stems, stems(words), entry);
+    }
+
+    /// Entries in the order of the book; several if names differ only in what does not count.
+    pub(super) fn find(&self, words: &[Word]) -> &[usize] {
+        let found = self.as_written.get(&written(words)).or_else(|| self.by_stems.get(&stems(words)));
+        found.map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
+fn remember(names: &mut HashMap<String, Vec<usize>>, key: String, entry: usize) {
+    if key.is_empty() {
+        return;
+    }
+    let entries = names.entry(key).or_default();
+    if !entries.contains(&entry) {
+        entries.push(entry);
+    }
+}
+
+fn written(words: &[Word]) -> String {
+    let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+    texts.join(" ")
+}
+
+fn stems(words: &[Word]) -> String {
+    // "The Squad" has nothing but words that do not count, so they do.
+    let is_telling = words.iter().any(|word| word.role == Role::Weighty || word.number.is_some());
+    let counted = words.iter().filter(|word| word.role != Role::Silent || !is_telling);
+    let mut stems: Vec<String> =
+        counted.map(|word| word.number.map_or_else(|| word.stem.clone(), |number| number.to_string())).collect();
+    stems.sort_unstable();
+    stems.join(" ")
+}

@@ -1,0 +1,212 @@
+//! Noun phrases: the stretches of speech that can name a thing, with what ties them to the sentence.
+//!
+//! There is no grammar here, only borders: prepositions, verbs, small words and marks end a phrase. A phrase knows the
+//! preposition before it, whose it is said to be, the verb it belongs to, and whether it stands before that verb.
+
+use std::ops::Range;
+
+use super::lexicon::{
+    ANNOUNCING, AUXILIARIES, DETERMINERS, POSSESSIVES, PREPOSITIONS, PRONOUNS, is_empty_word, is_verb,
+};
+use super::numbers::is_number_word;
+use super::side::side_of_speech;
+use super::words::{Form, Word};
+
+/// A noun phrase.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Chunk {
+    pub(super) words: Range<usize>,
+    /// The preposition that governs it.
+    pub(super) preposition: Option<String>,
+    /// The stem of the nearest verb before it, or after it for a subject.
+    pub(super) verb: Option<String>,
+    /// It stands before the verb, without preposition.
+    pub(super) subject: bool,
+    /// Whose it is: "my", "opponent", "player".
+    pub(super) owner: Option<String>,
+}
+
+/// The phrases among the words; words that are taken end a phrase.
+pub(super) fn chunks_in(words: &[Word], taken: &[bool]) -> Vec<Chunk> {
+    let mut cutter = Cutter { words, chunks: Vec::new(), open: None, next: Chunk::default(), verb: None };
+    for (at, word) in words.iter().enumerate() {
+        cutter.take(at, word, taken.get(at).copied().unwrap_or(false));
+    }
+    cutter.close(words.len());
+    cutter.chunks
+}
+
+struct Cutter<'a> {
+    words: &'a [Word],
+    chunks: Vec<Chunk>,
+    open: Option<usize>,
+    /// What is known of the phrase that comes next.
+    next: Chunk,
+    verb: Option<String>,
+}
+
+impl Cutter<'_> {
+    fn take(&mut self, at: usize, word: &Word, taken: bool) {
+        if taken {
+            self.close(at);
+            if word.form == Form::Plain && acts(self.words, at, self.verb.is_some()) {
+                self.verb_seen(word);
+            }
+        } else if word.form == Form::Quote {
+            self.close(at);
+            self.open = Some(at);
+            self.close(at + 1);
+        } else if self.continues_name(at, word) {
+        } else if self.begins_name(at, word) {
+            self.open.get_or_insert(at);
+        } else if word.is_mark() || word.is_any(&["and", "or", "but", "then", "&"]) {
+            self.close(at);
+            if word.is_any(&[".", "!", "?", ";"]) || !word.joins() {
+                self.next = Chunk::default();
+                self.verb = None;
+            }
+        } else if PREPOSITIONS.contains(&word.lower.as_str()) {
+            self.preposition(at, word);
+        } else if POSSESSIVES.contains(&word.lower.as_str()) || word.possessive && side_of_speech(&word.lower).is_some()
+        {
+            self.close(at);
+            self.next.owner = Some(word.lower.clone());
+        } else if DETERMINERS.contains(&word.lower.as_str()) {
+            self.close(at);
+        } else if word.form == Form::Plain && acts(self.words, at, self.verb.is_some()) {
+            self.close(at);
+            self.verb_seen(word);
+        } else if is_border(word) {
+            self.close(at);
+        } else if word.said.bytes().any(|byte| byte.is_ascii_digit()) {
+            // A code such as LH400 names something by itself.
+            self.close(at);
+            self.open = Some(at);
+            self.close(at + 1);
+        } else if self.open.is_none() {
+            self.open = Some(at);
+        }
+    }
+
+    /// Inside a name written with capitals every capital word belongs to it, and so does a number after one.
+    fn continues_name(&self, at: usize, word: &Word) -> bool {
+        let before = at.checked_sub(1).and_then(|before| self.words.get(before));
+        let after_capital = self.open.is_some() && before.is_some_and(|before| before.capital && !before.is_mark());
+        let next_capital = || self.words.get(at + 1).is_some_and(|next| next.capital);
+        after_capital && (word.capital && word.form == Form::Plain || word.is("of") || word.is("the") && next_capital())
+            || self.open.is_some() && word.is("of")
+            || self.open.is_some() && before.is_some_and(|before| before.is("of")) && (word.capital || word.is("the"))
+    }
+
+    /// A small word in capitals before another capital begins a name: "New York".
+    fn begins_name(&self, at: usize, word: &Word) -> bool {
+        let next = self.words.get(at + 1).is_some_and(|next| next.capital && next.form == Form::Plain);
+        at > 0 && word.capital && next && is_empty_word(&word.lower) && !word.is("i") && word.form == Form::Plain
+    }
+
+    fn preposition(&mut self, at: usize, word: &Word) {
+        self.close(at);
+        if !is_particle(self.words, at) {
+            self.next = Chunk { preposition: Some(word.lower.clone()), ..Chunk::default() };
+        }
+    }
+
+    fn verb_seen(&mut self, word: &Word) {
+        if self.verb.is_none() {
+            for chunk in self.chunks.iter_mut().filter(|chunk| chunk.verb.is_none() && chunk.preposition.is_none()) {
+                chunk.subject = true;
+                chunk.verb = Some(word.stem.clone());
+            }
+        }
+        self.verb = Some(word.stem.clone());
+        self.next = Chunk::default();
+    }
+
+    fn close(&mut self, end: usize) {
+        let Some(start) = self.open.take() else { return };
+        let chunk = Chunk { words: start..end, verb: self.verb.clone(), ..self.next.clone() };
+        self.chunks.push(chunk);
+        self.next.owner = None;
+    }
+}
+
+fn is_border(word: &Word) -> bool {
+    is_empty_word(&word.lower) || word.form == Form::Number || is_number_word(&word.lower) || word.is_any(ANNOUNCING)
+}
+
+/// Whether the word belongs to a verb, as in "turn on" or "pick up", instead of leading a phrase.
+pub(super) fn is_particle(words: &[Word], at: usize) -> bool {
+    const SWITCHING: &[&str] =
+        &["turn", "turned", "switch", "switched", "put", "leave", "keep", "turning", "switching"];
+    let Some(word) = words.get(at) else { return false };
+    let before = at.checked_sub(1).and_then(|before| words.get(before));
+    word.is_any(&["off", "out", "up", "down"]) || word.is("on") && before.is_some_and(|before| before.is_any(SWITCHING))
+}
+
+/// Whether the word acts as a verb where it stands; many verbs are nouns as well.
+pub(super) fn acts(words: &[Word], at: usize, verb_seen: bool) -> bool {
+    let Some(word) = words.get(at) else { return false };
+    let lower = word.lower.as_str();
+    if AUXILIARIES.contains(&lower) {
+        return true;
+    }
+    if !is_verb(&word.stem) {
+        return false;
+    }
+    let Some(before) = at.checked_sub(1).and_then(|before| words.get(before)) else { return true };
+    let after = before.lower.as_str();
+    let sentence_start = before.is_any(&[".", "!", "?", "…", ":"]);
+    if word.capital && !sentence_start {
+        return false;
+    }
+    if before.is_mark() || before.is_any(&["and", "then", "to", "not", "please", "just", "also", "now", "but"]) {
+        return true;
+    }
+    if PRONOUNS.contains(&after) || AUXILIARIES.contains(&after) {
+        return true;
+    }
+    if DETERMINERS.contains(&after) || POSSESSIVES.contains(&after) || before.possessive || before.form == Form::Number
+    {
+        return false;
+    }
+    if PREPOSITIONS.contains(&after) {
+        return lower.ends_with("ing") && !before.is_any(&["to", "in", "on"]);
+    }
+    !verb_seen || ends_question(words, at)
+}
+
+/// In "what does it mean" the verb comes last.
+fn ends_question(words: &[Word], at: usize) -> bool {
+    let last = words.get(at + 1).is_none_or(Word::is_mark);
+    last && words.iter().take(at).take(3).any(|word| word.is_any(&["do", "does", "did"]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::words::{said, words_of};
+    use super::*;
+
+    #[test]
+    fn phrases_are_found_with_their_ties() {
+        for (text, expected) in [
+            ("Using Armour of Contempt on the Terminators", &["- Armour of Contempt", "on Terminators"][..]),
+            ("my old dreadnought killed three space marines", &["[my] subject old dreadnought", "- space marines"]),
+            ("Blood Claws take 6 wounds", &["subject Blood Claws", "- wounds"]),
+            ("drawing Grind Them Down for the win", &["- Grind Them Down", "for win"]),
+            ("weather in New York tomorrow", &["- weather", "in New York tomorrow"]),
+            ("the opponent's Hive Tyrant is dead", &["[opponent] subject Hive Tyrant"]),
+            ("a cup of tea with milk", &["- cup of tea", "with milk"]),
+        ] {
+            let words = words_of(text);
+            let shown: Vec<String> = chunks_in(&words, &[])
+                .iter()
+                .map(|chunk| {
+                    let owner = chunk.owner.as_ref().map_or(String::new(), |owner| format!("[{owner}] "));
+                    let tie = chunk.preposition.as_deref().unwrap_or(if chunk.subject { "subject" } else { "-" });
+                    format!("{owner}{tie} {}", said(words.get(chunk.words.clone()).unwrap_or(&[])))
+                })
+                .collect();
+            assert_eq!(shown, expected, "{text}");
+        }
+    }
+}

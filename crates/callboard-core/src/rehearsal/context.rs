@@ -1,0 +1,120 @@
+//! What the system messages tell about the moment: the current value of something, and on whose side a name stands.
+//!
+//! Only short statements such as "Phase: Shooting" or "Round 2" are read, and lists under the name of a side. A statement
+//! that names several values says nothing.
+
+use super::catalogue::{Choice, Field};
+use super::side::{Side, side_of_noun};
+use super::words::{Form, Word, words_of};
+
+/// The last part of a long prompt is the part that is kept up to date.
+const MOST_LETTERS: usize = 24_000;
+
+/// The words of the system messages, cut into short statements.
+#[derive(Default)]
+pub(super) struct Context {
+    statements: Vec<Vec<Word>>,
+}
+
+impl Context {
+    pub(super) fn read(text: &str) -> Self {
+        let mut start = text.len().saturating_sub(MOST_LETTERS);
+        while !text.is_char_boundary(start) {
+            start += 1;
+        }
+        let recent = text.get(start..).unwrap_or(text);
+        let statements = recent
+            .split(['\n', ';', '|', '·', '{', '}'])
+            .flat_map(|line| line.split(". "))
+            .map(words_of)
+            .filter(|words| !words.is_empty())
+            .collect();
+        Self { statements }
+    }
+
+    /// The one choice that a short statement about this field names.
+    pub(super) fn choice<'a>(&self, field: &Field, choices: &'a [Choice]) -> Option<&'a Choice> {
+        let head = field.telling().last()?;
+        let named = |part: &[Word]| {
+            let mut named = choices.iter().filter(|choice| holds_all(part, &choice.title));
+            named.next().filter(|_| named.next().is_none())
+        };
+        self.about(head).filter_map(named).last()
+    }
+
+    /// The side that a short statement about this stem names.
+    pub(super) fn side_about(&self, stem: &str) -> Option<Side> {
+        let named = |part: &[Word]| {
+            let mut sides = part.iter().filter_map(|word| side_of_noun(&word.lower));
+            sides.next().filter(|side| sides.all(|other| other == *side))
+        };
+        self.about(stem).filter_map(named).last()
+    }
+
+    /// The number that stands beside this stem.
+    pub(super) fn number(&self, stem: &str) -> Option<f64> {
+        let beside = |part: &[Word]| {
+            let at = part.iter().position(|word| word.stem == stem)?;
+            let near = part.get(at + 1..(at + 4).min(part.len()))?;
+            near.iter()
+                .find(|word| word.form == Form::Number)
+                .and_then(|word| super::numbers::written(&word.lower))
+                .map(|(value, _)| value)
+        };
+        self.about(stem).filter_map(beside).last()
+    }
+
+    /// The side under whose name a thing is listed.
+    pub(super) fn side_of(&self, stems: &[&str]) -> Option<Side> {
+        let mut current = None;
+        let mut found: Option<(usize, Side)> = None;
+        let mut disputed = false;
+        for statement in &self.statements {
+            for word in statement {
+                current = side_of_noun(&word.lower).or(current);
+                let Some(rank) = stems.iter().position(|stem| sounds_like(stem, word)) else { continue };
+                let Some(side) = current else { continue };
+                match found {
+                    Some((best, other)) if best == rank => disputed |= other != side,
+                    Some((best, _)) if best < rank => {}
+                    _ => (found, disputed) = (Some((rank, side)), false),
+                }
+            }
+        }
+        found.filter(|_| !disputed).map(|(_, side)| side)
+    }
+
+    /// Parts of statements, parted at commas, that hold this stem and are short enough to be about it.
+    fn about<'a>(&'a self, stem: &'a str) -> impl Iterator<Item = &'a [Word]> {
+        self.statements
+            .iter()
+            .flat_map(|statement| statement.split(|word| word.is(",")))
+            .filter(move |part| part.len() <= 10 && part.iter().any(|word| word.stem == *stem))
+    }
+}
+
+fn holds_all(part: &[Word], stems: &[String]) -> bool {
+    !stems.is_empty() && stems.iter().all(|stem| part.iter().any(|word| word.stem == *stem))
+}
+
+fn sounds_like(stem: &str, word: &Word) -> bool {
+    word.stem == stem || (stem.len() > 4 && word.stem.len() > 4 && strsim::jaro_winkler(stem, &word.stem) > 0.9)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "You keep score. Phases are Command, Movement, Shooting.\nRound: 2. Phase: Shooting. Turn: opponent.\n\
+                        player army: Terminator Squad (5 models), Hellblaster Squad\nopponent army: Carnifex, Termagants";
+
+    #[test]
+    fn current_values_are_read() {
+        let context = Context::read(TEXT);
+        assert_eq!(context.number("round"), Some(2.0));
+        assert_eq!(context.side_about("turn"), Some(Side::Other));
+        assert_eq!(context.side_of(&["carnifex"]), Some(Side::Other));
+        assert_eq!(context.side_of(&["hellblaster"]), Some(Side::Own));
+        assert_eq!(context.side_of(&["banana"]), None);
+    }
+}

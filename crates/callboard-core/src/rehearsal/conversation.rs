@@ -1,0 +1,108 @@
+//! What a request's messages amount to: what was said last, what led up to it, and what the tools answered.
+
+use serde_json::Value;
+
+/// The part of a conversation that a reply depends on.
+#[derive(Debug, Default)]
+pub(super) struct Conversation {
+    /// All system messages, one after the other.
+    pub(super) system: String,
+    /// What the user said last.
+    pub(super) said: String,
+    /// What the user said before that without any call coming of it, oldest first.
+    pub(super) unanswered: Vec<String>,
+    /// The results of the tools that were called last, where nothing was said since.
+    pub(super) results: Vec<String>,
+}
+
+/// How far back a thought may have begun.
+const LONGEST_THOUGHT: usize = 3;
+
+/// Reads the messages of a request.
+pub(super) fn conversation_of(request: &Value) -> Conversation {
+    let messages = request.get("messages").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let mut conversation = Conversation::default();
+    for message in messages {
+        let text = text_of(message.get("content"));
+        match message.get("role").and_then(Value::as_str) {
+            Some("system" | "developer") => {
+                conversation.system.push_str(&text);
+                conversation.system.push('\n');
+            }
+            Some("user") => conversation.hear(text),
+            Some("tool" | "function") => conversation.results.push(text),
+            Some("assistant") => conversation.answer(message, &text),
+            _ => {}
+        }
+    }
+    conversation
+}
+
+impl Conversation {
+    fn hear(&mut self, text: String) {
+        self.results.clear();
+        let before = std::mem::replace(&mut self.said, text);
+        if !before.is_empty() {
+            self.unanswered.push(before);
+            if self.unanswered.len() > LONGEST_THOUGHT {
+                self.unanswered.remove(0);
+            }
+        }
+    }
+
+    /// An answer or a call settles what was said; silence does not.
+    fn answer(&mut self, message: &Value, text: &str) {
+        let calls = message.get("tool_calls").and_then(Value::as_array).is_some_and(|calls| !calls.is_empty());
+        if calls || !text.trim().is_empty() || message.get("function_call").is_some_and(Value::is_object) {
+            self.said.clear();
+            self.unanswered.clear();
+            self.results.clear();
+        }
+    }
+}
+
+fn text_of(content: Option<&Value>) -> String {
+    match content {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(parts)) => {
+            let texts: Vec<&str> =
+                parts.iter().filter_map(|part| part.as_str().or_else(|| part.get("text")?.as_str())).collect();
+            texts.join("\n")
+        }
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn silence_leaves_a_thought_open() {
+        let request = json!({"messages": [
+            {"role": "system", "content": "Keep score."},
+            {"role": "user", "content": "one"},
+            {"role": "assistant", "content": "Noted."},
+            {"role": "user", "content": "two"},
+            {"role": "assistant", "content": ""},
+            {"role": "user", "content": [{"type": "text", "text": "three"}]},
+        ]});
+        let conversation = conversation_of(&request);
+        assert_eq!(
+            (conversation.said.as_str(), conversation.unanswered.as_slice()),
+            ("three", &["two".to_owned()][..])
+        );
+    }
+
+    #[test]
+    fn results_are_those_since_the_last_call() {
+        let request = json!({"messages": [
+            {"role": "user", "content": "go"},
+            {"role": "assistant", "tool_calls": [{"id": "a"}]},
+            {"role": "tool", "content": "done"},
+        ]});
+        assert_eq!(conversation_of(&request).results, ["done"]);
+    }
+}

@@ -1,0 +1,251 @@
+//! Values of enumerations, by their words, by synonyms, or by what the description says of them.
+
+use std::ops::Range;
+
+use serde_json::Value;
+
+use super::super::catalogue::{Choice, Field, Holds};
+use super::super::chunks::{acts, is_particle};
+use super::super::cues::leads_to;
+use super::super::lexicon::{PREPOSITIONS, is_empty_word};
+use super::super::side::{side_of_noun, sided};
+use super::super::synonyms::alike;
+use super::super::vocabulary::small_phrases;
+use super::super::words::Word;
+use super::draft::{Draft, Origin};
+
+/// A choice that the words name, and how clearly.
+#[derive(Clone)]
+struct Mention {
+    field: usize,
+    choice: usize,
+    words: Vec<usize>,
+    score: f32,
+    /// Its own words were said, not only words that hint at it.
+    by_name: bool,
+}
+
+const WHOLE: f32 = 1.0;
+const LEAST_REQUIRED: f32 = 0.45;
+const LEAST_OPTIONAL: f32 = 0.62;
+
+/// Fills the enumerations whose values are named.
+pub(super) fn fill_choices(draft: &mut Draft<'_>) {
+    let mut mentions: Vec<Mention> = Vec::new();
+    for (index, field) in draft.fields() {
+        if let Holds::Choice(choices) = &field.holds {
+            mentions.extend(clear_mentions(draft, index, field, choices));
+        }
+    }
+    mentions.sort_by(|one, other| other.score.total_cmp(&one.score));
+    for mention in mentions.clone() {
+        let clash = mention.by_name && mention.words.iter().any(|at| draft.is_taken(*at));
+        if draft.is_open(mention.field) && !clash {
+            place(draft, &mention);
+            find_series(draft, &mention, &mentions);
+        }
+    }
+}
+
+fn clear_mentions(draft: &Draft<'_>, index: usize, field: &Field, choices: &[Choice]) -> Vec<Mention> {
+    let least = if field.required && field.default.is_none() { LEAST_REQUIRED } else { LEAST_OPTIONAL };
+    let has_sides = sided(choices).is_some();
+    let is_side =
+        |choice: &Choice| choice.value.as_str().is_some_and(|value| side_of_noun(&value.to_lowercase()).is_some());
+    let mut found: Vec<Mention> = choices
+        .iter()
+        .enumerate()
+        .filter(|(_, choice)| !(has_sides && is_side(choice)))
+        .filter_map(|(at, choice)| mention(draft, (index, field), (at, choice), choices))
+        .filter(|mention| mention.score >= least)
+        .collect();
+    found.sort_by(|one, other| other.score.total_cmp(&one.score));
+    let tied = matches!(found.as_slice(), [one, other, ..] if !one.by_name && one.score - other.score < 0.04);
+    if tied { Vec::new() } else { found }
+}
+
+fn mention(draft: &Draft<'_>, field: (usize, &Field), choice: (usize, &Choice), all: &[Choice]) -> Option<Mention> {
+    let (index, field) = field;
+    let (at, choice) = choice;
+    let words = draft.reading.words;
+    let (found, score, by_name) = by_number(draft, choice)
+        .or_else(|| by_whole_name(words, choice))
+        .or_else(|| by_part(words, choice, all))
+        .or_else(|| by_hint(words, choice, all))?;
+    let lead = found.first().map_or(0.0, |first| leading_preposition(words, *first, field));
+    Some(Mention { field: index, choice: at, words: found, score: score + lead, by_name })
+}
+
+/// "from" and "to" before a value tell which of two like parameters it is for.
+fn leading_preposition(words: &[Word], at: usize, field: &Field) -> f32 {
+    let before = at.checked_sub(1).and_then(|before| words.get(before));
+    before.map_or(0.0, |before| leads_to(&before.lower, field).clamp(-1.5, 2.0) * 0.15)
+}
+
+fn by_number(draft: &Draft<'_>, choice: &Choice) -> Option<(Vec<usize>, f32, bool)> {
+    let value = choice.value.as_f64()?;
+    let number = draft.reading.numbers.iter().find(|number| number.value == value && !number.article)?;
+    Some((number.words.clone().collect(), WHOLE, true))
+}
+
+/// All words of the value: next to each other, run together, or apart.
+fn by_whole_name(words: &[Word], choice: &Choice) -> Option<(Vec<usize>, f32, bool)> {
+    if choice.title.is_empty() {
+        return None;
+    }
+    let long = 0.1 * (choice.title.len() - 1) as f32;
+    if let Some(run) = run_of(words, &choice.title) {
+        let score = if inflected(words, &run, choice) { 0.75 } else { WHOLE + long };
+        return Some((run.collect(), score, true));
+    }
+    if let Some(run) = joined(words, choice) {
+        return Some((run.collect(), WHOLE + long, true));
+    }
+    if choice.value.as_str().is_some_and(|value| value.eq_ignore_ascii_case("none")) {
+        return nobody(words).map(|run| (run.collect(), WHOLE, true));
+    }
+    let apart: Option<Vec<usize>> =
+        choice.title.iter().map(|stem| words.iter().position(|word| word.stem == *stem)).collect();
+    apart.filter(|found| found.len() > 1).map(|found| (found, 0.85, true))
+}
+
+fn run_of(words: &[Word], title: &[String]) -> Option<Range<usize>> {
+    let at = (0..words.len()).find(|at| {
+        words
+            .get(*at..*at + title.len())
+            .is_some_and(|run| run.iter().zip(title).all(|(word, stem)| word.stem == *stem))
+            && (title.len() > 1 || stands_alone(words, *at))
+    })?;
+    Some(at..at + title.len())
+}
+
+/// A value such as "on" is only meant where it does not lead a phrase.
+fn stands_alone(words: &[Word], at: usize) -> bool {
+    let Some(word) = words.get(at) else { return false };
+    let last = words
+        .get(at + 1)
+        .is_none_or(|next| next.is_mark() || next.joins() || is_empty_word(&next.lower) && !next.is("my"));
+    !PREPOSITIONS.contains(&word.lower.as_str()) || is_particle(words, at) || last && at > 0
+}
+
+/// "shoot" for "Shooting": another form of the word, which may be another meaning.
+fn inflected(words: &[Word], run: &Range<usize>, choice: &Choice) -> bool {
+    let literal = choice.value.as_str().map(str::to_lowercase).unwrap_or_default();
+    literal.ends_with("ing")
+        && words.get(run.clone()).is_some_and(|run| run.iter().all(|word| !word.lower.ends_with("ing")))
+}
+
+/// "deep strike" for "deepstrike", and the other way round.
+fn joined(words: &[Word], choice: &Choice) -> Option<Range<usize>> {
+    let literal: String =
+        choice.value.as_str()?.to_lowercase().chars().filter(|letter| letter.is_alphanumeric()).collect();
+    if literal.len() < 6 {
+        return None;
+    }
+    let same = |text: &str| {
+        text == literal || text.len() > 6 && super::super::stem::stem(text) == super::super::stem::stem(&literal)
+    };
+    let pair = (0..words.len()).find(|at| {
+        matches!((words.get(*at), words.get(at + 1)), (Some(one), Some(two)) if same(&format!("{}{}", one.lower, two.lower)))
+    });
+    pair.map(|at| at..at + 2).or_else(|| words.iter().position(|word| same(&word.lower)).map(|at| at..at + 1))
+}
+
+fn nobody(words: &[Word]) -> Option<Range<usize>> {
+    let single = words.iter().position(|word| word.is_any(&["nobody", "neither", "unclaimed", "neutral", "nothing"]));
+    single.map(|at| at..at + 1).or_else(|| {
+        let pair = words.windows(2).position(|pair| matches!(pair, [one, two] if one.is("no") && two.is("one")))?;
+        Some(pair..pair + 2)
+    })
+}
+
+/// Some words of the value, where no other value has them.
+fn by_part(words: &[Word], choice: &Choice, all: &[Choice]) -> Option<(Vec<usize>, f32, bool)> {
+    let own = |stem: &String| {
+        all.iter().filter(|other| other.title.contains(stem)).count() == 1
+            && !is_empty_word(stem)
+            && choice.title.len() > 1
+    };
+    let found: Vec<usize> = choice
+        .title
+        .iter()
+        .filter(|stem| own(stem))
+        .filter_map(|stem| words.iter().position(|word| word.stem == *stem && !is_empty_word(&word.lower)))
+        .collect();
+    (!found.is_empty()).then(|| {
+        let share = found.len() as f32 / choice.title.len() as f32;
+        (found, 0.45 + 0.4 * share, false)
+    })
+}
+
+/// Synonyms of the value, and what the description says about it.
+fn by_hint(words: &[Word], choice: &Choice, all: &[Choice]) -> Option<(Vec<usize>, f32, bool)> {
+    let own = |stem: &str| all.iter().filter(|other| other.gloss.iter().any(|gloss| gloss == stem)).count() == 1;
+    let mut found = Vec::new();
+    let mut score: f32 = 0.0;
+    for (at, word) in words.iter().enumerate().filter(|(_, word)| !is_empty_word(&word.lower)) {
+        if choice.title.iter().any(|title| !is_empty_word(title) && alike(title, &word.stem)) {
+            score = score.max(0.5) + 0.1;
+            found.push(at);
+        } else if choice.gloss.contains(&word.stem) && own(&word.stem) {
+            score = score.max(0.4) + 0.12;
+            found.push(at);
+        }
+    }
+    let turns = small_phrases(choice.gloss.iter().map(String::as_str));
+    let said = small_phrases(words.iter().map(|word| word.stem.as_str()));
+    if turns.iter().any(|turn| said.contains(turn)) {
+        score = score.max(0.4) + 0.15;
+    }
+    (score > 0.0).then_some((found, score.min(0.95), false))
+}
+
+fn place(draft: &mut Draft<'_>, mention: &Mention) {
+    let Some(value) = value_of(draft, mention) else { return };
+    let origin = if mention.by_name { Origin::Said } else { Origin::Guessed };
+    draft.put(mention.field, value, origin);
+    draft.denial_absorbed |=
+        mention.words.iter().any(|at| draft.reading.words.get(*at).is_some_and(|word| word.is_any(&["not", "no"])));
+    for at in mention.words.iter().copied() {
+        let verb = draft.reading.words.get(at).is_some_and(|_| acts(draft.reading.words, at, false));
+        if mention.by_name || !verb { draft.take(at..at + 1) } else { draft.use_word(at) }
+    }
+}
+
+fn value_of(draft: &Draft<'_>, mention: &Mention) -> Option<Value> {
+    match &draft.tool.fields.get(mention.field)?.holds {
+        Holds::Choice(choices) => choices.get(mention.choice).map(|choice| choice.value.clone()),
+        _ => None,
+    }
+}
+
+/// Several values of one enumeration in a row: one call each.
+fn find_series(draft: &mut Draft<'_>, first: &Mention, all: &[Mention]) {
+    let mut row = vec![first];
+    let mut others: Vec<&Mention> = all
+        .iter()
+        .filter(|other| other.field == first.field && other.by_name && other.choice != first.choice)
+        .collect();
+    others.sort_by_key(|other| other.words.first().copied());
+    for other in others {
+        if row.iter().any(|member| only_joined(draft.reading.words, &member.words, &other.words)) {
+            row.push(other);
+        }
+    }
+    if row.len() < 2 || draft.series.is_some() || !first.by_name {
+        return;
+    }
+    row.sort_by_key(|member| member.words.first().copied());
+    let values: Vec<Value> = row.iter().filter_map(|member| value_of(draft, member)).collect();
+    row.iter().flat_map(|member| &member.words).for_each(|at| draft.take(*at..*at + 1));
+    draft.series = Some((first.field, values));
+}
+
+/// Whether nothing but commas, "and" and articles stands between two mentions.
+fn only_joined(words: &[Word], one: &[usize], other: &[usize]) -> bool {
+    let (Some(one_end), Some(other_end)) = (one.iter().max(), other.iter().max()) else { return false };
+    let (start, end) =
+        if one_end < other_end { (one_end + 1, other.iter().min()) } else { (other_end + 1, one.iter().min()) };
+    let Some(between) = end.and_then(|end| words.get(start..*end)) else { return false };
+    between.iter().any(Word::joins) && between.iter().all(|word| word.joins() || word.is_any(&["the", "my", "in"]))
+}

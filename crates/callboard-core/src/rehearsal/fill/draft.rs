@@ -1,0 +1,156 @@
+//! One attempt to call one tool with one stretch of speech: which words went where.
+//!
+//! A word that gives a value is *taken* and cannot give another; a word that is *used* is accounted for when the attempt
+//! is judged.
+
+use std::ops::Range;
+
+use serde_json::{Map, Value};
+
+use super::super::catalogue::{Field, Tool};
+use super::super::chunks::Chunk;
+use super::super::context::Context;
+use super::super::moments::{Moment, moments_in};
+use super::super::mood::Mood;
+use super::super::numbers::{Spoken, numbers_in};
+use super::super::words::Word;
+
+/// A stretch of speech, read once for all tools.
+pub(in super::super) struct Reading<'a> {
+    pub(in super::super) words: &'a [Word],
+    pub(in super::super) numbers: Vec<Spoken>,
+    pub(in super::super) moments: Vec<Moment>,
+    pub(in super::super) mood: Mood,
+    pub(in super::super) context: &'a Context,
+}
+
+impl<'a> Reading<'a> {
+    pub(in super::super) fn new(words: &'a [Word], mood: Mood, context: &'a Context) -> Self {
+        Self { words, numbers: numbers_in(words), moments: moments_in(words), mood, context }
+    }
+}
+
+/// Where a value came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Origin {
+    /// From words that speak for this very parameter.
+    Said,
+    /// From words that could have meant something else.
+    Guessed,
+    /// From who speaks, or from the state of things.
+    Implied,
+    /// The schema's own default.
+    Default,
+    /// From the call before it in the same speech.
+    Inherited,
+}
+
+/// An attempt in the making.
+pub(in super::super) struct Draft<'a> {
+    pub(in super::super) tool: &'a Tool,
+    pub(in super::super) reading: &'a Reading<'a>,
+    pub(in super::super) values: Vec<Option<(Value, Origin)>>,
+    pub(in super::super) taken: Vec<bool>,
+    pub(in super::super) used: Vec<bool>,
+    /// The phrase that gave a text parameter its value.
+    pub(in super::super) phrases: Vec<Option<Chunk>>,
+    /// A scalar parameter for which several values were said in a row: one call each.
+    pub(in super::super) series: Option<(usize, Vec<Value>)>,
+    /// A truth value or a choice has taken the denial in, so the speech still asks for the call.
+    pub(in super::super) denial_absorbed: bool,
+}
+
+impl<'a> Draft<'a> {
+    pub(in super::super) fn new(tool: &'a Tool, reading: &'a Reading<'a>) -> Self {
+        let (fields, words) = (tool.fields.len(), reading.words.len());
+        Self {
+            tool,
+            reading,
+            values: vec![None; fields],
+            taken: vec![false; words],
+            used: vec![false; words],
+            phrases: vec![None; fields],
+            series: None,
+            denial_absorbed: false,
+        }
+    }
+
+    pub(in super::super) fn fields(&self) -> impl Iterator<Item = (usize, &'a Field)> + use<'a> {
+        self.tool.fields.iter().enumerate()
+    }
+
+    pub(in super::super) fn is_open(&self, field: usize) -> bool {
+        self.values.get(field).is_some_and(Option::is_none)
+    }
+
+    pub(in super::super) fn put(&mut self, field: usize, value: Value, origin: Origin) {
+        if let Some(slot) = self.values.get_mut(field) {
+            *slot = Some((value, origin));
+        }
+    }
+
+    pub(in super::super) fn value(&self, field: usize) -> Option<&Value> {
+        self.values.get(field)?.as_ref().map(|(value, _)| value)
+    }
+
+    pub(in super::super) fn take(&mut self, words: Range<usize>) {
+        for at in words {
+            mark(&mut self.taken, at);
+            mark(&mut self.used, at);
+        }
+    }
+
+    pub(in super::super) fn use_word(&mut self, at: usize) {
+        mark(&mut self.used, at);
+    }
+
+    pub(in super::super) fn is_taken(&self, at: usize) -> bool {
+        self.taken.get(at).copied().unwrap_or(true)
+    }
+
+    pub(in super::super) fn any_taken(&self, words: Range<usize>) -> bool {
+        words.into_iter().any(|at| self.is_taken(at))
+    }
+
+    /// The arguments of each call: one, or one per value of a series.
+    pub(in super::super) fn calls(&self) -> Vec<Map<String, Value>> {
+        let one = |replaced: Option<(usize, &Value)>| {
+            let mut arguments = Map::new();
+            for (index, field) in self.fields() {
+                let value = match replaced {
+                    Some((field, value)) if field == index => Some(value),
+                    _ => self.value(index),
+                };
+                if let Some(value) = value {
+                    insert(&mut arguments, &field.path, value);
+                }
+            }
+            arguments
+        };
+        match &self.series {
+            Some((field, values)) => values.iter().map(|value| one(Some((*field, value)))).collect(),
+            None => vec![one(None)],
+        }
+    }
+}
+
+fn mark(marks: &mut [bool], at: usize) {
+    if let Some(mark) = marks.get_mut(at) {
+        *mark = true;
+    }
+}
+
+fn insert(arguments: &mut Map<String, Value>, path: &[String], value: &Value) {
+    match path {
+        [] => {}
+        [name] => {
+            arguments.insert(name.clone(), value.clone());
+        }
+        [name, rest @ ..] => {
+            let inner = arguments.entry(name.clone()).or_insert_with(|| Value::Object(Map::new()));
+            if let Value::Object(inner) = inner {
+                insert(inner, rest, value);
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Values for a call that must be made although the words do not give them all.
+//!
+//! Used only when the client demands a call: the plainest value that the schema allows.
+
+use serde_json::{Value, json};
+
+use super::super::catalogue::Holds;
+use super::super::numbers::json_number;
+use super::super::words::said;
+use super::draft::{Draft, Origin};
+
+/// Gives every required parameter that is still open some valid value.
+pub(super) fn fill_forced(draft: &mut Draft<'_>) {
+    for (index, field) in draft.fields().filter(|(_, field)| field.required) {
+        if draft.is_open(index) {
+            let value = plainest(draft, &field.holds);
+            draft.put(index, value, Origin::Guessed);
+        }
+    }
+}
+
+fn plainest(draft: &Draft<'_>, holds: &Holds) -> Value {
+    match holds {
+        Holds::Number { least, most, .. } => {
+            let spoken =
+                draft.reading.numbers.iter().map(|number| number.value).find(|value| (*least..=*most).contains(value));
+            let start = if least.is_finite() { least.ceil() } else { 0.0 };
+            json_number(spoken.unwrap_or(start.min(*most))).unwrap_or(json!(0))
+        }
+        Holds::Truth => json!(true),
+        Holds::Choice(choices) => choices.first().map_or(Value::Null, |choice| choice.value.clone()),
+        Holds::Text(_) => Value::String(said(draft.reading.words)),
+        Holds::List { of, .. } => Value::Array(vec![plainest(draft, of)]),
+        Holds::Other => json!({}),
+    }
+}

@@ -1,0 +1,65 @@
+//! Values that nobody said: from the context, from the call before, or from the schema's defaults.
+
+use serde_json::{Map, Value};
+
+use super::super::catalogue::{Field, Holds};
+use super::super::mood::negation_in;
+use super::super::side::sided;
+use super::draft::{Draft, Origin};
+
+/// Fills required parameters from the call before it in the same speech.
+pub(super) fn fill_inherited(draft: &mut Draft<'_>, before: &Map<String, Value>) {
+    for (index, field) in draft.fields().filter(|(_, field)| field.required) {
+        let inherited = field
+            .path
+            .split_first()
+            .and_then(|(first, rest)| rest.iter().try_fold(before.get(first)?, |value, name| value.get(name)));
+        if let (Some(value), true) = (inherited, draft.is_open(index)) {
+            draft.put(index, value.clone(), Origin::Inherited);
+        }
+    }
+}
+
+/// Fills required parameters from the context, then from defaults.
+pub(super) fn fill_implied(draft: &mut Draft<'_>) {
+    for (index, field) in draft.fields().filter(|(_, field)| field.required) {
+        if !draft.is_open(index) {
+            continue;
+        }
+        if let Some(value) = field.default.clone() {
+            draft.put(index, value, Origin::Default);
+        } else if let Some(value) = current(draft, field) {
+            draft.put(index, value, Origin::Implied);
+        } else if let Some(value) = only_value(draft, field) {
+            draft.put(index, value, Origin::Implied);
+        }
+    }
+}
+
+/// The value that the context gives; not for what is about to change.
+fn current(draft: &Draft<'_>, field: &Field) -> Option<Value> {
+    if field.titled(&["new", "next", "target", "to"]) {
+        return None;
+    }
+    match &field.holds {
+        Holds::Choice(choices) if sided(choices).is_none() => {
+            draft.reading.context.choice(field, choices).map(|choice| choice.value.clone())
+        }
+        _ => None,
+    }
+}
+
+/// An enumeration of one value, or a truth that the verb itself settles.
+fn only_value(draft: &Draft<'_>, field: &Field) -> Option<Value> {
+    match &field.holds {
+        Holds::Choice(choices) if choices.len() == 1 => choices.first().map(|choice| choice.value.clone()),
+        Holds::Truth => {
+            let words = draft.reading.words;
+            let off =
+                words.iter().any(|word| word.is_any(&["off", "disable", "deactivate", "stop", "unlock", "close"]));
+            let on = words.iter().any(|word| word.is_any(&["on", "enable", "activate", "start", "lock", "open"]));
+            (on != off && negation_in(words).is_none()).then_some(Value::Bool(on))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,17 @@
+//! Arguments from speech: one file per sort of value, and the attempt that puts them together.
+
+mod attempt;
+mod choices;
+mod draft;
+mod forced;
+mod implied;
+mod lists;
+mod messages;
+mod numbers;
+mod phrases;
+mod shapes;
+mod sides;
+mod truths;
+
+pub(super) use attempt::{Attempt, Evidence, Terms, attempt};
+pub(super) use draft::Reading;

@@ -1,0 +1,304 @@
+//! Which number goes to which parameter.
+//!
+//! What stands beside a number is held against the names and descriptions of the parameters; bounds rule out, each number
+//! is used once, and the best pair goes first. Several numbers in a row for one parameter are a series.
+
+use serde_json::Value;
+
+use super::super::catalogue::{Field, Holds};
+use super::super::chunks::acts;
+use super::super::lexicon::{PREPOSITIONS, is_empty_word, is_taking};
+use super::super::numbers::{Spoken, json_number};
+use super::super::stem::stem;
+use super::super::synonyms::alike;
+use super::super::units::unit_fits;
+use super::super::words::Word;
+use super::draft::{Draft, Origin};
+
+const LEAST_REQUIRED: f32 = 0.3;
+const LEAST_OPTIONAL: f32 = 0.9;
+
+/// Fills number parameters from the numbers said.
+pub(super) fn fill_numbers(draft: &mut Draft<'_>) {
+    while let Some((field, number, score)) = best_pair(draft) {
+        let Some(spoken) = draft.reading.numbers.get(number).cloned() else { return };
+        let Some(value) = fitted(draft, field, &spoken) else { return };
+        let origin = if score >= 1.0 { Origin::Said } else { Origin::Guessed };
+        draft.put(field, value, origin);
+        draft.take(spoken.words.clone());
+        take_unit(draft, field, &spoken);
+        find_series(draft, field, number);
+    }
+    fill_next(draft);
+}
+
+fn best_pair(draft: &Draft<'_>) -> Option<(usize, usize, f32)> {
+    let mut best: Option<(usize, usize, f32)> = None;
+    for (index, field) in
+        draft.fields().filter(|(index, field)| draft.is_open(*index) && matches!(field.holds, Holds::Number { .. }))
+    {
+        for (at, number) in
+            draft.reading.numbers.iter().enumerate().filter(|(_, number)| !draft.any_taken(number.words.clone()))
+        {
+            let score = affinity(draft, field, number);
+            let least = if field.required { LEAST_REQUIRED } else { LEAST_OPTIONAL };
+            let fits = score >= least && fitted(draft, index, number).is_some();
+            if fits && best.is_none_or(|(_, _, other)| score > other + 1e-4) {
+                best = Some((index, at, score));
+            }
+        }
+    }
+    best
+}
+
+/// The value in the parameter's own terms: its sign, whole or not, within bounds.
+fn fitted(draft: &Draft<'_>, field: usize, number: &Spoken) -> Option<Value> {
+    let field = draft.tool.fields.get(field)?;
+    let Holds::Number { whole, least, most } = field.holds else { return None };
+    let value = if is_loss(draft, field, least) { -number.value.abs() } else { number.value };
+    if value < least || value > most || whole && value.fract() != 0.0 {
+        return None;
+    }
+    json_number(value)
+}
+
+/// A change downwards: a parameter that can be negative, and a verb that takes away.
+fn is_loss(draft: &Draft<'_>, field: &Field, least: f64) -> bool {
+    let can_be_negative = least < 0.0 && (least.is_finite() || field.titled(&["change", "delta", "adjustment"]));
+    can_be_negative
+        && draft.reading.words.iter().enumerate().any(|(at, word)| {
+            is_taking(&word.stem) && (acts(draft.reading.words, at, false) || word.is("minus"))
+                || negative_in(field, &word.stem)
+        })
+}
+
+/// "Negative wounds, positive heals": the description says which verbs count down.
+fn negative_in(field: &Field, verb: &str) -> bool {
+    let place = field.summary.iter().position(|own| *own == stem("negative") || *own == "minus");
+    place.is_some_and(|at| {
+        field
+            .summary
+            .iter()
+            .skip(at + 1)
+            .take(3)
+            .take_while(|own| *own != "positiv" && *own != "positive")
+            .any(|own| own == verb || alike(own, verb))
+    })
+}
+
+fn affinity(draft: &Draft<'_>, field: &Field, number: &Spoken) -> f32 {
+    let words = draft.reading.words;
+    let after = noun_after(words, number);
+    let before = noun_before(words, number);
+    let mut score = 0.0;
+    let unit = after.and_then(|at| words.get(at)).map(|word| beside(draft, field, word));
+    if number.article {
+        return if unit.is_some_and(|unit| unit >= 2.0) { 1.0 } else { -1.0 };
+    }
+    let thing = after.is_some_and(|at| draft.is_taken(at));
+    score += if thing && unit.is_none_or(|unit| unit < 1.0) { counts_thing(field) } else { unit.unwrap_or(0.0) };
+    score += before.map_or(0.0, |at| named_by(draft, field, at, number));
+    score += verb_bonus(draft, field, number);
+    if number.ordinal && field.titled(&["number", "index", "position", "rank", "page", "round", "place", "level"]) {
+        score += 0.5;
+    }
+    if money_sign(words, number) {
+        score += if unit_fits("dollar", field) == Some(true) { 2.0 } else { -0.5 };
+    }
+    let bare = after.is_none() && before.is_none();
+    let only = draft.tool.fields.iter().filter(|field| matches!(field.holds, Holds::Number { .. })).count() == 1;
+    score + if only { 0.5 } else { 0.0 } + if bare { 0.4 } else { 0.0 }
+}
+
+/// A number before something that another parameter holds: how many of it.
+fn counts_thing(field: &Field) -> f32 {
+    match (is_count(field), field.required) {
+        (true, _) => 1.2,
+        (false, true) => 0.5,
+        (false, false) => 0.0,
+    }
+}
+
+fn is_count(field: &Field) -> bool {
+    let says =
+        |words: [&str; 2]| field.summary.iter().take(2).zip(words).filter(|(own, word)| *own == word).count() == 2;
+    field.titled(COUNTS.as_slice()) || says(["how", "mani"]) || says(["number", "of"])
+}
+
+/// The noun before a number speaks for a parameter; right before it, it can also speak against it.
+fn named_by(draft: &Draft<'_>, field: &Field, at: usize, number: &Spoken) -> f32 {
+    let Some(noun) = draft.reading.words.get(at) else { return 0.0 };
+    let score = beside(draft, field, noun);
+    let verb = acts(draft.reading.words, at, false);
+    if score > 0.0 {
+        score
+    } else if at + 1 == number.words.start && !verb && !draft.is_taken(at) {
+        -0.6
+    } else {
+        0.0
+    }
+}
+
+/// How much the noun beside a number speaks for a parameter.
+fn beside(draft: &Draft<'_>, field: &Field, noun: &Word) -> f32 {
+    if field.title.contains(&noun.stem) {
+        return 3.0;
+    }
+    match unit_fits(&noun.stem, field) {
+        Some(true) => return 2.5,
+        Some(false) => return -3.0,
+        None => {}
+    }
+    if field.title.iter().any(|own| alike(own, &noun.stem)) || initials_match(draft, &noun.lower) {
+        return 2.0;
+    }
+    if field.summary.contains(&noun.stem) {
+        return 1.8;
+    }
+    if draft.tool.title.contains(&noun.stem) || draft.tool.title.iter().any(|own| alike(own, &noun.stem)) {
+        return 1.0;
+    }
+    // A thing that is counted: good for a quantity, otherwise a hint that the number means something else.
+    if is_count(field) { 1.2 } else { -0.45 }
+}
+
+const COUNTS: [&str; 7] = ["quantity", "count", "amount", "number", "many", "size", "copies"];
+
+fn initials_match(draft: &Draft<'_>, lower: &str) -> bool {
+    (2..=4).contains(&lower.len())
+        && draft
+            .tool
+            .title
+            .windows(lower.len())
+            .any(|run| run.iter().zip(lower.chars()).all(|(stem, letter)| stem.starts_with(letter)))
+}
+
+fn verb_bonus(draft: &Draft<'_>, field: &Field, number: &Spoken) -> f32 {
+    let words = draft.reading.words;
+    let verbs = (0..number.words.start).rev().filter(|at| acts(words, *at, false)).filter_map(|at| words.get(at));
+    let nearest = verbs.into_iter().find(|word| !is_empty_word(&word.lower));
+    nearest.map_or(0.0, |verb| {
+        if field.title.contains(&verb.stem) {
+            1.0
+        } else if field.summary.contains(&verb.stem) {
+            0.9
+        } else if field.title.iter().any(|own| alike(own, &verb.stem)) {
+            0.4
+        } else {
+            0.0
+        }
+    })
+}
+
+fn money_sign(words: &[Word], number: &Spoken) -> bool {
+    words.get(number.words.start).is_some_and(|word| word.said.contains(['$', '€', '£']))
+}
+
+/// The noun that a number counts: "5 damage", "3 more of the models".
+fn noun_after(words: &[Word], number: &Spoken) -> Option<usize> {
+    let end = number.words.end;
+    let start = (end..end + 3).find(|at| {
+        !words.get(*at).is_some_and(|word| word.is_any(&["more", "of", "the", "additional", "extra", "other"]))
+    })?;
+    let first = words.get(start).filter(|word| is_noun(word) && !acts(words, start, false))?;
+    // In "3 space marines" the last word tells what is counted.
+    let second =
+        words.get(start + 1).filter(|word| is_noun(word) && !acts(words, start + 1, true) && !first.possessive);
+    let both_small = second.is_some_and(|second| second.lower.len() > 2);
+    Some(if both_small && !has_unit(first) { start + 1 } else { start })
+}
+
+fn has_unit(word: &Word) -> bool {
+    word.lower.len() <= 2 || word.lower.ends_with('s')
+}
+
+/// The noun that a number names: "objective 1", "volume to 30".
+fn noun_before(words: &[Word], number: &Spoken) -> Option<usize> {
+    let mut at = number.words.start.checked_sub(1)?;
+    for _ in 0..3 {
+        let word = words.get(at)?;
+        if is_noun(word) {
+            return Some(at);
+        }
+        let links =
+            word.is_any(&["to", "of", "is", "number", "#", "=", ":", "at", "by", "no", "are", "be", "level", "value"]);
+        if !links && !word.joins() {
+            return None;
+        }
+        at = at.checked_sub(1)?;
+    }
+    None
+}
+
+fn is_noun(word: &Word) -> bool {
+    word.form == super::super::words::Form::Plain
+        && !is_empty_word(&word.lower)
+        && !PREPOSITIONS.contains(&word.lower.as_str())
+}
+
+fn take_unit(draft: &mut Draft<'_>, field: usize, number: &Spoken) {
+    let words = draft.reading.words;
+    let Some(own) = draft.tool.fields.get(field) else { return };
+    if let Some(at) = noun_after(words, number)
+        && words.get(at).is_some_and(|word| beside(draft, own, word) >= 1.0 && !draft.tool_counts(own, word))
+    {
+        draft.take(at..at + 1);
+    }
+    if let Some(at) = noun_before(words, number) {
+        if words.get(at).is_some_and(|word| beside(draft, own, word) >= 1.0) {
+            draft.take(at..at + 1)
+        } else {
+            draft.use_word(at)
+        }
+    }
+}
+
+impl Draft<'_> {
+    /// A quantity counts a thing that another parameter wants to hold.
+    fn tool_counts(&self, field: &Field, noun: &Word) -> bool {
+        is_count(field) && !field.title.contains(&noun.stem) && unit_fits(&noun.stem, field).is_none()
+    }
+}
+
+/// "objectives 1, 2 and 3": further numbers in the same row.
+fn find_series(draft: &mut Draft<'_>, field: usize, first: usize) {
+    let others_open = draft
+        .fields()
+        .any(|(index, field)| draft.is_open(index) && field.required && matches!(field.holds, Holds::Number { .. }));
+    if draft.series.is_some() || others_open {
+        return;
+    }
+    let mut values: Vec<Value> = draft.value(field).cloned().into_iter().collect();
+    let mut end = draft.reading.numbers.get(first).map_or(0, |number| number.words.end);
+    for number in draft.reading.numbers.iter().skip(first + 1) {
+        let between = draft.reading.words.get(end..number.words.start).unwrap_or_default();
+        let row = !between.is_empty() && between.iter().all(Word::joins) && !draft.any_taken(number.words.clone());
+        let counts_other = noun_after(draft.reading.words, number).is_some();
+        let Some(value) = fitted(draft, field, number).filter(|_| row && !number.article && !counts_other) else {
+            break;
+        };
+        values.push(value);
+        end = number.words.end;
+        draft.take(number.words.clone());
+    }
+    if values.len() > 1 {
+        draft.series = Some((field, values));
+    }
+}
+
+/// "next round": one more than the number that the context tells.
+fn fill_next(draft: &mut Draft<'_>) {
+    for (index, field) in
+        draft.fields().filter(|(_, field)| field.required && matches!(field.holds, Holds::Number { .. }))
+    {
+        let Some(head) = field.telling().last().filter(|_| draft.is_open(index)) else { continue };
+        let words = draft.reading.words;
+        let said = words.iter().enumerate().find(|(at, word)| {
+            word.is_any(&["next", "new", "another"]) && words.iter().skip(at + 1).take(3).any(|noun| noun.stem == *head)
+        });
+        let next = said.and_then(|_| draft.reading.context.number(head)).and_then(|now| json_number(now + 1.0));
+        if let Some(value) = next {
+            draft.put(index, value, Origin::Implied);
+        }
+    }
+}

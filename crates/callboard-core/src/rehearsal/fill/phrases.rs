@@ -1,0 +1,250 @@
+//! Names of things: which noun phrase goes to which text parameter.
+//!
+//! Prepositions, the verb, the place in the sentence and the words beside a phrase speak for a parameter. A phrase that
+//! only repeats the tool's own words names nothing. Words are kept as said: who knows the names resolves them.
+
+use std::ops::Range;
+
+use serde_json::Value;
+
+use super::super::catalogue::{Field, Holds, Tool};
+use super::super::chunks::{Chunk, chunks_in};
+use super::super::cues::{is_about, leads_to};
+use super::super::lexicon::{is_empty_word, is_verb};
+use super::super::numbers::is_number_word;
+use super::super::text_sort::TextSort;
+use super::super::units::is_unit;
+use super::super::words::{Form, Word, said};
+use super::draft::{Draft, Origin};
+
+const LEAST_REQUIRED: f32 = 0.2;
+const LEAST_OPTIONAL: f32 = 1.0;
+const CLEARLY: f32 = 1.6;
+
+/// Fills text parameters that want a name, a place or a person.
+pub(super) fn fill_phrases(draft: &mut Draft<'_>) {
+    let chunks: Vec<Chunk> = phrases_of(draft);
+    let mut pairs = best_pairs(draft, &chunks, false);
+    let left_open = |pairs: &[Pair]| {
+        draft.fields().any(|(index, field)| {
+            field.required && wants_name(field) && draft.is_open(index) && !pairs.iter().any(|pair| pair.field == index)
+        })
+    };
+    // An optional parameter must not take the only phrase from a required one.
+    if left_open(&pairs) {
+        pairs = best_pairs(draft, &chunks, true);
+    }
+    for pair in pairs {
+        let Some(chunk) = chunks.get(pair.chunk) else { return };
+        let value = draft.reading.words.get(chunk.words.clone()).map(said).unwrap_or_default();
+        draft.put(pair.field, Value::String(value), if pair.score >= CLEARLY { Origin::Said } else { Origin::Guessed });
+        draft.take(chunk.words.clone());
+        if let Some(slot) = draft.phrases.get_mut(pair.field) {
+            *slot = Some(chunk.clone());
+        }
+    }
+}
+
+/// A phrase for a parameter.
+struct Pair {
+    field: usize,
+    chunk: usize,
+    score: f32,
+}
+
+/// The phrases that name something, without the tool's own words at their ends.
+pub(super) fn phrases_of(draft: &mut Draft<'_>) -> Vec<Chunk> {
+    let mut phrases = Vec::new();
+    for chunk in chunks_in(draft.reading.words, &draft.taken) {
+        let words = trimmed(draft.tool, draft.reading.words, chunk.words.clone());
+        for at in chunk.words.clone().filter(|at| !words.contains(at)) {
+            draft.use_word(at);
+        }
+        if !words.is_empty() {
+            phrases.push(Chunk { words, ..chunk });
+        }
+    }
+    phrases
+}
+
+fn trimmed(tool: &Tool, words: &[Word], whole: Range<usize>) -> Range<usize> {
+    let mut span = whole.clone();
+    let proper = |at: usize, neighbour: usize| {
+        let capital = |at: usize| words.get(at).is_some_and(|word| word.capital);
+        at > 0 && span_holds(words, neighbour) && capital(at) && capital(neighbour)
+    };
+    let own = |at: usize, leading: bool| {
+        let Some(word) = words.get(at).filter(|word| word.form == Form::Plain && !word.possessive) else {
+            return false;
+        };
+        let named = if leading { tool.names(&word.stem) } else { tool.title.contains(&word.stem) };
+        let in_summary = !word.capital && tool.summary.contains(&word.stem) && (leading || !tool.names(&word.stem));
+        is_empty_word(&word.lower) && !word.capital || named || in_summary && whole.len() > 1
+    };
+    while !span.is_empty() && own(span.start, true) && !(span.len() > 1 && proper(span.start, span.start + 1)) {
+        span.start += 1;
+    }
+    while !span.is_empty()
+        && own(span.end - 1, false)
+        && !(span.len() > 1 && proper(span.end - 1, span.end.saturating_sub(2)))
+    {
+        span.end -= 1;
+    }
+    span
+}
+
+fn span_holds(words: &[Word], at: usize) -> bool {
+    words.get(at).is_some_and(|word| !word.is_mark())
+}
+
+/// Pairs of parameters and phrases, the best first, each used once.
+fn best_pairs(draft: &Draft<'_>, chunks: &[Chunk], required_only: bool) -> Vec<Pair> {
+    let open = |(index, field): &(usize, &Field)| {
+        draft.is_open(*index) && wants_name(field) && (field.required || !required_only)
+    };
+    let first = draft.fields().filter(open).find(|(_, field)| field.required).map(|(index, _)| index);
+    let mut all: Vec<Pair> = Vec::new();
+    for (field, own) in draft.fields().filter(open) {
+        let least = if own.required || is_only_text(draft.tool) { LEAST_REQUIRED } else { LEAST_OPTIONAL };
+        for (chunk, phrase) in chunks.iter().enumerate() {
+            let score = affinity(draft, own, phrase) + if first == Some(field) { 0.3 } else { 0.0 };
+            if score >= least {
+                all.push(Pair { field, chunk, score });
+            }
+        }
+    }
+    all.sort_by(|one, other| other.score.total_cmp(&one.score));
+    let mut kept: Vec<Pair> = Vec::new();
+    for pair in all {
+        if !kept.iter().any(|other| other.field == pair.field || other.chunk == pair.chunk) {
+            kept.push(pair);
+        }
+    }
+    kept
+}
+
+/// A tool with a single text parameter means it when a thing is named.
+fn is_only_text(tool: &Tool) -> bool {
+    tool.fields.iter().filter(|field| matches!(field.holds, Holds::Text(_))).count() == 1
+}
+
+fn wants_name(field: &Field) -> bool {
+    matches!(field.holds, Holds::Text(TextSort::Name | TextSort::Place | TextSort::Person))
+}
+
+/// How much speaks for a phrase as the value of a parameter.
+pub(super) fn affinity(draft: &Draft<'_>, field: &Field, chunk: &Chunk) -> f32 {
+    let words = draft.reading.words;
+    let mut score = if field.required || is_only_text(draft.tool) { 0.5 } else { 0.0 };
+    score += match &chunk.preposition {
+        Some(preposition) => led(preposition, field),
+        None if chunk.subject => as_subject(field, is_passive(words, chunk)),
+        None => as_object(field),
+    };
+    if chunk.verb.as_ref().is_some_and(|verb| !is_empty_word(verb) && is_about(field, verb)) {
+        score += 0.8;
+    }
+    if beside_title(words, field, chunk) {
+        score += 1.2;
+    }
+    let own = words.get(chunk.words.clone()).unwrap_or_default();
+    if own.iter().any(|word| word.form == Form::Quote) {
+        score += 1.0;
+    }
+    if own.iter().any(|word| word.form == Form::Plain && field.summary.contains(&word.stem)) {
+        score += 0.5;
+    }
+    if measured(words, chunk) || wants_code(field) && !own.iter().any(is_code) {
+        score -= 2.0;
+    }
+    if own.iter().all(|word| word.lower.ends_with("ly") || is_verb(&word.stem) && !word.capital && own.len() == 1) {
+        score -= 0.6;
+    }
+    score
+}
+
+/// A number or an id of something, as text: it has digits or capitals.
+fn wants_code(field: &Field) -> bool {
+    field.titled(&["number", "id", "code"]) && !field.titled(&["name", "country"])
+}
+
+fn is_code(word: &Word) -> bool {
+    let digits = word.said.bytes().any(|byte| byte.is_ascii_digit());
+    digits || word.said.len() > 1 && word.said.bytes().all(|byte| byte.is_ascii_uppercase())
+}
+
+/// A unit of measure after a number: "6 inches" names nothing.
+fn measured(words: &[Word], chunk: &Chunk) -> bool {
+    let counted = chunk
+        .words
+        .start
+        .checked_sub(1)
+        .and_then(|at| words.get(at))
+        .is_some_and(|word| word.form == Form::Number || is_number_word(&word.lower));
+    counted && chunk.words.len() == 1 && words.get(chunk.words.start).is_some_and(|word| is_unit(&word.stem))
+}
+
+/// A preposition leads to the parameter, or away from it.
+fn led(preposition: &str, field: &Field) -> f32 {
+    let lead = leads_to(preposition, field);
+    if lead != 0.0 {
+        return lead;
+    }
+    match preposition {
+        "of" | "to" | "on" | "called" | "named" => 0.1,
+        "with" | "for" | "at" | "against" => -0.1,
+        "in" | "like" | "as" => -0.5,
+        "from" | "by" | "because" | "after" | "before" | "during" | "than" | "without" => -0.9,
+        _ => -0.3,
+    }
+}
+
+const DOERS: &[&str] = &["attacking", "attacker", "actor", "agent", "subject", "caster", "sender", "by"];
+const UNDERGOERS: &[&str] = &["defending", "defender", "target", "victim", "enemy", "object", "recipient", "receiver"];
+
+/// "is destroyed": what stands before the verb does not do it.
+fn is_passive(words: &[Word], chunk: &Chunk) -> bool {
+    let be = words
+        .iter()
+        .enumerate()
+        .skip(chunk.words.end)
+        .find(|(_, word)| word.is_any(&["is", "are", "was", "were", "been", "got", "gets", "be"]));
+    be.is_some_and(|(at, _)| {
+        words
+            .iter()
+            .skip(at + 1)
+            .take(3)
+            .any(|word| is_verb(&word.stem) && !word.lower.ends_with("ing") && word.lower != word.stem)
+    })
+}
+
+fn as_subject(field: &Field, passive: bool) -> f32 {
+    let (doer, undergoer) = if passive { (-1.5, 1.0) } else { (1.5, -1.5) };
+    if field.titled(DOERS) {
+        doer
+    } else if field.titled(UNDERGOERS) {
+        undergoer
+    } else {
+        0.6
+    }
+}
+
+fn as_object(field: &Field) -> f32 {
+    let place = matches!(field.holds, Holds::Text(TextSort::Place));
+    if field.titled(DOERS) {
+        -0.8
+    } else if field.titled(UNDERGOERS) {
+        0.8
+    } else if place {
+        0.0
+    } else {
+        0.5
+    }
+}
+
+/// The parameter's name stands right before the phrase, or ends it.
+fn beside_title(words: &[Word], field: &Field, chunk: &Chunk) -> bool {
+    let before = (1..=2).filter_map(|back| chunk.words.start.checked_sub(back)).filter_map(|at| words.get(at));
+    let after = words.get(chunk.words.end);
+    before.chain(after).any(|word| field.telling().any(|own| *own == word.stem))
+}

@@ -1,0 +1,199 @@
+//! Parameters that name a side: whose thing it is, who does it, whose turn it is.
+//!
+//! The one who speaks is the own side. A side that belongs to a named thing follows whose the thing is said to be; what
+//! the speaker harms is the other's; otherwise the subject of the sentence decides, and at last the speaker.
+
+use serde_json::Value;
+
+use super::super::catalogue::{Choice, Field, Holds};
+use super::super::chunks::{Chunk, acts};
+use super::super::lexicon::is_harming;
+use super::super::side::{Side, side_of_noun, side_of_speech, sided};
+use super::super::stem::stem;
+use super::super::text_sort::TextSort;
+use super::super::words::Word;
+use super::draft::{Draft, Origin};
+
+/// Fills parameters whose values are two sides.
+pub(super) fn fill_sides(draft: &mut Draft<'_>) {
+    for (index, field) in draft.fields() {
+        let Holds::Choice(choices) = &field.holds else { continue };
+        if !draft.is_open(index) || sided(choices).is_none() {
+            continue;
+        }
+        if let Some((side, origin)) = side_for(draft, field)
+            && let Some(value) = value_of(choices, side)
+        {
+            draft.put(index, value, origin);
+        }
+    }
+    settle_opponents(draft);
+}
+
+fn value_of(choices: &[Choice], side: Side) -> Option<Value> {
+    let (own, other) = sided(choices)?;
+    Some(if side == Side::Own { own.value.clone() } else { other.value.clone() })
+}
+
+fn side_for(draft: &Draft<'_>, field: &Field) -> Option<(Side, Origin)> {
+    if field.titled(&["turn", "next", "active"]) {
+        return turn(draft, field);
+    }
+    if let Some(chunk) = owned_phrase(draft, field) {
+        return Some(side_of_phrase(draft, chunk));
+    }
+    let words = draft.reading.words;
+    if let Some(side) = receiver(words).or_else(|| subject(words)).or_else(|| spoken_of(words)) {
+        return Some((side, Origin::Said));
+    }
+    field.required.then_some((Side::Own, Origin::Implied))
+}
+
+/// The phrase whose side a parameter tells: by a shared word in their names, or the main name for an owner.
+fn owned_phrase<'d>(draft: &'d Draft<'_>, field: &Field) -> Option<&'d Chunk> {
+    let owner = ["owner", "side", "team", "whose", "belonging"].iter().any(|name| field.title.contains(&stem(name)));
+    let partner = draft.fields().find(|(_, other)| {
+        matches!(other.holds, Holds::Text(TextSort::Name))
+            && (other.telling().any(|own| field.title.contains(own) && side_of_noun(own).is_none())
+                || owner && other.required)
+    });
+    partner.and_then(|(index, _)| draft.phrases.get(index)?.as_ref())
+}
+
+fn side_of_phrase(draft: &Draft<'_>, chunk: &Chunk) -> (Side, Origin) {
+    if let Some(side) = chunk.owner.as_deref().and_then(side_of_speech) {
+        return (side, Origin::Said);
+    }
+    let words = draft.reading.words;
+    let harmed = !chunk.subject && harming_verb(words, chunk);
+    if harmed {
+        let doer = subject(words).unwrap_or(Side::Own);
+        return (doer.opposite(), Origin::Implied);
+    }
+    let stems: Vec<&str> = words
+        .get(chunk.words.clone())
+        .unwrap_or_default()
+        .iter()
+        .map(|word| word.stem.as_str())
+        .filter(|stem| stem.len() > 2)
+        .collect();
+    let listed = draft.reading.context.side_of(&stems);
+    let doer = || if chunk.subject { None } else { subject(words) };
+    (listed.or_else(doer).unwrap_or(Side::Own), Origin::Implied)
+}
+
+fn harming_verb(words: &[Word], chunk: &Chunk) -> bool {
+    let verb = chunk.verb.as_deref().is_some_and(is_harming);
+    let damage = words.iter().take(chunk.words.start).any(|word| word.is("damage") || word.is("wounds"));
+    verb || damage
+        && chunk.preposition.as_deref().is_some_and(|preposition| ["to", "on", "against"].contains(&preposition))
+}
+
+/// Whose turn: said with the turn, turned round where a turn ends, or as the context has it.
+fn turn(draft: &Draft<'_>, field: &Field) -> Option<(Side, Origin)> {
+    let words = draft.reading.words;
+    let turn = words.iter().position(|word| word.stem == "turn");
+    let whose =
+        turn.and_then(|turn| words.iter().take(turn).rev().take(3).find_map(|word| side_of_speech(&word.lower)));
+    if let Some(side) = whose {
+        return Some((if ends(words, turn) { side.opposite() } else { side }, Origin::Said));
+    }
+    let turn_ended = turn.is_some() && ends(words, turn);
+    let now = field.title.iter().rev().find_map(|own| draft.reading.context.side_about(own));
+    if turn_ended {
+        return Some((now.unwrap_or(Side::Own).opposite(), Origin::Implied));
+    }
+    let possessor =
+        words.iter().filter(|word| word.is_any(&["my", "our", "your", "his", "her", "their"]) || word.possessive);
+    let said = possessor.into_iter().find_map(|word| side_of_speech(&word.lower)).or_else(|| other_named(words));
+    let side = said.or(now).or_else(|| subject(words));
+    Some(side.map_or((Side::Own, Origin::Implied), |side| {
+        (side, if said.is_some() { Origin::Said } else { Origin::Implied })
+    }))
+}
+
+fn ends(words: &[Word], turn: Option<usize>) -> bool {
+    const ENDING: &[&str] = &[
+        "end",
+        "ends",
+        "ending",
+        "ended",
+        "finish",
+        "finished",
+        "over",
+        "done",
+        "pass",
+        "passing",
+        "finishing",
+        "complete",
+    ];
+    words.iter().enumerate().any(|(at, word)| {
+        // In "I'm done, your turn" what is done is not the turn that is named.
+        let before_comma = turn.is_some_and(|turn| words.iter().take(turn).skip(at).any(Word::is_mark));
+        word.is_any(ENDING) && !before_comma
+    })
+}
+
+/// "… to the opponent", "give him …".
+fn receiver(words: &[Word]) -> Option<Side> {
+    let led = words.iter().enumerate().filter(|(_, word)| word.is_any(&["to", "for"]));
+    led.filter_map(|(at, _)| words.get(at + 1..(at + 3).min(words.len()))).find_map(|near| {
+        near.iter().find_map(|word| {
+            side_of_noun(&word.lower).or(match word.lower.as_str() {
+                "him" | "her" | "you" => Some(Side::Other),
+                _ => None,
+            })
+        })
+    })
+}
+
+/// The side of who acts: the first pronoun or side noun before the verb.
+fn subject(words: &[Word]) -> Option<Side> {
+    let verb = (0..words.len()).find(|at| acts(words, *at, false) && *at > 0).unwrap_or(words.len());
+    sides_in(words.get(..verb).unwrap_or(words)).next()
+}
+
+/// The sides spoken of, in order; in "my opponent" the noun counts.
+fn sides_in(words: &[Word]) -> impl Iterator<Item = Side> {
+    words.iter().enumerate().filter_map(|(at, word)| {
+        let noun_follows = words.get(at + 1).is_some_and(|next| side_of_noun(&next.lower).is_some());
+        side_of_speech(&word.lower).filter(|_| !noun_follows)
+    })
+}
+
+fn spoken_of(words: &[Word]) -> Option<Side> {
+    other_named(words).or_else(|| sides_in(words).next())
+}
+
+fn other_named(words: &[Word]) -> Option<Side> {
+    words.iter().find_map(|word| side_of_noun(&word.lower)).filter(|side| *side == Side::Other)
+}
+
+/// Two sides that meet are two: where only one of a pair was said, the other follows.
+fn settle_opponents(draft: &mut Draft<'_>) {
+    let sides: Vec<(usize, Side, Origin)> = draft
+        .fields()
+        .filter(|(_, field)| matches!(&field.holds, Holds::Choice(choices) if sided(choices).is_some()))
+        .filter_map(|(index, field)| {
+            let (value, origin) = draft.values.get(index)?.as_ref()?;
+            let side = side_of_noun(&value.as_str()?.to_lowercase())?;
+            owned_phrase(draft, field).map(|_| (index, side, *origin))
+        })
+        .collect();
+    let [(one, one_side, one_origin), (two, two_side, two_origin)] = sides.as_slice() else { return };
+    if one_side != two_side {
+        return;
+    }
+    let (changed, side) = match (one_origin, two_origin) {
+        (Origin::Said, Origin::Said) => return,
+        (_, Origin::Said) => (*one, two_side.opposite()),
+        _ => (*two, one_side.opposite()),
+    };
+    let value = draft.tool.fields.get(changed).and_then(|field| match &field.holds {
+        Holds::Choice(choices) => value_of(choices, side),
+        _ => None,
+    });
+    if let Some(value) = value {
+        draft.put(changed, value, Origin::Implied);
+    }
+}

@@ -1,0 +1,72 @@
+//! Yes and no: whether what a truth parameter is about was said, and whether it was denied.
+
+use serde_json::Value;
+
+use super::super::catalogue::{Field, Holds};
+use super::super::lexicon::is_generic;
+use super::super::mood::negation_in;
+use super::super::stem::stem;
+use super::super::words::Word;
+use super::draft::{Draft, Origin};
+
+/// What speaks for a parameter's name, and what speaks against it.
+const OPPOSITES: &[(&str, &str)] = &[
+    ("success", "fail miss unsuccessful botch flop"),
+    ("successful", "fail miss unsuccessful"),
+    ("on", "off disable deactivate"),
+    ("enable", "off disable deactivate"),
+    ("open", "close shut"),
+    ("lock", "unlock"),
+    ("active", "inactive deactivate"),
+    ("public", "private"),
+    ("mute", "unmute"),
+];
+
+const AFFIRMING: &[(&str, &str)] = &[
+    ("success", "succeed make pass connect reach successful land"),
+    ("successful", "succeed make pass"),
+    ("on", "on enable activate"),
+    ("enable", "on enable activate"),
+];
+
+/// Fills truth parameters whose subject was spoken of.
+pub(super) fn fill_truths(draft: &mut Draft<'_>) {
+    for (index, field) in draft.fields().filter(|(_, field)| matches!(field.holds, Holds::Truth)) {
+        if !draft.is_open(index) {
+            continue;
+        }
+        if let Some((at, truth)) = spoken_truth(draft.reading.words, field) {
+            let denied = negation_in(draft.reading.words).is_some();
+            draft.put(index, Value::Bool(truth != denied), Origin::Said);
+            draft.take(at..at + 1);
+            draft.denial_absorbed |= denied;
+        }
+    }
+}
+
+fn spoken_truth(words: &[Word], field: &Field) -> Option<(usize, bool)> {
+    let listed = |table: &[(&str, &str)], word: &Word| {
+        table.iter().any(|(name, forms)| {
+            field.title.contains(&stem(name)) && forms.split(' ').any(|form| stem(form) == word.stem)
+        })
+    };
+    let against = words.iter().position(|word| listed(OPPOSITES, word)).map(|at| (at, false));
+    let affirmed = || words.iter().position(|word| listed(AFFIRMING, word)).map(|at| (at, true));
+    against.or_else(|| named(words, field).map(|at| (at, true))).or_else(affirmed)
+}
+
+/// The last telling word of the parameter's name, and all of them where there are several.
+fn named(words: &[Word], field: &Field) -> Option<usize> {
+    let telling: Vec<&String> = field
+        .title
+        .iter()
+        .filter(|own| !is_generic(own) && !["has", "have", "should", "was", "are", "can"].contains(&own.as_str()))
+        .collect();
+    let place = |own: &String| words.iter().position(|word| word.stem == *own);
+    let all: Option<Vec<usize>> = telling.iter().map(|own| place(own)).collect();
+    if let Some(found) = all.filter(|found| !found.is_empty()) {
+        return found.last().copied();
+    }
+    let head = telling.last().filter(|_| telling.len() > 1)?;
+    place(head)
+}

@@ -1,0 +1,283 @@
+//! From speech to calls: which clauses belong together, and which tool each group calls.
+//!
+//! Every run of neighbouring clauses is tried with every tool whose words occur in it; the division of the speech that
+//! earns most is taken. A clause that only names another thing repeats the call before it with that thing.
+
+use std::ops::Range;
+
+use serde_json::{Map, Value};
+
+use super::catalogue::{Holds, Tool};
+use super::clauses::{clauses_of, correction_in, sentence_ends};
+use super::context::Context;
+use super::fill::{Attempt, Evidence, Reading, Terms, attempt};
+use super::lexicon::is_verb;
+use super::mood::{mood_of, opened};
+use super::text_sort::TextSort;
+use super::vocabulary::{Vocabulary, is_content};
+use super::words::{Form, Word};
+
+/// More words than anybody says in one turn: text to read, not speech to act on.
+const MOST_WORDS: usize = 300;
+const MOST_CLAUSES: usize = 24;
+const LONGEST_GROUP: usize = 6;
+const TOOLS_TRIED: usize = 8;
+
+/// A call to make.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Planned {
+    pub(super) tool: String,
+    pub(super) arguments: Map<String, Value>,
+}
+
+/// All that calls are planned from.
+pub(super) struct Planner<'a> {
+    pub(super) tools: &'a [Tool],
+    pub(super) vocabulary: &'a Vocabulary,
+    pub(super) context: &'a Context,
+}
+
+/// A group of clauses and the best call for it.
+#[derive(Clone)]
+struct Group {
+    words: Range<usize>,
+    tool: usize,
+    attempt: Attempt,
+}
+
+impl Planner<'_> {
+    /// The calls that the speech asks for, in its order; none when it is unclear.
+    pub(super) fn plan(&self, words: &[Word]) -> Vec<Planned> {
+        if words.len() > MOST_WORDS {
+            return Vec::new();
+        }
+        match correction_in(words) {
+            Some(correction) => self.plan_corrected(&correction.before, &correction.after),
+            None => self.plan_plain(words),
+        }
+    }
+
+    /// The best call with this tool alone, whatever was said.
+    pub(super) fn forced(&self, words: &[Word], tool: usize) -> Option<(f32, Planned)> {
+        let words = words.get(..words.len().min(MOST_WORDS)).unwrap_or_default();
+        let reading = Reading::new(words, mood_of(words, words), self.context);
+        let weights = self.vocabulary.weigh(tool, words);
+        let told = Evidence { weights: &weights, phrasing: self.vocabulary.phrasing(tool, words) };
+        let tool = self.tools.get(tool)?;
+        let made = attempt(tool, &reading, told, Terms { forced: true, inherit: None })?;
+        let arguments = made.calls.into_iter().next()?;
+        Some((made.score, Planned { tool: tool.name.clone(), arguments }))
+    }
+
+    fn plan_corrected(&self, before: &[Word], after: &[Word]) -> Vec<Planned> {
+        if before.iter().all(|word| word.is_mark() || super::lexicon::is_filler(&word.lower)) {
+            return self.take_back().into_iter().chain(self.plan_plain(after)).collect();
+        }
+        let anew = self.plan_plain(after);
+        if !anew.is_empty() || after.is_empty() {
+            return anew;
+        }
+        let replaced = without_last_number(before, after);
+        let joined: Vec<Word> = replaced.into_iter().chain(after.iter().cloned()).collect();
+        let retried = self.plan_plain(&joined);
+        if !retried.is_empty() {
+            return retried;
+        }
+        let groups = self.groups(before);
+        let fixed = groups.last().and_then(|group| self.repeated(after, group));
+        let kept = groups.iter().take(groups.len().saturating_sub(1)).cloned();
+        kept.chain(fixed).flat_map(|group| self.calls(&group)).collect()
+    }
+
+    /// The call that takes the last thing back, where a tool does that.
+    fn take_back(&self) -> Option<Planned> {
+        let tool = self.tools.iter().find(|tool| tool.undoes && tool.fields.iter().all(|field| !field.required))?;
+        Some(Planned { tool: tool.name.clone(), arguments: Map::new() })
+    }
+
+    fn plan_plain(&self, words: &[Word]) -> Vec<Planned> {
+        let groups = self.groups(words);
+        let mut planned: Vec<Planned> = Vec::new();
+        for call in groups.iter().flat_map(|group| self.calls(group)) {
+            if !planned.contains(&call) {
+                planned.push(call);
+            }
+        }
+        planned
+    }
+
+    fn calls(&self, group: &Group) -> Vec<Planned> {
+        let Some(tool) = self.tools.get(group.tool) else { return Vec::new() };
+        let planned =
+            |arguments: &Map<String, Value>| Planned { tool: tool.name.clone(), arguments: arguments.clone() };
+        group.attempt.calls.iter().map(planned).collect()
+    }
+
+    /// The division of the speech into groups that earns most, and repetitions in between.
+    fn groups(&self, words: &[Word]) -> Vec<Group> {
+        let mut clauses = clauses_of(words);
+        clauses.truncate(MOST_CLAUSES);
+        let weights: Vec<Vec<f32>> = (0..self.tools.len()).map(|tool| self.vocabulary.weigh(tool, words)).collect();
+        // best[n] is the best division of the first n clauses.
+        let mut best: Vec<(f32, Vec<Group>)> = vec![(0.0, Vec::new())];
+        for end in 1..=clauses.len() {
+            let mut winner = best.last().cloned().unwrap_or_default();
+            winner.0 -= clauses.get(end - 1).map_or(0.0, |clause| left_out(words, clause));
+            for start in end.saturating_sub(LONGEST_GROUP)..end {
+                let Some(span) = span_of(&clauses, start, end) else { continue };
+                let Some(group) = self.best_call(words, span, &weights) else { continue };
+                let Some((earned, groups)) = best.get(start) else { continue };
+                let total = earned + group.attempt.score;
+                if total > winner.0 + 1e-4 {
+                    winner = (total, groups.iter().cloned().chain([group]).collect());
+                }
+            }
+            best.push(winner);
+        }
+        let found = best.pop().map(|(_, groups)| groups).unwrap_or_default();
+        self.with_repetitions(words, &clauses, found)
+    }
+
+    fn best_call(&self, words: &[Word], span: Range<usize>, weights: &[Vec<f32>]) -> Option<Group> {
+        let part = words.get(span.clone()).filter(|part| !(span.start > 0 && dangles(part)))?;
+        let reading = Reading::new(part, mood_of(part, sentence_around(words, &span)), self.context);
+        let mut likely: Vec<(usize, f32)> = Vec::new();
+        for (tool, own) in self.tools.iter().enumerate() {
+            let row = weights.get(tool).and_then(|row| row.get(span.clone())).unwrap_or_default();
+            let sum = row.iter().sum::<f32>() + self.vocabulary.phrasing(tool, part);
+            if sum > 0.3 || wants_shape(own, part) || own.undoes && reading.mood.undoing {
+                likely.push((tool, sum));
+            }
+        }
+        likely.sort_by(|one, other| other.1.total_cmp(&one.1));
+        let mut best: Option<Group> = None;
+        for (tool, _) in likely.into_iter().take(TOOLS_TRIED) {
+            let (Some(own), Some(row)) =
+                (self.tools.get(tool), weights.get(tool).and_then(|row| row.get(span.clone())))
+            else {
+                continue;
+            };
+            let Some(made) = attempt(
+                own,
+                &reading,
+                Evidence { weights: row, phrasing: self.vocabulary.phrasing(tool, part) },
+                Terms::default(),
+            ) else {
+                continue;
+            };
+            if best.as_ref().is_none_or(|best| made.score > best.attempt.score + 1e-4) {
+                best = Some(Group { words: span.clone(), tool, attempt: made });
+            }
+        }
+        best
+    }
+
+    /// Clauses without a verb after a call repeat it with what they name: "… and the bedroom".
+    fn with_repetitions(&self, words: &[Word], clauses: &[Range<usize>], found: Vec<Group>) -> Vec<Group> {
+        let mut groups: Vec<Group> = Vec::new();
+        for (index, clause) in clauses.iter().enumerate() {
+            if let Some(group) = found.iter().find(|group| group.words.start == clause.start) {
+                let before = index.checked_sub(1).and_then(|before| clauses.get(before));
+                groups.extend(before.and_then(|before| self.shared(words, before, group, &found)));
+                groups.push(group.clone());
+            } else if !found.iter().any(|group| group.words.contains(&clause.start))
+                && let Some(before) = groups.last()
+                && let Some(part) = words.get(clause.clone())
+                && let Some(repeated) = self.repeated(part, before)
+            {
+                groups.push(Group { words: clause.clone(), ..repeated });
+            }
+        }
+        groups
+    }
+
+    /// "Add 3 pens and 2 pads to the cart": the first clause lacks what only the second says.
+    fn shared(&self, words: &[Word], clause: &Range<usize>, group: &Group, found: &[Group]) -> Option<Group> {
+        let (part, next) = (words.get(clause.clone())?, words.get(group.words.clone())?);
+        let acting = |words: &[Word]| super::chunks::acts(words, 0, false);
+        let between = words.get(clause.end..group.words.start)?;
+        let claimed = found.iter().any(|other| other.words.contains(&clause.start));
+        if claimed || !acting(opened(part)) || acting(next) || !between.iter().any(Word::joins) {
+            return None;
+        }
+        let made = self.inherited(part, group)?;
+        Some(Group { words: clause.clone(), ..made })
+    }
+
+    fn repeated(&self, part: &[Word], before: &Group) -> Option<Group> {
+        let part = opened(part);
+        let acts = (0..part.len()).any(|at| super::chunks::acts(part, at, true) && at < 2);
+        if acts || part.is_empty() {
+            return None;
+        }
+        self.inherited(part, before)
+    }
+
+    fn inherited(&self, part: &[Word], before: &Group) -> Option<Group> {
+        let tool = self.tools.get(before.tool)?;
+        let reading = Reading::new(part, mood_of(part, part), self.context);
+        let weights = self.vocabulary.weigh(before.tool, part);
+        let told = Evidence { weights: &weights, phrasing: 0.0 };
+        let inherit = before.attempt.calls.last();
+        let made = attempt(tool, &reading, told, Terms { inherit, forced: false })?;
+        made.said_something.then(|| Group { words: 0..part.len(), tool: before.tool, attempt: made })
+    }
+}
+
+/// What it costs to leave a clause out: little, but enough to prefer a reading that has a place for it.
+fn left_out(words: &[Word], clause: &Range<usize>) -> f32 {
+    let content = words.get(clause.clone()).unwrap_or_default().iter().filter(|word| is_content(word)).count();
+    0.2 * content.min(5) as f32
+}
+
+/// A verb in the third person without a subject goes on with the clause before it: "…, costs 1 point".
+fn dangles(part: &[Word]) -> bool {
+    part.first().is_some_and(|first| {
+        !first.capital
+            && first.lower.ends_with('s')
+            && first.lower.len() > 3
+            && is_verb(&first.stem)
+            && first.lower != first.stem
+    })
+}
+
+/// A tool that wants a value with a shape that is there, whatever words surround it.
+fn wants_shape(tool: &Tool, words: &[Word]) -> bool {
+    tool.fields.iter().any(|field| match field.holds {
+        Holds::Text(TextSort::Formula) => true,
+        Holds::Text(TextSort::File) => words.iter().any(|word| word.form == Form::File),
+        Holds::Text(TextSort::Link) => words.iter().any(|word| word.form == Form::Link),
+        Holds::Text(TextSort::Email) => words.iter().any(|word| word.form == Form::Email),
+        _ => false,
+    })
+}
+
+fn span_of(clauses: &[Range<usize>], start: usize, end: usize) -> Option<Range<usize>> {
+    Some(clauses.get(start)?.start..clauses.get(end.checked_sub(1)?)?.end)
+}
+
+/// The whole sentence around a span, with the mark that ends it.
+fn sentence_around<'w>(words: &'w [Word], span: &Range<usize>) -> &'w [Word] {
+    let start = words.iter().take(span.start).rposition(sentence_ends).map_or(0, |at| at + 1);
+    let end = words
+        .iter()
+        .enumerate()
+        .skip(span.end)
+        .find(|(_, word)| sentence_ends(word))
+        .map_or(words.len(), |(at, _)| at + 1);
+    words.get(start..end).unwrap_or_default()
+}
+
+/// "2, no wait, 3 of them": the number that was taken back goes.
+fn without_last_number(before: &[Word], after: &[Word]) -> Vec<Word> {
+    let numbers = |words: &[Word]| super::numbers::numbers_in(words).into_iter().rfind(|number| !number.article);
+    match (numbers(before), numbers(after)) {
+        (Some(number), Some(_)) => before
+            .iter()
+            .enumerate()
+            .filter(|(at, word)| !number.words.contains(at) && word.form != Form::Mark)
+            .map(|(_, word)| word.clone())
+            .collect(),
+        _ => before.to_vec(),
+    }
+}

@@ -1,0 +1,228 @@
+//! Word stems: forms of one English word become one string, so that "moving", "moved" and "move" meet.
+//!
+//! Endings are taken off without a dictionary; only irregular forms are listed. A stem is for comparing, never for
+//! showing. Words that are not plain ASCII letters stay as they are, in lower case.
+
+const IRREGULAR: &[(&str, &str)] = &[
+    ("ate", "eat"),
+    ("began", "begin"),
+    ("begun", "begin"),
+    ("bought", "buy"),
+    ("broke", "break"),
+    ("broken", "break"),
+    ("brought", "bring"),
+    ("came", "come"),
+    ("children", "child"),
+    ("chose", "choose"),
+    ("chosen", "choose"),
+    ("dealt", "deal"),
+    ("did", "do"),
+    ("does", "do"),
+    ("done", "done"),
+    ("drawn", "draw"),
+    ("drew", "draw"),
+    ("drove", "drive"),
+    ("dying", "die"),
+    ("died", "die"),
+    ("dies", "die"),
+    ("dead", "die"),
+    ("fell", "fall"),
+    ("fallen", "fall"),
+    ("flew", "fly"),
+    ("flown", "fly"),
+    ("fought", "fight"),
+    ("found", "find"),
+    ("gave", "give"),
+    ("given", "give"),
+    ("goes", "go"),
+    ("gone", "go"),
+    ("got", "get"),
+    ("gotten", "get"),
+    ("had", "have"),
+    ("has", "have"),
+    ("held", "hold"),
+    ("kept", "keep"),
+    ("killed", "kill"),
+    ("knew", "know"),
+    ("left", "leave"),
+    ("lit", "light"),
+    ("lost", "lose"),
+    ("losing", "lose"),
+    ("loss", "lose"),
+    ("losses", "lose"),
+    ("made", "make"),
+    ("men", "man"),
+    ("met", "meet"),
+    ("mice", "mouse"),
+    ("moment", "moment"),
+    ("news", "news"),
+    ("paid", "pay"),
+    ("payment", "pay"),
+    ("people", "person"),
+    ("ran", "run"),
+    ("rode", "ride"),
+    ("said", "say"),
+    ("sang", "sing"),
+    ("sat", "sit"),
+    ("saw", "see"),
+    ("seen", "see"),
+    ("sent", "send"),
+    ("shot", "shoot"),
+    ("slain", "slay"),
+    ("slept", "sleep"),
+    ("sold", "sell"),
+    ("spent", "spend"),
+    ("stole", "steal"),
+    ("stood", "stand"),
+    ("swam", "swim"),
+    ("taken", "take"),
+    ("thought", "think"),
+    ("threw", "throw"),
+    ("told", "tell"),
+    ("took", "take"),
+    ("used", "use"),
+    ("using", "use"),
+    ("went", "go"),
+    ("women", "woman"),
+    ("won", "win"),
+    ("woke", "wake"),
+    ("wrote", "write"),
+    ("written", "write"),
+];
+
+/// The stem of a word that is already in lower case.
+pub(super) fn stem(word: &str) -> String {
+    if word.len() < 3 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return word.to_owned();
+    }
+    match IRREGULAR.iter().find(|(form, _)| *form == word) {
+        Some((_, base)) if *base == word => word.to_owned(),
+        Some((_, base)) => ending_removed(base),
+        None => ending_removed(word),
+    }
+}
+
+fn ending_removed(word: &str) -> String {
+    let singular = plural_removed(word);
+    let plain = verb_form_removed(&singular);
+    let plain = derived_removed(&plain);
+    tail_normalised(plain)
+}
+
+fn plural_removed(word: &str) -> String {
+    if word.len() > 4 && word.ends_with("ies") {
+        return replaced(word, 3, "y");
+    }
+    if ["sses", "shes", "ches", "xes", "zes"].iter().any(|ending| word.ends_with(ending)) && word.len() > 4 {
+        return replaced(word, 2, "");
+    }
+    let keeps = ["ss", "us", "is"].iter().any(|ending| word.ends_with(ending));
+    if word.len() > 3 && word.ends_with('s') && !keeps { replaced(word, 1, "") } else { word.to_owned() }
+}
+
+fn verb_form_removed(word: &str) -> String {
+    if word.len() > 4 && word.ends_with("ied") {
+        return replaced(word, 3, "y");
+    }
+    for ending in ["ing", "ed"] {
+        if let Some(base) = word.strip_suffix(ending)
+            && base.len() >= 2
+            && has_vowel(base)
+            && !base.ends_with("eth")
+        {
+            return if is_short(base) { format!("{base}e") } else { base.to_owned() };
+        }
+    }
+    word.to_owned()
+}
+
+/// One vowel between single consonants, as in "mov" or "scor": such a word has lost an "e", and keeps it otherwise.
+fn is_short(word: &str) -> bool {
+    let vowel = |byte: &u8| b"aeiou".contains(byte);
+    let bytes = word.as_bytes();
+    let [.., before, middle, last] = bytes else { return false };
+    let one_vowel = bytes.iter().filter(|byte| vowel(byte)).count() == 1;
+    one_vowel && !vowel(before) && vowel(middle) && !vowel(last) && !b"wxy".contains(last)
+}
+
+fn derived_removed(word: &str) -> String {
+    for (ending, least) in [("ness", 7), ("ly", 6), ("ion", 8)] {
+        if let Some(base) = word.strip_suffix(ending)
+            && word.len() >= least
+            && (ending != "ion" || base.ends_with('t') || base.ends_with('s'))
+        {
+            return base.to_owned();
+        }
+    }
+    word.to_owned()
+}
+
+fn tail_normalised(mut word: String) -> String {
+    if word.len() > 3 && word.strip_suffix('e').is_some_and(|base| !is_short(base)) {
+        word.pop();
+    }
+    let mut tail = word.bytes().rev();
+    let (last, before) = (tail.next(), tail.next());
+    if word.len() > 3 && last == before && last.is_some_and(|byte| !b"aeiou".contains(&byte)) {
+        word.pop();
+    }
+    if word.len() > 2 && word.ends_with('y') {
+        word.pop();
+        word.push('i');
+    }
+    word
+}
+
+fn has_vowel(word: &str) -> bool {
+    word.bytes().any(|byte| b"aeiouy".contains(&byte))
+}
+
+fn replaced(word: &str, cut: usize, ending: &str) -> String {
+    let kept = word.get(..word.len().saturating_sub(cut)).unwrap_or(word);
+    format!("{kept}{ending}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_of_one_word_share_a_stem() {
+        for forms in [
+            &["move", "moved", "moves", "moving"][..],
+            &["lose", "lost", "losing", "loss"],
+            &["create", "creates", "creating", "creation"],
+            &["control", "controls", "controlled", "controlling"],
+            &["roll", "rolls", "rolled", "rolling"],
+            &["try", "tries", "tried", "trying"],
+            &["city", "cities"],
+            &["wound", "wounds", "wounded"],
+            &["note", "notes", "noted", "noting"],
+            &["plan", "plans", "planned", "planning"],
+            &["score", "scores", "scored", "scoring"],
+            &["charge", "charges", "charged", "charging"],
+            &["update", "updates", "updated", "updating"],
+            &["pass", "passes", "passed"],
+            &["die", "died", "dying", "dead"],
+        ] {
+            let stems: Vec<String> = forms.iter().map(|form| stem(form)).collect();
+            assert!(stems.iter().all(|one| *one == stems[0]), "{forms:?} -> {stems:?}");
+        }
+    }
+
+    #[test]
+    fn different_words_keep_different_stems() {
+        for (one, other) in [
+            ("note", "not"),
+            ("plane", "plan"),
+            ("wine", "win"),
+            ("movement", "move"),
+            ("news", "new"),
+            ("player", "play"),
+            ("mission", "miss"),
+            ("bus", "but"),
+        ] {
+            assert_ne!(stem(one), stem(other), "{one} {other}");
+        }
+    }
+}

@@ -1,0 +1,372 @@
+//! What was said, cut into words.
+//!
+//! A word keeps how it was written, so that a span can be given back as it was said, and carries its lower case form and
+//! its stem for comparing. Contractions are opened ("I'm" is "I" and "am"), quotes are one word, and words with a shape
+//! of their own (addresses, links, files, times, dates) are marked as such. Nothing here knows tools.
+
+use super::stem::stem;
+
+/// What sort of word it is, as far as its letters tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Plain,
+    Number,
+    Email,
+    Link,
+    File,
+    Clock,
+    Date,
+    Formula,
+    Quote,
+    Mark,
+}
+
+/// One word, number, quote or mark.
+#[derive(Clone, Debug)]
+pub(super) struct Word {
+    /// As written; a quote without its quotation marks.
+    pub(super) said: String,
+    pub(super) lower: String,
+    pub(super) stem: String,
+    pub(super) form: Form,
+    /// It ends in a possessive "'s" or "'".
+    pub(super) possessive: bool,
+    /// It begins with a capital letter.
+    pub(super) capital: bool,
+    /// White space stands before it.
+    pub(super) spaced: bool,
+}
+
+impl Word {
+    pub(super) fn is(&self, lower: &str) -> bool {
+        self.lower == lower
+    }
+
+    pub(super) fn is_any(&self, lowers: &[&str]) -> bool {
+        lowers.contains(&self.lower.as_str())
+    }
+
+    pub(super) fn is_mark(&self) -> bool {
+        self.form == Form::Mark
+    }
+
+    /// Whether it stands in a row with others: a comma or "and".
+    pub(super) fn joins(&self) -> bool {
+        self.is_any(&[",", "and", "&", "plus"])
+    }
+}
+
+/// The words of a text, in order.
+pub(super) fn words_of(text: &str) -> Vec<Word> {
+    let mut words = Vec::new();
+    let mut rest = text;
+    let mut spaced = true;
+    while let Some(first) = rest.chars().next() {
+        if first.is_whitespace() {
+            spaced = true;
+            rest = skip(rest, first.len_utf8());
+            continue;
+        }
+        let taken = match quote(rest) {
+            Some((inner, length)) => {
+                words.push(word(inner, Form::Quote, spaced));
+                length
+            }
+            None => {
+                let length = rest.find(char::is_whitespace).unwrap_or(rest.len());
+                push_piece(&mut words, rest.get(..length).unwrap_or(rest), spaced);
+                length
+            }
+        };
+        spaced = false;
+        rest = skip(rest, taken.max(first.len_utf8()));
+    }
+    words
+}
+
+/// The stems of the plain words of a text; names are split at underscores and changes of case.
+pub(super) fn stems_of(text: &str) -> Vec<String> {
+    let mut open = String::with_capacity(text.len() + 8);
+    let mut before = ' ';
+    for letter in text.chars() {
+        if letter.is_uppercase() && (before.is_lowercase() || before.is_ascii_digit()) {
+            open.push(' ');
+        }
+        open.push(if letter.is_alphanumeric() { letter } else { ' ' });
+        before = letter;
+    }
+    open.split_whitespace().map(|part| stem(&part.to_lowercase())).collect()
+}
+
+/// The words as they were said.
+pub(super) fn said(words: &[Word]) -> String {
+    let mut text = String::new();
+    for (index, word) in words.iter().enumerate() {
+        if index > 0 && word.spaced {
+            text.push(' ');
+        }
+        text.push_str(&word.said);
+        if word.possessive && index + 1 < words.len() && !word.said.contains(['\'', '’']) {
+            text.push_str("'s");
+        }
+    }
+    text
+}
+
+fn skip(text: &str, bytes: usize) -> &str {
+    text.get(bytes..).unwrap_or("")
+}
+
+/// A quotation at the start of the text: what is inside, and its length with the marks.
+fn quote(text: &str) -> Option<(&str, usize)> {
+    let open = text.chars().next()?;
+    let close = match open {
+        '"' => '"',
+        '“' | '„' => '”',
+        '«' => '»',
+        '`' => '`',
+        '\'' => '\'',
+        '‘' => '’',
+        _ => return None,
+    };
+    let inside = skip(text, open.len_utf8());
+    let end = if matches!(close, '\'' | '’') {
+        inside.char_indices().find(|(at, letter)| *letter == close && ends_word(inside, at + letter.len_utf8()))?.0
+    } else {
+        inside.find(close)?
+    };
+    let inner = inside.get(..end)?;
+    (!inner.trim().is_empty()).then(|| (inner.trim(), open.len_utf8() + end + close.len_utf8()))
+}
+
+fn ends_word(text: &str, at: usize) -> bool {
+    text.get(at..).is_none_or(|rest| rest.chars().next().is_none_or(|letter| !letter.is_alphanumeric()))
+}
+
+fn push_piece(words: &mut Vec<Word>, piece: &str, spaced: bool) {
+    if is_formula(piece) {
+        words.push(word(piece.trim_end_matches(['?', '!', ',', '.', '=']), Form::Formula, spaced));
+        return push_marks(words, piece.get(piece.trim_end_matches(['?', '!', ',', '.']).len()..).unwrap_or(""));
+    }
+    let core = piece.trim_start_matches(['(', '[', '{', '*', '#', '¿', '¡']);
+    let inner = core.trim_end_matches([',', '.', '!', '?', ';', ':', ')', ']', '}', '…', '*']);
+    if inner.is_empty() {
+        push_marks(words, core);
+        return;
+    }
+    match shape(inner) {
+        Form::Plain => push_plain(words, inner, spaced),
+        form => words.push(word(inner, form, spaced)),
+    }
+    push_marks(words, core.get(inner.len()..).unwrap_or(""));
+}
+
+fn push_marks(words: &mut Vec<Word>, marks: &str) {
+    words.extend(
+        marks.chars().filter(|mark| !mark.is_alphanumeric()).map(|mark| word(&mark.to_string(), Form::Mark, false)),
+    );
+}
+
+/// Plain words: hyphens and slashes part them, contractions are opened.
+fn push_plain(words: &mut Vec<Word>, piece: &str, spaced: bool) {
+    let mut first = true;
+    for part in piece.split(['-', '/', '–', '—', '…', '_']) {
+        if part.is_empty() {
+            if !first || piece.len() < 4 {
+                words.push(word("–", Form::Mark, false));
+            }
+            continue;
+        }
+        let (base, opened) = contraction(part);
+        let form = if is_number(base.said) { Form::Number } else { Form::Plain };
+        let mut own =
+            Word { possessive: matches!(opened, Opened::Possessive), ..word(base.said, form, spaced && first) };
+        if base.means != base.said {
+            (own.lower, own.stem) = (base.means.to_owned(), base.means.to_owned());
+        }
+        words.push(own);
+        if let Opened::Word(second) = opened {
+            let (lower, stem) = (second.means.to_owned(), stem(second.means));
+            words.push(Word { lower, stem, ..word(second.said, Form::Plain, false) });
+        }
+        first = false;
+    }
+}
+
+/// A piece of a contraction: how it is written, and the word it stands for.
+struct Piece<'a> {
+    said: &'a str,
+    means: &'a str,
+}
+
+enum Opened<'a> {
+    Nothing,
+    Possessive,
+    Word(Piece<'a>),
+}
+
+fn contraction(part: &str) -> (Piece<'_>, Opened<'_>) {
+    let whole = |text| Piece { said: text, means: text };
+    let Some(at) = part.find(['\'', '’']) else { return (whole(part), Opened::Nothing) };
+    let (base, suffix) = (part.get(..at).unwrap_or(part), part.get(at..).unwrap_or(""));
+    let lower = base.to_lowercase();
+    let opened = |means| (whole(base), Opened::Word(Piece { said: suffix, means }));
+    match suffix.trim_start_matches(['\'', '’']).to_lowercase().as_str() {
+        "m" => opened("am"),
+        "re" => opened("are"),
+        "ve" => opened("have"),
+        "ll" => opened("will"),
+        "d" => opened("would"),
+        "t" if lower.ends_with('n') && lower.len() > 2 => negation(part, at, &lower),
+        "s" if OPENS_TO_IS.contains(&lower.as_str()) => opened("is"),
+        "s" | "" => (whole(base), Opened::Possessive),
+        _ => (whole(part), Opened::Nothing),
+    }
+}
+
+/// "don't" is "do not"; "can't" keeps its letter, "won't" is "will not".
+fn negation<'a>(part: &'a str, at: usize, lower: &str) -> (Piece<'a>, Opened<'a>) {
+    let cut = if lower == "can" { at } else { at.saturating_sub(1) };
+    let (said, suffix) = (part.get(..cut).unwrap_or(part), part.get(cut..).unwrap_or(""));
+    let means = match lower {
+        "won" => "will",
+        "shan" => "shall",
+        _ => said,
+    };
+    (Piece { said, means }, Opened::Word(Piece { said: suffix, means: "not" }))
+}
+
+const OPENS_TO_IS: &[&str] =
+    &["what", "who", "where", "when", "how", "why", "it", "that", "there", "here", "he", "she", "let", "this"];
+
+fn word(text: &str, form: Form, spaced: bool) -> Word {
+    let lower = text.to_lowercase();
+    Word {
+        stem: if form == Form::Plain { stem(&lower) } else { lower.clone() },
+        capital: text.chars().next().is_some_and(char::is_uppercase),
+        said: text.to_owned(),
+        lower,
+        form,
+        possessive: false,
+        spaced,
+    }
+}
+
+fn shape(text: &str) -> Form {
+    if text.contains("://") || text.starts_with("www.") {
+        Form::Link
+    } else if text.contains('@') && text.contains('.') && !text.starts_with('@') {
+        Form::Email
+    } else if is_date(text) {
+        Form::Date
+    } else if is_clock(text) {
+        Form::Clock
+    } else if is_number(text) {
+        Form::Number
+    } else if is_file(text) {
+        Form::File
+    } else {
+        Form::Plain
+    }
+}
+
+/// Digits, with a sign, separators, a currency or a percent sign, "5k" or an ordinal ending.
+fn is_number(text: &str) -> bool {
+    super::numbers::written(text).is_some()
+}
+
+fn is_date(text: &str) -> bool {
+    let parts: Vec<&str> = text.split(['-', '/', '.']).collect();
+    let digits = parts.iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
+    let widest = parts.iter().map(|part| part.len()).max().unwrap_or(0);
+    parts.len() == 3 && digits && widest <= 4 && parts.iter().filter(|part| part.len() <= 2).count() >= 2
+        || text.len() > 10 && text.get(..10).is_some_and(is_date) && text.contains(['T', 't'])
+}
+
+fn is_clock(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let bare = lower.trim_end_matches("am").trim_end_matches("pm").trim_end_matches("a.m").trim_end_matches("p.m");
+    let marked = bare.len() < lower.len();
+    let parts: Vec<&str> = bare.split(':').collect();
+    let digits =
+        parts.iter().all(|part| (1..=2).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit()));
+    digits && parts.len() <= 3 && (marked || parts.len() > 1)
+}
+
+/// An operator, or digits with operators between them.
+fn is_formula(text: &str) -> bool {
+    let bare = text.trim_end_matches(['?', '!', ',', '.', '=']);
+    if ["+", "*", "/", "^", "×", "÷"].contains(&bare) {
+        return true;
+    }
+    let digits = bare.bytes().filter(u8::is_ascii_digit).count();
+    let inner =
+        bare.get(1..).unwrap_or("").contains(['+', '*', '/', '^', '(', ')', '-', '×', '÷']) || bare.starts_with('(');
+    digits > 0
+        && inner
+        && !is_date(bare)
+        && bare.chars().all(|letter| letter.is_ascii_digit() || "+-*/^().×÷%".contains(letter))
+}
+
+fn is_file(text: &str) -> bool {
+    let pathlike =
+        text.starts_with(['/', '~']) && text.len() > 1 || text.starts_with("./") || text.matches('/').count() > 1;
+    let ending = text.rsplit_once('.').is_some_and(|(stem, ending)| {
+        !stem.is_empty() && (1..=5).contains(&ending.len()) && ending.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    });
+    pathlike || ending && !text.ends_with('.')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str) -> Vec<String> {
+        words_of(text).iter().map(|word| format!("{}{}", word.lower, if word.possessive { "'s" } else { "" })).collect()
+    }
+
+    #[test]
+    fn text_is_cut_into_words() {
+        for (text, expected) in [
+            ("I'm done, your turn", &["i", "am", "done", ",", "your", "turn"][..]),
+            ("Opponent's battle-shocked unit.", &["opponent's", "battle", "shocked", "unit", "."]),
+            ("don't can't won't", &["do", "not", "can", "not", "will", "not"]),
+            ("What's at 7:30pm?", &["what", "is", "at", "7:30pm", "?"]),
+            ("say \"good night\" now", &["say", "good night", "now"]),
+            ("umm… maybe…", &["umm", "…", "maybe", "…"]),
+            ("mail a@b.org notes.txt", &["mail", "a@b.org", "notes.txt"]),
+        ] {
+            assert_eq!(shown(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn words_with_a_shape_are_marked() {
+        for (text, form) in [
+            ("a@b.org", Form::Email),
+            ("https://b.org/x", Form::Link),
+            ("report.pdf", Form::File),
+            ("/etc/hosts", Form::File),
+            ("2025-03-01", Form::Date),
+            ("7pm", Form::Clock),
+            ("19:30", Form::Clock),
+            ("$12.50", Form::Number),
+            ("3rd", Form::Number),
+            ("hello", Form::Plain),
+        ] {
+            assert_eq!(words_of(text).first().map(|word| word.form), Some(form), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_span_is_given_back_as_said() {
+        let words = words_of("Tell Anna's friend: it's over, e.g. now");
+        assert_eq!(said(words.get(1..3).unwrap_or(&[])), "Anna's friend");
+    }
+
+    #[test]
+    fn names_are_split_at_case_and_underscore() {
+        assert_eq!(stems_of("getUser_name"), ["get", "user", "name"]);
+        assert_eq!(stems_of("math.areaOf2D"), ["math", "area", "of2", "d"]);
+    }
+}
