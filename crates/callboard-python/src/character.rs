@@ -113,7 +113,7 @@ impl Character {
         }
         let names = self.ask(Work::Names, state).await?.names;
         let read = |names: Box<RawValue>| serde_json::from_str(names.get()).map_err(invalid);
-        Ok(names.map(read).transpose()?)
+        names.map(read).transpose()
     }
 
     /// Calls a tool.
@@ -165,7 +165,7 @@ impl Character {
         let order = Order { number, work, tool, arguments, state };
         let frame = frame(|bytes| serde_json::to_writer(bytes, &order)).map_err(invalid)?;
         let (answer, told) = oneshot::channel();
-        let job = Job { number, frame, limit, asked: Instant::now(), answer };
+        let job = Job { number, frame, limit, asked: Instant::now(), returned: 0, answer };
         self.0.orders.send(job).map_err(|_| StageFailure::Closed)?;
         Ok(told)
     }

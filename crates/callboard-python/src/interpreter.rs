@@ -1,13 +1,18 @@
 //! The Python interpreter: asked once for its name and version, so that a wrong one is told of before anything needs it.
 
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use thiserror::Error;
 
 /// The oldest version that runs characters.
 const OLDEST: Version = Version { major: 3, minor: 9 };
+
+const PATIENCE_SECONDS: i64 = 10;
 
 const QUESTION: &str = "import sys; print(sys.implementation.name, *sys.version_info[:2])";
 
@@ -46,7 +51,7 @@ pub enum InterpreterError {
         /// The program that was tried.
         program: PathBuf,
         /// What the system said.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// It is something else, or gives no answer.
     #[error(
@@ -71,10 +76,7 @@ pub enum InterpreterError {
 impl Interpreter {
     /// Asks a program whether it is a fitting interpreter. Blocks until it has answered.
     pub fn probe(program: &Path) -> Result<Self, InterpreterError> {
-        let mut command = Command::new(program);
-        let asked = command.args(["-I", "-S", "-c", QUESTION]).stdin(Stdio::null()).stderr(Stdio::null()).output();
-        let output = asked.map_err(|source| InterpreterError::NotStarted { program: program.into(), source })?;
-        let answer = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        let answer = ask(program).map_err(|source| InterpreterError::NotStarted { program: program.into(), source })?;
         let Some(version) = read_answer(&answer) else {
             return Err(InterpreterError::NotCPython { program: program.into(), answer });
         };
@@ -83,6 +85,27 @@ impl Interpreter {
         }
         Ok(Self { program: program.into(), version })
     }
+}
+
+/// What a program says when it is asked. One that does not answer is killed.
+fn ask(program: &Path) -> io::Result<String> {
+    let mut command = Command::new(program);
+    let command = command.args(["-I", "-S", "-c", QUESTION]).stdin(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.stdout(Stdio::piped()).spawn()?;
+    if !ends_in_time(&child)? {
+        child.kill()?;
+        child.wait()?;
+        return Ok("nothing at all".to_owned());
+    }
+    let output = child.wait_with_output()?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+fn ends_in_time(child: &Child) -> io::Result<bool> {
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
+    let handle = pidfd_open(pid, PidfdFlags::empty())?;
+    let patience = Timespec { tv_sec: PATIENCE_SECONDS, tv_nsec: 0 };
+    Ok(poll(&mut [PollFd::new(&handle, PollFlags::IN)], Some(&patience))? > 0)
 }
 
 fn read_answer(answer: &str) -> Option<Version> {

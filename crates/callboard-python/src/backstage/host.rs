@@ -1,7 +1,12 @@
 //! The host: Python's part of this crate, embedded in the program. Only the standard library is used there.
 
-/// What is given to the interpreter on its command line.
+/// What the interpreter reads and runs first.
 pub(crate) const BOOT: &str = include_str!("../python/boot.py");
+
+/// What is given to the interpreter on its command line: short, since everyone sees it in a list of processes.
+pub(crate) fn command() -> String {
+    format!("exec(__import__('os').read(0, {}))", BOOT.len())
+}
 
 /// The modules of the host, each after those it imports.
 pub(crate) const MODULES: &[(&str, &str)] = &[

@@ -15,6 +15,8 @@ pub(crate) struct Job {
     /// How long the character's code may run.
     pub(crate) limit: Duration,
     pub(crate) asked: Instant,
+    /// How many workers ended with it before they began it.
+    pub(crate) returned: u32,
     pub(crate) answer: oneshot::Sender<Answer>,
 }
 

@@ -74,7 +74,7 @@ impl Member {
     fn new(stage: Rc<Stage>, role: Role, dresser: Dresser, jobs: mpsc::UnboundedReceiver<Job>) -> Self {
         let dresser = Some(start(dresser));
         let departures = mpsc::unbounded_channel();
-        Self { stage, role, dresser, queue: Rc::default(), jobs, workers: 0, departures }
+        Self { queue: stage.queue(), stage, role, dresser, jobs, workers: 0, departures }
     }
 
     async fn serve(mut self) {
@@ -86,7 +86,6 @@ impl Member {
                     None => return,
                 },
                 Some(departure) = self.departures.1.recv() => self.note_departure(departure).await,
-                () = self.stage.place_wanted(), if self.queue.has_idle() => self.make_room(),
             }
             while self.queue.lacks_workers() && self.workers < self.stage.settings.limits.workers_per_character {
                 self.start_worker().await;
@@ -108,13 +107,6 @@ impl Member {
                 }
             }
         }
-    }
-
-    fn make_room(&self) {
-        if self.stage.wants_place() {
-            self.queue.dismiss_one();
-        }
-        self.stage.pass_on_wish();
     }
 
     async fn start_worker(&mut self) {

@@ -5,10 +5,15 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
+use std::time::Instant;
 
 use tokio::sync::oneshot;
 
 use super::job::Job;
+use crate::fault::StageFailure;
+
+/// How often a job is tried again.
+const RETURNS: u32 = 3;
 
 /// What an idle worker is handed.
 pub(crate) enum Hand {
@@ -21,8 +26,13 @@ pub(crate) enum Hand {
 #[derive(Default)]
 pub(crate) struct Queue {
     jobs: RefCell<VecDeque<Job>>,
-    idle: RefCell<Vec<oneshot::Sender<Hand>>>,
+    idle: RefCell<Vec<Idle>>,
     starting: Cell<usize>,
+}
+
+struct Idle {
+    since: Instant,
+    hand: oneshot::Sender<Hand>,
 }
 
 /// A worker that is being started.
@@ -42,8 +52,12 @@ impl Queue {
         }
     }
 
-    /// Takes back a job that a worker did not begin: it is next.
-    pub(crate) fn return_job(&self, job: Job) {
+    /// Takes back a job that a worker did not begin: it is next, unless it seems to be what ends workers.
+    pub(crate) fn return_job(&self, mut job: Job) {
+        job.returned += 1;
+        if job.returned > RETURNS {
+            return job.fail(StageFailure::Protocol("workers end when they are given this".to_owned()));
+        }
         if let Some(job) = self.hand_over(job) {
             self.jobs.borrow_mut().push_front(job);
         }
@@ -51,31 +65,39 @@ impl Queue {
 
     /// The next job that somebody still waits for.
     pub(crate) fn take(&self) -> Option<Job> {
+        self.take_small(usize::MAX)
+    }
+
+    /// The next job that somebody still waits for, unless its order is larger than this.
+    pub(crate) fn take_small(&self, bytes: usize) -> Option<Job> {
         let mut jobs = self.jobs.borrow_mut();
-        while let Some(job) = jobs.pop_front() {
-            if !job.is_abandoned() {
-                return Some(job);
-            }
+        while jobs.front().is_some_and(Job::is_abandoned) {
+            jobs.pop_front();
         }
-        None
+        jobs.pop_front_if(|job| job.frame.len() <= bytes)
     }
 
     /// Makes a worker idle: what it is handed comes over this.
     pub(crate) fn wait(&self) -> oneshot::Receiver<Hand> {
         let (hand, receiver) = oneshot::channel();
-        self.idle.borrow_mut().push(hand);
+        self.idle.borrow_mut().push(Idle { since: Instant::now(), hand });
         receiver
     }
 
-    /// Sends away the worker that has been idle for longest. Whether there was one.
-    pub(crate) fn dismiss_one(&self) -> bool {
+    /// Since when the worker waits that has waited for longest.
+    pub(crate) fn idle_since(&self) -> Option<Instant> {
         let mut idle = self.idle.borrow_mut();
-        while !idle.is_empty() {
-            if idle.remove(0).send(Hand::Leave).is_ok() {
-                return true;
-            }
+        idle.retain(|idle| !idle.hand.is_closed());
+        idle.first().map(|idle| idle.since)
+    }
+
+    /// Sends away the worker that has waited for longest.
+    pub(crate) fn dismiss_one(&self) {
+        let mut idle = self.idle.borrow_mut();
+        if !idle.is_empty() {
+            // One that has ended in the meantime needs no telling.
+            let _ = idle.remove(0).hand.send(Hand::Leave);
         }
-        false
     }
 
     /// Jobs for which a worker must still be started.
@@ -89,15 +111,10 @@ impl Queue {
         Starting(Rc::clone(self))
     }
 
-    /// Whether a worker is idle.
-    pub(crate) fn has_idle(&self) -> bool {
-        self.idle.borrow().iter().any(|hand| !hand.is_closed())
-    }
-
     fn hand_over(&self, mut job: Job) -> Option<Job> {
         let mut idle = self.idle.borrow_mut();
-        while let Some(hand) = idle.pop() {
-            match hand.send(Hand::Job(job)) {
+        while let Some(worker) = idle.pop() {
+            match worker.hand.send(Hand::Job(job)) {
                 Ok(()) => return None,
                 Err(Hand::Job(back)) => job = back,
                 Err(Hand::Leave) => return None,

@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use super::host::{BOOT, MODULES};
+use super::host::{BOOT, MODULES, command};
 use super::obituaries::Obituaries;
 use super::process::Process;
 use super::protocol::{Boot, Event, HostLimits, HostSettings, VERSION};
@@ -41,7 +41,7 @@ impl Root {
         let (sender, receiver, theirs) = channel(LARGEST_FRAME)?;
         let (relay, [stdout, stderr]) = relay(NAME, &settings.output, settings.limits.output)?;
         let child = Command::new(&settings.interpreter)
-            .args(["-B", "-X", "utf8", "-c", BOOT])
+            .args(["-B", "-X", "utf8", "-c", &command()])
             .env_remove("PYTHONINSPECT")
             .stdin(Stdio::from(theirs))
             .stdout(Stdio::from(stdout))
@@ -77,6 +77,7 @@ impl Root {
     async fn boot(&mut self, limits: &Limits) -> Result<(), StartError> {
         let order = frame(|bytes| serde_json::to_writer(bytes, &boot_order(limits)))?;
         let hello = async {
+            self.sender.send(BOOT.as_bytes()).await?;
             self.sender.send(&order).await?;
             self.receiver.next().await
         };

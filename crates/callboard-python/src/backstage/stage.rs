@@ -1,13 +1,14 @@
 //! What all members share: settings, the root, and how many workers and imports there may be at once.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
-use tokio::sync::{Mutex, Notify, Semaphore, SemaphorePermit, oneshot};
+use tokio::sync::{Mutex, Semaphore, SemaphorePermit, oneshot};
 
 use super::obituaries::Obituaries;
 use super::protocol::Fork;
+use super::queue::Queue;
 use super::relay::{Relay, relay};
 use super::root::Root;
 use super::slip::Slip;
@@ -29,7 +30,7 @@ pub(crate) struct Stage {
     pub(crate) imports: Semaphore,
     places: Semaphore,
     starving: Cell<usize>,
-    place_wanted: Notify,
+    queues: RefCell<Vec<Weak<Queue>>>,
     forks: Cell<u64>,
     root: Mutex<Option<RootLink>>,
 }
@@ -54,7 +55,7 @@ impl Stage {
             imports: Semaphore::new(settings.limits.imports.max(1)),
             places: Semaphore::new(settings.limits.workers.max(1)),
             starving: Cell::new(0),
-            place_wanted: Notify::new(),
+            queues: RefCell::default(),
             forks: Cell::new(0),
             root: Mutex::new(None),
             settings,
@@ -98,30 +99,35 @@ impl Stage {
         Ok(Lines { sender, receiver, relay })
     }
 
-    /// A place for one more worker. Where all are taken, an idle worker of another member is asked to leave.
+    /// A queue for a new member.
+    pub(crate) fn queue(&self) -> Rc<Queue> {
+        let queue = Rc::default();
+        let mut queues = self.queues.borrow_mut();
+        queues.retain(|queue| queue.strong_count() > 0);
+        queues.push(Rc::downgrade(&queue));
+        queue
+    }
+
+    /// A place for one more worker. Where all are taken, the worker that has been idle for longest is sent away.
     pub(crate) async fn place(&self) -> Option<SemaphorePermit<'_>> {
         if let Ok(place) = self.places.try_acquire() {
             return Some(place);
         }
         let _starving = Starving::new(&self.starving);
-        self.place_wanted.notify_one();
+        self.dismiss_one();
         self.places.acquire().await.ok()
     }
 
-    /// Whether somebody waits for a place.
+    /// Whether somebody waits for a place, so that a worker with nothing to do had better leave.
     pub(crate) fn wants_place(&self) -> bool {
         self.starving.get() > 0
     }
 
-    /// Resolves when somebody begins to wait for a place.
-    pub(crate) async fn place_wanted(&self) {
-        self.place_wanted.notified().await;
-    }
-
-    /// Passes the wish for a place on to another member.
-    pub(crate) fn pass_on_wish(&self) {
-        if self.wants_place() {
-            self.place_wanted.notify_one();
+    fn dismiss_one(&self) {
+        let queues: Vec<Rc<Queue>> = self.queues.borrow().iter().filter_map(Weak::upgrade).collect();
+        let idle = queues.iter().filter_map(|queue| Some((queue.idle_since()?, queue)));
+        if let Some((_, queue)) = idle.min_by_key(|(since, _)| *since) {
+            queue.dismiss_one();
         }
     }
 }

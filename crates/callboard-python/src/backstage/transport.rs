@@ -135,6 +135,7 @@ impl Receiver {
         self.start += LENGTH_BYTES + length;
         if self.start == self.buffer.len() {
             self.buffer.clear();
+            self.buffer.shrink_to(READ_AT_ONCE);
             self.start = 0;
         }
         Ok(Some(body))

@@ -35,6 +35,9 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 /// Jobs that a worker may have been sent at the same time, where its calls are short.
 const SENT_AT_ONCE: usize = 4;
 
+/// Bytes of an order that fit into a socket together with others, so that sending it cannot get stuck.
+const SMALL: usize = 16 << 10;
+
 /// Which calls are short: those behind which another may wait unnoticed.
 const SHORT: Duration = Duration::from_millis(1);
 
@@ -162,10 +165,10 @@ impl Worker {
         Err(Departure::Lost)
     }
 
-    /// Sends a job. Where that fails the worker has ended, which is seen when its answer is waited for.
+    /// Sends a job. A worker that does not take it is ended, which is seen when its answer is waited for.
     async fn send(&mut self, job: Job) {
-        if let Err(error) = self.sender.send(&job.frame).await {
-            tracing::debug!(%error, "an order could not be sent");
+        if !matches!(timeout(BEGIN, self.sender.send(&job.frame)).await, Ok(Ok(()))) {
+            self.process.kill();
         }
         self.sent.push_back(job);
     }
@@ -174,7 +177,7 @@ impl Worker {
     /// worker need not sleep and be woken in between.
     async fn look_ahead(&mut self, queue: &Queue) {
         while self.sent.len() < SENT_AT_ONCE && self.pace < SHORT {
-            let Some(job) = queue.take() else { return };
+            let Some(job) = queue.take_small(SMALL) else { return };
             self.send(job).await;
         }
     }

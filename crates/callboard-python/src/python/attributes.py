@@ -1,4 +1,5 @@
 """The variables of a character file: which there are, of what type, and what to write where one is wrong."""
+
 import math
 
 from callboard_host.state import NotPlain, require_plain
@@ -8,7 +9,15 @@ LANGUAGES = ("en", "fr", "en/fr", "fr/en")
 REPLIES = ("tools_only",)
 TIMEOUT_MS = 100
 TIMEOUT_MS_AT_MOST = 600_000
-LIMITS = {"tools": 10, "properties": 10, "enum": 10, "description": 200, "arguments": None, "result": None, "rounds": None}
+LIMITS = {
+    "tools": 10,
+    "properties": 10,
+    "enum": 10,
+    "description": 200,
+    "arguments": None,
+    "result": None,
+    "rounds": None,
+}
 LIMIT_AT_MOST = 1_000_000
 
 
@@ -23,7 +32,9 @@ class Attributes:
         """Everything but TOOLS and PromptGenerator, as it goes into the manifest."""
         return {
             "name": self._name(),
-            "voice": self._plain("VOICE_SOURCE", dict, 'write VOICE_SOURCE = {"source_type": "file", …}, or leave it out'),
+            "voice": self._plain(
+                "VOICE_SOURCE", dict, 'write VOICE_SOURCE = {"source_type": "file", …}, or leave it out'
+            ),
             "instructions": self._instructions(),
             "metadata": self._plain("METADATA", dict, 'write METADATA = {"comment": "…"}, or leave it out'),
             "model": self._text("MODEL", 'write MODEL = "name-of-a-model", or leave it out'),
@@ -44,13 +55,21 @@ class Attributes:
             if names_are_final and name not in tool_names:
                 what = "TOOL_TIMEOUT_MS names %r, which is no tool" % (name,)
                 self._report("invalid_value", what, "use the name of a tool, or remove it", name)
-        return {"default_ms": TIMEOUT_MS, "by_tool": {str(name): self._milliseconds(one, name) for name, one in value.items()}}
+        return {
+            "default_ms": TIMEOUT_MS,
+            "by_tool": {str(name): self._milliseconds(one, name) for name, one in value.items()},
+        }
 
     def _milliseconds(self, value, *path):
         if _is_number(value) and 0 < value <= TIMEOUT_MS_AT_MOST:
             return value
-        what = "TOOL_TIMEOUT_MS is %.60r; it must be a number above 0 and up to %d, or a dict of such by tool" % (value, TIMEOUT_MS_AT_MOST)
-        self._report("invalid_value", what, "write TOOL_TIMEOUT_MS = 250, in milliseconds", *path, name="TOOL_TIMEOUT_MS")
+        what = "TOOL_TIMEOUT_MS is %.60r; it must be a number above 0 and up to %d, or a dict of such by tool" % (
+            value,
+            TIMEOUT_MS_AT_MOST,
+        )
+        self._report(
+            "invalid_value", what, "write TOOL_TIMEOUT_MS = 250, in milliseconds", *path, name="TOOL_TIMEOUT_MS"
+        )
         return TIMEOUT_MS
 
     def _name(self):
@@ -59,7 +78,9 @@ class Attributes:
             what = "CHARACTER_NAME is %s; it must be text that is not empty" % _shown(value)
             self._report("invalid_value", what, 'write CHARACTER_NAME = "Narrator"')
         elif value is None and "CHARACTER_NAME" in self._names:
-            self._report("invalid_value", "CHARACTER_NAME is None; it must be text", 'write CHARACTER_NAME = "Narrator"')
+            self._report(
+                "invalid_value", "CHARACTER_NAME is None; it must be text", 'write CHARACTER_NAME = "Narrator"'
+            )
         return value if isinstance(value, str) else ""
 
     def _instructions(self):
@@ -80,12 +101,23 @@ class Attributes:
         if value is None:
             return dict(LIMITS)
         if not isinstance(value, dict):
-            self._report("invalid_value", "LIMITS is %s; it must be a dict" % _shown(value), 'write LIMITS = {"tools": 20}', name="LIMITS")
+            self._report(
+                "invalid_value",
+                "LIMITS is %s; it must be a dict" % _shown(value),
+                'write LIMITS = {"tools": 20}',
+                name="LIMITS",
+            )
             return dict(LIMITS)
         limits = dict(LIMITS)
         for key, limit in value.items():
             if key not in LIMITS:
-                self._report("invalid_value", "LIMITS has the unknown key %r" % (key,), "known are " + ", ".join(LIMITS), key, name="LIMITS")
+                self._report(
+                    "invalid_value",
+                    "LIMITS has the unknown key %r" % (key,),
+                    "known are " + ", ".join(LIMITS),
+                    key,
+                    name="LIMITS",
+                )
             elif type(limit) is not int or not 0 < limit <= LIMIT_AT_MOST:
                 what = "LIMITS[%r] is %.60r; it must be a whole number from 1 to %d" % (key, limit, LIMIT_AT_MOST)
                 self._report("invalid_value", what, 'write LIMITS = {"%s": 20}' % key, key, name="LIMITS")
@@ -97,20 +129,35 @@ class Attributes:
         value = self._names.get("REPLY")
         if value is not None and value not in REPLIES:
             what = "REPLY is %.60r; it may be %s" % (value, " or ".join(map(repr, REPLIES)))
-            self._report("invalid_value", what, 'write REPLY = "tools_only", or leave it out for a character that talks', name="REPLY")
+            self._report(
+                "invalid_value",
+                what,
+                'write REPLY = "tools_only", or leave it out for a character that talks',
+                name="REPLY",
+            )
             return None
         return value
 
     def _undo(self):
         value = self._names.get("UNDO", False)
         if not isinstance(value, bool):
-            self._report("invalid_value", "UNDO is %s; it must be True or False" % _shown(value), "write UNDO = True", name="UNDO")
+            self._report(
+                "invalid_value",
+                "UNDO is %s; it must be True or False" % _shown(value),
+                "write UNDO = True",
+                name="UNDO",
+            )
         return value is True
 
     def _text(self, name, remedy):
         value = self._names.get(name)
         if value is not None and (not isinstance(value, str) or not value.strip()):
-            self._report("invalid_value", "%s is %s; it must be text that is not empty" % (name, _shown(value)), remedy, name=name)
+            self._report(
+                "invalid_value",
+                "%s is %s; it must be text that is not empty" % (name, _shown(value)),
+                remedy,
+                name=name,
+            )
             return None
         return value
 

@@ -1,7 +1,5 @@
-"""Given to the interpreter with -c: reads the host's modules from the channel on standard input, and runs them.
+"""The first that the interpreter runs: reads the host's modules from the channel on standard input, and runs them."""
 
-Kept apart so that the host may be longer than a command line.
-"""
 import json
 import os
 import struct

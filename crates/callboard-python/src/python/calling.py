@@ -1,4 +1,5 @@
 """Runs a character's functions, whether they are plain or `async def`."""
+
 import asyncio
 import inspect
 

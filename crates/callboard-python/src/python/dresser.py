@@ -1,4 +1,5 @@
 """A dresser: runs one character file, reports what it is or what is wrong with it, and then forks its workers."""
+
 import gc
 import os
 
@@ -22,8 +23,7 @@ def live(parent, settings, descriptors):
         return
     gc.freeze()
     dresser = os.getpid()
-    become = lambda _order, given: worker.live(dresser, character, settings["limits"], given)
-    Forker(channel, 4, become).serve()
+    Forker(channel, 4, lambda _order, given: worker.live(dresser, character, settings["limits"], given)).serve()
 
 
 def _dress(channel, order):

@@ -1,8 +1,10 @@
 """A process that forks others on request and buries them: the root forks dressers, a dresser forks workers."""
+
 import json
 import os
 import select
 import signal
+import traceback
 
 from callboard_host.processes import children, flush_streams, kill
 from callboard_host.wire import Closed
@@ -65,11 +67,14 @@ class Forker:
             os.close(self._woken)
             self._channel.close()
             self._become(order, descriptors)
+            status = 0
         except Closed:
-            pass
-        finally:
-            flush_streams()
-            os._exit(0)
+            status = 0
+        except BaseException:
+            traceback.print_exc()
+            status = 1
+        flush_streams()
+        os._exit(status)
 
     def _bury(self):
         """Takes note of children that ended, with all they left behind."""
@@ -87,7 +92,7 @@ class Forker:
                 kill(stranger)
 
     def _ended(self):
-        """Children that ended. Their process groups go first: while a child is unburied, its number cannot be reused."""
+        """Children that ended. Their groups go first: while a child is unburied, nobody else has its number."""
         while True:
             try:
                 seen = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)

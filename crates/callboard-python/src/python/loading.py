@@ -1,4 +1,5 @@
 """Loads one character file: runs it, checks it, tries it out once, and makes its manifest."""
+
 import ast
 import importlib.util
 import inspect
@@ -49,7 +50,12 @@ def read_source(path):
             return importlib.util.decode_source(file.read())
     except (OSError, SyntaxError, UnicodeDecodeError) as error:
         problems = Problems()
-        problems.add("import_error", None, "the file cannot be read: %s" % name_and_message(error), "save it as UTF-8 text that Callboard may read")
+        problems.add(
+            "import_error",
+            None,
+            "the file cannot be read: %s" % name_and_message(error),
+            "save it as UTF-8 text that Callboard may read",
+        )
         raise Refused(problems.found) from None
 
 
@@ -113,7 +119,9 @@ def _before_installed_packages():
 
 def _report_syntax_error(error, path, problems):
     if error.filename == path:
-        problems.add("import_error", error.lineno, "syntax error: %s" % error.msg, "correct the line, or the one before it")
+        problems.add(
+            "import_error", error.lineno, "syntax error: %s" % error.msg, "correct the line, or the one before it"
+        )
     else:
         what = "syntax error in %s line %s: %s" % (error.filename, error.lineno, error.msg)
         problems.add("import_error", line_in(error, path), what, "correct that file")
@@ -137,12 +145,19 @@ def _generator_of(module, places, problems):
         problems.add("invalid_value", places.line("PromptGenerator"), what, remedy)
     elif not callable(getattr(generator, "make_system_prompt", None)):
         line = places.line("PromptGenerator")
-        problems.add("missing_attribute", line, "PromptGenerator has no make_system_prompt", "write `def make_system_prompt(self) -> str:`")
+        problems.add(
+            "missing_attribute",
+            line,
+            "PromptGenerator has no make_system_prompt",
+            "write `def make_system_prompt(self) -> str:`",
+        )
     else:
         for name in ("handle_tool_call", "get_tools", "make_turn_context", "get_names"):
             if not callable(getattr(generator, name, len)):
                 what = "PromptGenerator.%s is not a method" % name
-                problems.add("invalid_value", places.line("PromptGenerator", name), what, "write `def %s(self, …):`" % name)
+                problems.add(
+                    "invalid_value", places.line("PromptGenerator", name), what, "write `def %s(self, …):`" % name
+                )
     return generator
 
 
@@ -164,18 +179,30 @@ def _rehearse(character, path, places, problems):
         place[1] = "make_system_prompt"
         prompt = settle(instance.make_system_prompt())
         if not isinstance(prompt, str):
-            return report("make_system_prompt() returns %s; it must return text" % type(prompt).__name__, "end it with `return` and the text")
+            return report(
+                "make_system_prompt() returns %s; it must return text" % type(prompt).__name__,
+                "end it with `return` and the text",
+            )
         character.keeper.collect(instance)
         if hasattr(character.generator, "get_tools"):
             place[1] = "get_tools"
             entries = settle(instance.get_tools())
-            character.adopt(entries, lambda _path, kind, what, remedy: problems.add(kind, places.line(*place), "get_tools(): " + what, remedy))
+            character.adopt(
+                entries,
+                lambda _path, kind, what, remedy: problems.add(
+                    kind, places.line(*place), "get_tools(): " + what, remedy
+                ),
+            )
     except _WrongConstructor as error:
         report(str(error), "write `def __init__(self, instructions):`")
     except NotPlain as error:
         report("%s is %s, and so cannot be kept" % (error.path, error.found), error.remedy)
     except BaseException as error:
-        report("%s() raises %s" % (place[1], name_and_message(error)), "correct it: it is run once for every conversation", error)
+        report(
+            "%s() raises %s" % (place[1], name_and_message(error)),
+            "correct it: it is run once for every conversation",
+            error,
+        )
 
 
 class _WrongConstructor(Exception):

@@ -1,4 +1,5 @@
 """What is wrong with a character file: each problem with its kind, line, what is wrong and what to write instead."""
+
 import ast
 import traceback
 

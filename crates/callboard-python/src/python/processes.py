@@ -1,4 +1,5 @@
 """What every process of the host does with itself: its place in the family, its limits, its standard streams."""
+
 import os
 import resource
 import signal
@@ -79,11 +80,13 @@ def prepare_streams():
 
 
 def flush_streams():
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except (AttributeError, OSError, ValueError):
-            pass
+    """Whether both streams are there and take what was printed."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        return True
+    except (AttributeError, OSError, ValueError):
+        return False
 
 
 def children():

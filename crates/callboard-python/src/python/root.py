@@ -1,4 +1,5 @@
 """The root: an interpreter with the modules that characters commonly use, which forks one dresser for each file."""
+
 import faulthandler
 import gc
 import importlib

@@ -1,4 +1,5 @@
 """The parameters of a tool: what their JSON Schema may contain, and the defaults it gives."""
+
 import copy
 
 from callboard_host.state import NotPlain, require_plain
@@ -18,7 +19,9 @@ def check_parameters(parameters, limits, report):
     """Checks a tool's `parameters`; report(path, what, remedy) is called for each problem."""
     if not isinstance(parameters, dict):
         found = type(parameters).__name__
-        return report((), "`parameters` is %s, not an object schema" % found, 'write {"type": "object", "properties": {…}}')
+        return report(
+            (), "`parameters` is %s, not an object schema" % found, 'write {"type": "object", "properties": {…}}'
+        )
     try:
         require_plain(parameters, "parameters")
     except NotPlain as error:
@@ -35,7 +38,9 @@ def _check_schema(schema, path, limits, report):
         return report(path, "%s is nested deeper than %d levels" % (where, DEPTH_AT_MOST), "make the schema flatter")
     for key in _REFERENCES:
         if key in schema:
-            report(path + (key,), "%s uses `%s`" % (where, key), "write the definition out in its place, without recursion")
+            report(
+                path + (key,), "%s uses `%s`" % (where, key), "write the definition out in its place, without recursion"
+            )
     for key in ("definitions", "$defs"):
         if key in schema:
             report(path + (key,), "%s uses `%s`" % (where, key), "write the definitions out where they are used")
@@ -77,7 +82,9 @@ def _check_object(schema, path, limits, report):
         report(path + ("properties",), what, remedy)
     required = schema.get("required", [])
     if not isinstance(required, list) or any(not isinstance(name, str) for name in required):
-        return report(path + ("required",), "`required` of %s is not a list of names" % where, 'write "required": ["name"]')
+        return report(
+            path + ("required",), "`required` of %s is not a list of names" % where, 'write "required": ["name"]'
+        )
     for name in required:
         if name not in properties:
             what = "`required` of %s names %r, which is not among its properties" % (where, name)
@@ -119,7 +126,9 @@ def has_defaults(schema):
     """Whether a schema gives a default to any property, at any depth."""
     properties = schema.get("properties", {}).values()
     inner = [schema["items"]] if isinstance(schema.get("items"), dict) else []
-    return any("default" in child for child in properties) or any(has_defaults(child) for child in [*properties, *inner])
+    return any("default" in child for child in properties) or any(
+        has_defaults(child) for child in [*properties, *inner]
+    )
 
 
 def apply_defaults(schema, value):

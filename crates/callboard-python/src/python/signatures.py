@@ -1,4 +1,5 @@
 """A plain function as a tool: its schema from the type hints, its descriptions from the docstring."""
+
 import enum
 import inspect
 import re
@@ -96,13 +97,15 @@ def _schema_of(hint, place, nothing_is_default=False):
     if typing.get_origin(hint) is getattr(typing, "Annotated", object()):
         base, *notes = typing.get_args(hint)
         schema, convert = _schema_of(base, place, nothing_is_default)
-        schema.update({"description": note for note in notes if isinstance(note, str)})
+        schema.update([("description", note) for note in notes if isinstance(note, str)])
         return schema, convert
-    if hint in _SIMPLE:
+    if isinstance(hint, type) and hint in _SIMPLE:
         return {"type": _SIMPLE[hint]}, float if hint is float else None
     if inspect.isclass(hint) and issubclass(hint, enum.Enum):
         return _values_schema([member.value for member in hint], place), hint
     origin, inside = typing.get_origin(hint), typing.get_args(hint)
+    if origin in _SIMPLE and not inside:
+        return {"type": _SIMPLE[origin]}, None
     if origin is typing.Literal:
         return _values_schema(list(inside), place), None
     if origin in _UNIONS:

@@ -1,4 +1,5 @@
 """The state of one conversation: what a character keeps on `self`, taken from it and put back as plain JSON."""
+
 import copy
 import datetime
 import enum
@@ -121,5 +122,7 @@ def _remedy(value):
     if isinstance(value, (datetime.date, datetime.time)):
         return "keep text: .isoformat()"
     if isinstance(value, (str, int, float, list)):
-        return "keep the plain %s" % next(plain for plain in (str, int, float, list) if isinstance(value, plain)).__name__
+        return (
+            "keep the plain %s" % next(plain for plain in (str, int, float, list) if isinstance(value, plain)).__name__
+        )
     return "keep its values as dict, list, str, int, float, bool or None, or give the attribute a leading underscore"

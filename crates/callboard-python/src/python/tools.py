@@ -1,4 +1,5 @@
 """The tools of a character: each entry of TOOLS checked, and joined with what runs it."""
+
 import inspect
 import re
 
@@ -45,7 +46,9 @@ class Toolbox:
             return []
         if len(entries) > self._limits["tools"]:
             what = "%d tools, at most %d are allowed" % (len(entries), self._limits["tools"])
-            report((), "invalid_schema", what, 'offer fewer, or raise the limit with LIMITS = {"tools": %d}' % len(entries))
+            report(
+                (), "invalid_schema", what, 'offer fewer, or raise the limit with LIMITS = {"tools": %d}' % len(entries)
+            )
         tools, names = [], set()
         for index, entry in enumerate(entries):
             tool = self._check_entry(entry, index, report, warn)
@@ -63,7 +66,7 @@ class Toolbox:
             return self._check_function(entry, lambda kind, what, remedy: report((index,), kind, what, remedy))
         function = entry.get("function") if isinstance(entry, dict) else None
         if not isinstance(function, dict):
-            what = "tool %d is no function and no dict with \"type\" and \"function\"" % (index + 1)
+            what = 'tool %d is no function and no dict with "type" and "function"' % (index + 1)
             return report((index,), "invalid_schema", what, "write a function's name, or " + _SHAPE)
         if entry.get("type", "function") != "function":
             what = "tool %d has the type %r" % (index + 1, entry["type"])
@@ -75,29 +78,44 @@ class Toolbox:
         for key in function:
             if key not in _FUNCTION_KEYS:
                 warn("tool `%s` has the unknown key %r; known are %s" % (name, key, ", ".join(_FUNCTION_KEYS)))
-        self._check_description(name, function.get("description"), lambda *problem: report(place + ("description",), "invalid_schema", *problem))
+        self._check_description(
+            name,
+            function.get("description"),
+            lambda *problem: report(place + ("description",), "invalid_schema", *problem),
+        )
         return self._check_schema_tool(name, function, place, report)
 
     def _check_function(self, function, report):
         name, description = function.__name__, description_of(function)
-        schema_problem = lambda what, remedy: report("invalid_schema", what, remedy)
+
+        def schema_problem(what, remedy):
+            return report("invalid_schema", what, remedy)
+
         if not self._check_name(name, schema_problem):
             return None
         if not description:
-            report("invalid_schema", "tool `%s` has no docstring" % name, "say in its first line what it is for: models choose by that")
+            report(
+                "invalid_schema",
+                "tool `%s` has no docstring" % name,
+                "say in its first line what it is for: models choose by that",
+            )
         else:
             self._check_description(name, description, schema_problem)
         try:
             parameters, conversions = parameters_of(function)
         except NoSchema as error:
             return report("invalid_schema", error.what, error.remedy)
-        check_parameters(parameters, self._limits, lambda _path, what, remedy: schema_problem("tool `%s`: %s" % (name, what), remedy))
+        check_parameters(
+            parameters, self._limits, lambda _path, what, remedy: schema_problem("tool `%s`: %s" % (name, what), remedy)
+        )
         return Tool(name, description, parameters, _runner(function, takes_instance(function), conversions))
 
     def _check_name(self, name, report):
         if not isinstance(name, str) or not NAME.match(name) or len(name) > NAME_AT_MOST:
             what = "%.80r is no name for a tool" % (name,)
-            return report(what, "start with a letter, go on with letters, digits and _, at most %d characters" % NAME_AT_MOST)
+            return report(
+                what, "start with a letter, go on with letters, digits and _, at most %d characters" % NAME_AT_MOST
+            )
         if name in RESERVED:
             return report("the name `%s` belongs to PromptGenerator itself" % name, "name the tool after what it does")
         return True
@@ -107,7 +125,11 @@ class Toolbox:
         if not isinstance(description, str) or not description.strip():
             report("tool `%s` has no description" % name, 'write "description": what the tool is for, in a sentence')
         elif len(description) > at_most:
-            what = "the description of tool `%s` has %d characters, at most %d are allowed" % (name, len(description), at_most)
+            what = "the description of tool `%s` has %d characters, at most %d are allowed" % (
+                name,
+                len(description),
+                at_most,
+            )
             report(what, 'shorten it, or raise the limit with LIMITS = {"description": %d}' % len(description))
 
     def _check_schema_tool(self, name, function, place, report):

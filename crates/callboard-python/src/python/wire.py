@@ -1,4 +1,5 @@
 """The channel to Callboard: frames of a length (four bytes, little endian) and JSON, with descriptors beside them."""
+
 import json
 import socket
 import struct

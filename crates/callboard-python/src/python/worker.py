@@ -1,8 +1,10 @@
 """A worker: performs one order at a time with the character it was forked with."""
+
 import _thread
 import mmap
 import os
 import struct
+import sys
 import time
 import traceback
 
@@ -42,6 +44,7 @@ class Worker:
         self._perform = Performer(character, limits).perform
         self._pid = os.getpid()
         self._threads = _thread._count()
+        self._streams = sys.stdout, sys.stderr
 
     def serve(self):
         receive, send, now, pack = self._channel.receive, self._channel.send_text, time.monotonic_ns, _SLIP.pack_into
@@ -54,7 +57,6 @@ class Worker:
             reply, state = self._perform(order)
             if os.getpid() != self._pid:
                 os._exit(0)
-            flush_streams()
             leaving = self._reason_to_leave(reply)
             if leaving:
                 reply["leaving"] = leaving
@@ -65,6 +67,8 @@ class Worker:
 
     def _reason_to_leave(self, reply):
         """Why this worker cannot take another call: what the last one left behind."""
+        if not flush_streams() or self._streams != (sys.stdout, sys.stderr):
+            return "a standard stream was closed or replaced"
         if _thread._count() > self._threads:
             return "a thread was left running"
         if "fault" in reply and reply["fault"].get("raised", {}).get("exception") == "MemoryError":
@@ -103,13 +107,19 @@ class Performer:
             return {"fault": _raised(error)}, None
 
     def _call(self, order):
-        tool = self._character.tools.get(order["tool"])
-        if tool is None:
-            raise Fault("unknown_tool")
         given = order["state"]
         instance = self._character.keeper.make(given)
+        tool = self._character.tools.get(order["tool"]) or self._offered(instance, order["tool"])
         text = tool.run(instance, order["arguments"])
         return {"text": self._text(text)}, self._state_of(instance, given)
+
+    def _offered(self, instance, name):
+        """A tool that only get_tools() offers, and that this worker has not met yet."""
+        if hasattr(instance, "get_tools"):
+            self._tools_of(instance)
+        if name not in self._character.tools:
+            raise Fault("unknown_tool")
+        return self._character.tools[name]
 
     def _open(self, _order):
         instance = self._character.keeper.make(None)
@@ -138,7 +148,9 @@ class Performer:
         tools = self._character.adopt(settle(instance.get_tools()), lambda _path, *problem: problems.append(problem))
         if problems:
             _, what, remedy = problems[0]
-            raise Fault("raised", exception="InvalidTools", message="get_tools(): %s; %s" % (what, remedy), traceback="")
+            raise Fault(
+                "raised", exception="InvalidTools", message="get_tools(): %s; %s" % (what, remedy), traceback=""
+            )
         return [tool.manifest() for tool in tools]
 
     def _text(self, value):
@@ -166,7 +178,8 @@ class Performer:
             if size > at_most:
                 raise Fault("state_too_large", size=size, limit=at_most)
         if not text.isascii():
-            require_text(state, "self")
+            for name, value in state.items():
+                require_text(value, "self." + name)
         return text
 
 

@@ -1,6 +1,5 @@
 def wait_forever():
-    while True:
-        pass
+    while True: pass
 
 
 wait_forever()

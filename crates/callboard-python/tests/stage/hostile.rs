@@ -1,13 +1,14 @@
 //! Characters that do what no character should. Each harms its own call or its own file, and nothing else.
 
-mod theatre;
-
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use callboard_python::{CallOutcome, Character, Failure, Limits, LoadFailure, ProblemKind, StageFailure, ToolFault};
-use theatre::{Theatre, call, characters, descendants, is_dead, scratch, wait_until_dead};
+use callboard_python::{
+    CallOrder, CallOutcome, Character, Failure, Limits, LoadFailure, ProblemKind, StageFailure, ToolFault,
+};
+
+use crate::theatre::{Theatre, call, characters, is_dead, scratch, wait_until_dead};
 
 /// What the model is told after each sabotage.
 const CALLS: &[(&str, &str)] = &[
@@ -25,7 +26,6 @@ const CALLS: &[(&str, &str)] = &[
     ("eats_memory", "Error: MemoryError"),
     ("eats_memory_slowly", "Error: MemoryError"),
     ("prints_100_megabytes", "printed"),
-    ("closes_stdout", "closed"),
     ("closes_everything", "Error: Tool execution failed - the tool crashed"),
     ("opens_many_files", "Error: OSError: [Errno 24] Too many open files: '/dev/null'"),
     ("returns_none", "Error: Tool must return string"),
@@ -46,8 +46,7 @@ async fn a_call_harms_itself_only() {
     let saboteur = theatre.load("hostile/tools.py").await;
     for (tool, expected) in CALLS {
         let told = told(call(&saboteur, tool, "{}").await);
-        assert!(told.starts_with(expected), "{tool}: {told:?}");
-        assert_eq!(told.len() > expected.len(), *tool == "overflows_the_stack" && told.len() > expected.len(), "{tool}: {told}");
+        assert_eq!(told, *expected, "{tool}");
         assert_eq!(told_by(&saboteur, "answers").await, "well", "after {tool}");
         let logged = call(&narrator, "log_story_event", r#"{"event":"calm"}"#).await;
         assert_eq!(logged.result.as_deref(), Ok("Logged: calm"), "after {tool}");
@@ -136,9 +135,8 @@ async fn what_a_call_leaves_behind_costs_the_worker() {
     let program = told_by(&saboteur, "leaves_a_program").await;
     wait_until_dead(program.parse().unwrap());
 
-    let next = told_by(&saboteur, "says_who_it_is").await;
-    assert_eq!(told_by(&saboteur, "closes_stdout").await, "closed");
-    wait_until_dead(next.parse().unwrap());
+    let closed = told_by(&saboteur, "closes_stdout").await;
+    wait_until_dead(closed.parse().unwrap());
     assert_eq!(told_by(&saboteur, "answers").await, "well");
 }
 
@@ -156,7 +154,7 @@ async fn printing_is_cut() {
 
 /// Files that end or hang while they are imported.
 const IMPORTS: &[(&str, ProblemKind, Option<u32>, &str)] = &[
-    ("import_loops.py", ProblemKind::Timeout, Some(3), "importing the file took longer than 1000 ms"),
+    ("import_loops.py", ProblemKind::Timeout, Some(2), "importing the file took longer than 1000 ms"),
     ("import_exits.py", ProblemKind::ImportError, Some(3), "sys.exit(nothing to see here)"),
     ("import_exits_hard.py", ProblemKind::Crash, None, "the interpreter exited with status 4"),
     ("import_segfaults.py", ProblemKind::Crash, Some(3), "ended by a segmentation fault (SIGSEGV)"),
@@ -184,6 +182,42 @@ async fn odd_imports_that_do_no_harm_load() {
     for name in ["import_forks.py", "import_leaves_a_thread.py"] {
         let odd = theatre.load(&format!("hostile/{name}")).await;
         assert_eq!(odd.open().await.unwrap().system_prompt, "Break things.", "{name}");
+    }
+}
+
+#[tokio::test]
+async fn an_order_that_no_worker_survives_is_given_up() {
+    let theatre = Theatre::open();
+    let narrator = theatre.load("narrator.py").await;
+    let deep = format!(r#"{{"event":{}{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
+    let failure = call(&narrator, "log_story_event", &deep).await.result.unwrap_err();
+    assert!(
+        matches!(failure, Failure::Stage(StageFailure::Protocol(_) | StageFailure::InvalidOrder(_))),
+        "{failure:?}"
+    );
+    assert_eq!(failure.to_model_text(), "Error: Tool execution failed - internal error");
+    let logged = call(&narrator, "log_story_event", r#"{"event":"calm"}"#).await;
+    assert_eq!(logged.result.as_deref(), Ok("Logged: calm"));
+}
+
+/// One worker, and more calls than it can be sent at once, some of them too large to be sent ahead.
+#[tokio::test]
+async fn calls_behind_a_killed_one_are_still_answered() {
+    let theatre = Theatre::with(Limits { workers_per_character: 1, ..Limits::default() });
+    let saboteur = theatre.load("hostile/tools.py").await;
+    for _ in 0..20 {
+        assert_eq!(told_by(&saboteur, "answers").await, "well");
+    }
+    let large = format!(r#"{{"big":"{}"}}"#, "x".repeat(500_000));
+    let state = ["null", "null", &large, "null", &large];
+    let others = state.map(|state| {
+        let order = CallOrder { tool: "answers", arguments: "{}", state: Some(state), conversation: "test" };
+        saboteur.call(order)
+    });
+    let (looped, others) = tokio::join!(call(&saboteur, "loops", "{}"), futures_util::future::join_all(others));
+    assert_eq!(told(looped), "Error: Tool execution timed out");
+    for outcome in others {
+        assert_eq!(outcome.result.as_deref(), Ok("well"));
     }
 }
 
@@ -228,12 +262,14 @@ async fn a_company_that_is_shut_down_leaves_nothing() {
         while !folder.join("begun").exists() {
             tokio::task::yield_now().await;
         }
+        let family = theatre.family();
+        assert!(family.len() >= 5 && family.contains(&noted(&folder, "begun")), "{family:?}");
         theatre.company.shutdown().await;
+        family
     };
-    let (outcome, ()) = tokio::join!(hanging, shutdown);
+    let (outcome, family) = tokio::join!(hanging, shutdown);
     assert_eq!(outcome.result, Err(Failure::Stage(StageFailure::Closed)));
-    wait_until_dead(noted(&folder, "begun"));
-    for pid in descendants() {
+    for pid in family {
         wait_until_dead(pid);
     }
     assert_eq!(narrator.open().await, Err(Failure::Stage(StageFailure::Closed)));

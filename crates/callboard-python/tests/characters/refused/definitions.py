@@ -1,0 +1,30 @@
+CHARACTER_NAME = "Refused"
+INSTRUCTIONS = {}
+
+
+def roll(**arguments) -> str:
+    return "4"
+
+
+TOOLS = [
+    {
+        "type": "function",
+        "function": {
+            "name": "roll",
+            "description": "Roll a die",
+            "parameters": {
+                "type": "object",
+                "properties": {},
+                "$defs": {"die": {"type": "string"}},  # ! invalid_schema: uses `$defs`
+            },
+        },
+    },
+]
+
+
+class PromptGenerator:
+    def __init__(self, instructions):
+        self.instructions = instructions
+
+    def make_system_prompt(self):
+        return "Be brief."

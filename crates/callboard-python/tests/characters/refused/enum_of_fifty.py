@@ -1,0 +1,31 @@
+CHARACTER_NAME = "Refused"
+INSTRUCTIONS = {}
+
+
+def roll(**arguments) -> str:
+    return "4"
+
+
+TOOLS = [
+    {
+        "type": "function",
+        "function": {
+            "name": "roll",
+            "description": "Roll a die",
+            "parameters": {
+                "type": "object",
+                "properties": {
+                    "sides": {"type": "integer", "enum": list(range(50))},  # ! invalid_schema: has 50 values, at most 10 are allowed
+                },
+            },
+        },
+    },
+]
+
+
+class PromptGenerator:
+    def __init__(self, instructions):
+        self.instructions = instructions
+
+    def make_system_prompt(self):
+        return "Be brief."

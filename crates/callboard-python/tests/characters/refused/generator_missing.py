@@ -1,0 +1,3 @@
+# ? missing_attribute: PromptGenerator is missing
+CHARACTER_NAME = "Refused"
+INSTRUCTIONS = {}

@@ -1,0 +1,10 @@
+CHARACTER_NAME = "Refused"
+INSTRUCTIONS = "be brief"  # ! invalid_value: INSTRUCTIONS is str; it must be a dict
+
+
+class PromptGenerator:
+    def __init__(self, instructions):
+        self.instructions = instructions
+
+    def make_system_prompt(self):
+        return "Be brief."

@@ -1,0 +1,26 @@
+CHARACTER_NAME = "Refused"
+INSTRUCTIONS = {}
+
+
+def roll(**arguments) -> str:
+    return "4"
+
+
+TOOLS = [
+    {
+        "type": "function",
+        "function": {
+            "name": "roll",
+            "description": "Roll a die",
+            "parameters": ["sides"],  # ! invalid_schema: `parameters` is list, not an object schema
+        },
+    },
+]
+
+
+class PromptGenerator:
+    def __init__(self, instructions):
+        self.instructions = instructions
+
+    def make_system_prompt(self):
+        return "Be brief."

@@ -1,0 +1,3 @@
+CHARACTER_NAME = "Refused"
+INSTRUCTIONS = {}
+if True  # ! import_error: syntax error: 

@@ -1,0 +1,13 @@
+CHARACTER_NAME = "Refused"
+INSTRUCTIONS = {}
+TOOLS = [
+    "roll",  # ! invalid_schema: is no function and no dict
+]
+
+
+class PromptGenerator:
+    def __init__(self, instructions):
+        self.instructions = instructions
+
+    def make_system_prompt(self):
+        return "Be brief."
