@@ -36,6 +36,8 @@ pub struct Manifest {
     pub undo: bool,
     /// How a page shows its state.
     pub view: Option<Value>,
+    /// Whether its methods set attributes of `self`, also where it has none at the beginning.
+    pub keeps_state: bool,
     /// Whether it gives the model text at every turn.
     pub has_turn_context: bool,
     /// Whether its tools depend on its state.

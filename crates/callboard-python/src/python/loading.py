@@ -79,6 +79,7 @@ def load(path, folder, source):
     manifest.update(
         tools=[tool.manifest() for tool in tools],
         timeouts=timeouts,
+        keeps_state=_writes_to_self(source),
         has_turn_context=hasattr(generator, "make_turn_context"),
         has_get_tools=hasattr(generator, "get_tools"),
         has_get_names=hasattr(generator, "get_names"),
@@ -107,6 +108,18 @@ def _run_file(path, folder, source, problems):
     if problems.found:
         raise Refused(problems.found)
     return module, Places(tree)
+
+
+def _writes_to_self(source):
+    """Whether any method but the constructor sets a public attribute of `self`: its calls then have to run in order."""
+    for function in ast.walk(ast.parse(source)):
+        if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or function.name == "__init__":
+            continue
+        for node in ast.walk(function):
+            own = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+            if own and isinstance(node.ctx, (ast.Store, ast.Del)) and not node.attr.startswith("_"):
+                return True
+    return False
 
 
 def _before_installed_packages():

@@ -57,7 +57,7 @@ impl Performer {
     /// Runs the calls of one round.
     pub async fn run(&mut self, calls: Vec<Call>) -> Vec<ToolResult> {
         self.done.clear();
-        if self.record.state().is_some() {
+        if self.record.state().is_some() || self.character.manifest().keeps_state {
             self.run_in_order(calls).await;
         } else {
             self.run_together(calls).await;

@@ -14,6 +14,9 @@ use futures_util::future::join_all;
 use super::Role;
 use crate::telemetry::stage as counters;
 
+/// What tells two versions of a file apart: the time of its last change, and its size.
+type Version = (SystemTime, u64);
+
 /// What is wrong with one file.
 #[derive(Debug, Clone)]
 pub struct FileProblem {
@@ -37,7 +40,7 @@ pub struct Cast {
 struct Known {
     roles: BTreeMap<String, Arc<Role>>,
     problems: BTreeMap<String, FileProblem>,
-    versions: BTreeMap<String, SystemTime>,
+    versions: BTreeMap<String, Version>,
 }
 
 impl Cast {
@@ -70,7 +73,7 @@ impl Cast {
     pub async fn load(&self, all: bool) -> Result<(), StartError> {
         let begun = Instant::now();
         let files = character_files(&self.folder);
-        let changed: Vec<(String, PathBuf, SystemTime)> =
+        let changed: Vec<(String, PathBuf, Version)> =
             files.iter().filter(|file| all || self.is_changed(file)).cloned().collect();
         self.forget_missing(&files);
         if !changed.is_empty() {
@@ -93,7 +96,7 @@ impl Cast {
         Ok(company)
     }
 
-    async fn load_file(&self, company: &Company, id: String, path: PathBuf, version: SystemTime) {
+    async fn load_file(&self, company: &Company, id: String, path: PathBuf, version: Version) {
         let loaded = company.load(&path, &id).await;
         let mut known = self.known();
         known.versions.insert(id.clone(), version);
@@ -132,11 +135,11 @@ impl Cast {
         anyhow::bail!("{}", problems.join("\n"))
     }
 
-    fn is_changed(&self, (id, _, version): &(String, PathBuf, SystemTime)) -> bool {
+    fn is_changed(&self, (id, _, version): &(String, PathBuf, Version)) -> bool {
         self.known().versions.get(id) != Some(version)
     }
 
-    fn forget_missing(&self, files: &[(String, PathBuf, SystemTime)]) {
+    fn forget_missing(&self, files: &[(String, PathBuf, Version)]) {
         let mut known = self.known();
         let here = |id: &String| files.iter().any(|(known, ..)| known == id);
         known.roles.retain(|id, _| here(id));
@@ -198,13 +201,15 @@ fn report(id: &str, problems: &[Problem], earlier_on_stage: bool) {
 }
 
 /// The files of a folder that are characters: `*.py` whose names do not begin with `_`, with the time of their last change.
-pub(crate) fn character_files(folder: &Path) -> Vec<(String, PathBuf, SystemTime)> {
+pub(crate) fn character_files(folder: &Path) -> Vec<(String, PathBuf, Version)> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut files: Vec<_> = entries
         .filter_map(|entry| {
             let path = entry.path();
             let id = path.file_name()?.to_str()?.strip_suffix(".py")?.to_owned();
-            let version = entry.metadata().and_then(|data| data.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
+            let data = entry.metadata().ok();
+            let changed = data.as_ref().and_then(|data| data.modified().ok()).unwrap_or(SystemTime::UNIX_EPOCH);
+            let version = (changed, data.map_or(0, |data| data.len()));
             (!id.starts_with(['_', '.']) && !id.is_empty()).then_some((id, path, version))
         })
         .collect();

@@ -22,14 +22,20 @@ pub async fn watch(cast: Arc<Cast>) {
             return;
         }
     };
+    // What changed before the watcher was there is noticed as well.
+    reload(&cast).await;
     while changes.recv().await.is_some() {
         tokio::time::sleep(SETTLE).await;
         while changes.try_recv().is_ok() {}
-        if let Err(error) = cast.load(false).await {
-            tracing::error!(%error, "characters cannot be loaded");
-        }
+        reload(&cast).await;
     }
     drop(watcher);
+}
+
+async fn reload(cast: &Cast) {
+    if let Err(error) = cast.load(false).await {
+        tracing::error!(%error, "characters cannot be loaded");
+    }
 }
 
 fn watcher(folder: &Path, changed: mpsc::Sender<()>) -> notify::Result<RecommendedWatcher> {

@@ -187,6 +187,21 @@ fn calls_of_one_reply_are_answered_in_their_order() {
 }
 
 #[test]
+fn state_that_only_a_tool_sets_is_kept_in_order() {
+    let code = COUNTER
+        .replace("self.count = 0", "pass")
+        .replace("return f\"The count is {self.count}.\"", "return \"\"")
+        .replace("self.count += number", "self.count = getattr(self, \"count\", 0) + number")
+        .replace("        return \"\"\n\nTOOLS", "        return f\"The count is {self.count}.\"\n\nTOOLS");
+    let folder = Folder::new("late-state").with("counter", &code);
+    let three = calls("", &[("add", json!({})), ("add", json!({})), ("add", json!({}))]);
+    let (script, server) = Script::start([three, text("Three.")]);
+    let program = start(&folder, &server);
+    assert_eq!(said(&talk(&program, "counter", false, &json!([user("go")]))), "Three.");
+    assert_eq!(last_message(&script.asked()[1])["content"], "The count is 3.");
+}
+
+#[test]
 fn rounds_end_with_an_answer_without_tools() {
     let folder = Folder::new("rounds").with("teller", TELLER);
     let again = || calls("", &[("say", json!({"word": "more"}))]);
