@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """A scripted model server: Chat Completions, streamed and whole, spoken as badly as real servers speak it.
 
-The model's name chooses a script (see scripts.py), and the history in the request chooses the line of the script, so the
-server keeps no state and any number of clients may talk at once. What it receives it takes strictly: a history that a chat
-template could not render is refused. Standard library only.
+The model's name chooses a script (see scripts.py, and plays.py for characters), and the history in the request chooses the
+line of the script, so the server keeps no state and any number of clients may talk at once. What it receives it takes
+strictly: a history that a chat template could not render is refused. Standard library only.
 
     model.py [--record FILE]        prints `listening on http://127.0.0.1:PORT` when ready
 """
@@ -11,8 +11,12 @@ import argparse
 import json
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
-from scripts import SCRIPTS
+import scripts
+from plays import stage_play
+
+SCRIPTS = {**scripts.SCRIPTS, "stage-play": stage_play}
 
 USAGE = {"prompt_tokens": 20, "completion_tokens": 10, "total_tokens": 30}
 PIECE = 7
@@ -56,6 +60,8 @@ def whole_call(call):
 
 def whole(reply, model):
     message = {"role": "assistant", "content": reply.text or None}
+    if reply.reasoning:
+        message["reasoning_content"] = reply.reasoning
     if reply.calls:
         message["tool_calls"] = [whole_call(call) for call in reply.calls]
     choice = {"index": 0, "message": message, "finish_reason": finish_reason(reply)}
@@ -83,8 +89,12 @@ def call_deltas(call, place, reply):
 def deltas(reply):
     if "no_role" not in reply.faults:
         yield {"role": "assistant", "content": ""}
+    for piece in pieces(reply.reasoning):
+        yield {"reasoning_content": piece}
     for piece in pieces(reply.text):
         yield {"content": piece}
+    if reply.pause:
+        Path(reply.pause).read_bytes()
     for place, call in enumerate(reply.calls):
         for delta in call_deltas(call, place, reply):
             yield {"tool_calls": [delta]}

@@ -23,11 +23,16 @@ class Call:
 
 @dataclass(frozen=True)
 class Reply:
-    """One reply. `finish` overrides the right finish_reason; `faults` are those of the stream, see model.py."""
+    """One reply. `finish` overrides the right finish_reason; `faults` are those of the stream, see model.py.
+
+    `pause` names a pipe: between its text and its calls a streamed reply waits until somebody has written to it.
+    """
     text: str = ""
     calls: tuple[Call, ...] = ()
     finish: str | None = None
     faults: frozenset[str] = field(default_factory=frozenset)
+    reasoning: str = ""
+    pause: str | None = None
 
 
 @dataclass(frozen=True)

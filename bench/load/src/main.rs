@@ -19,7 +19,7 @@ use scenario::Scenario;
 
 const USAGE: &str = "usage: load upstream --port N
        load load --url http://HOST:PORT/PATH --key KEY --scenario NAME --connections N --requests N --seconds N
-scenarios: whole-tool-call, streamed-tool-call, streamed-text";
+scenarios: whole-tool-call, streamed-tool-call, streamed-text, short-text";
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 

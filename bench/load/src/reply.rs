@@ -91,7 +91,8 @@ mod tests {
 
     #[test]
     fn streams_have_the_promised_number_of_events() {
-        for (scenario, count) in [(Scenario::StreamedToolCall, 25), (Scenario::StreamedText, 204)] {
+        let rows = [(Scenario::StreamedToolCall, 25), (Scenario::StreamedText, 204), (Scenario::ShortText, 9)];
+        for (scenario, count) in rows {
             let reply = Reply::to(scenario);
             assert_eq!(reply.stream(true).len(), count);
             assert_eq!(reply.stream(false).len(), count - 1);

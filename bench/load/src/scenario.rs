@@ -16,22 +16,26 @@ const WORDS: &str = "The delay now doubles with every attempt and stops growing 
 
 const ARGUMENT_FRAGMENTS: usize = 20;
 const TEXT_PIECES: usize = 200;
+const SHORT_TEXT_PIECES: usize = 5;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Scenario {
     WholeToolCall,
     StreamedToolCall,
     StreamedText,
+    ShortText,
 }
 
 impl Scenario {
-    pub(crate) const ALL: [Self; 3] = [Self::WholeToolCall, Self::StreamedToolCall, Self::StreamedText];
+    pub(crate) const ALL: [Self; 4] =
+        [Self::WholeToolCall, Self::StreamedToolCall, Self::StreamedText, Self::ShortText];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::WholeToolCall => "whole-tool-call",
             Self::StreamedToolCall => "streamed-tool-call",
             Self::StreamedText => "streamed-text",
+            Self::ShortText => "short-text",
         }
     }
 
@@ -56,7 +60,7 @@ impl Scenario {
         match self {
             Self::WholeToolCall => &["\"tool_calls\"", CALL_ID, "src/retry.rs"],
             Self::StreamedToolCall => &["\"tool_calls\"", CALL_ID, "[DONE]"],
-            Self::StreamedText => &[LAST_WORD, "\"stop\"", "[DONE]"],
+            Self::StreamedText | Self::ShortText => &[LAST_WORD, "\"stop\"", "[DONE]"],
         }
     }
 
@@ -69,9 +73,9 @@ impl Scenario {
 
     /// The `message` of the whole reply.
     pub(crate) fn message(self) -> Value {
-        match self {
-            Self::StreamedText => json!({ "role": "assistant", "content": text_pieces().concat() }),
-            _ => json!({ "role": "assistant", "content": null, "tool_calls": [{
+        match self.text_pieces() {
+            Some(pieces) => json!({ "role": "assistant", "content": pieces.concat() }),
+            None => json!({ "role": "assistant", "content": null, "tool_calls": [{
                 "id": CALL_ID, "type": "function",
                 "function": { "name": "write_file", "arguments": arguments() },
             }] }),
@@ -81,8 +85,8 @@ impl Scenario {
     /// The `delta`s of the streamed reply, from the role to the last before the finish.
     pub(crate) fn deltas(self) -> Vec<Value> {
         let mut deltas = vec![json!({ "role": "assistant", "content": "" })];
-        if self == Self::StreamedText {
-            deltas.extend(text_pieces().iter().map(|piece| json!({ "content": piece })));
+        if let Some(pieces) = self.text_pieces() {
+            deltas.extend(pieces.iter().map(|piece| json!({ "content": piece })));
             return deltas;
         }
         deltas.push(json!({ "tool_calls": [{ "index": 0, "id": CALL_ID, "type": "function",
@@ -97,7 +101,16 @@ impl Scenario {
     }
 
     pub(crate) fn finish_reason(self) -> &'static str {
-        if self == Self::StreamedText { "stop" } else { "tool_calls" }
+        if self.text_pieces().is_some() { "stop" } else { "tool_calls" }
+    }
+
+    /// The text in the pieces in which it is streamed, where the reply is text.
+    fn text_pieces(self) -> Option<Vec<String>> {
+        match self {
+            Self::StreamedText => Some(text_pieces(TEXT_PIECES)),
+            Self::ShortText => Some(text_pieces(SHORT_TEXT_PIECES)),
+            Self::WholeToolCall | Self::StreamedToolCall => None,
+        }
     }
 }
 
@@ -115,8 +128,8 @@ fn fragments(text: &str) -> Vec<String> {
     letters.chunks(letters.len().div_ceil(ARGUMENT_FRAGMENTS)).map(|chunk| chunk.iter().collect()).collect()
 }
 
-fn text_pieces() -> Vec<String> {
-    let words = WORDS.split(' ').cycle().take(TEXT_PIECES - 1);
+fn text_pieces(count: usize) -> Vec<String> {
+    let words = WORDS.split(' ').cycle().take(count - 1);
     words.map(|word| format!("{word} ")).chain([LAST_WORD.to_owned()]).collect()
 }
 

@@ -42,6 +42,11 @@ impl Holdings {
             kilobytes_below: forkers.map(|pid| kilobytes(*pid)).sum(),
         })
     }
+
+    /// What can be counted exactly: processes, and open files on both sides.
+    pub(crate) fn counts(&self) -> [usize; 3] {
+        [self.processes, self.open_files, self.open_files_below]
+    }
 }
 
 fn descendants(own: u32) -> anyhow::Result<Vec<u32>> {

@@ -14,6 +14,9 @@ use serde_json::{Value, json};
 use crate::figures::quantile;
 use crate::player::{Player, raw_call};
 
+/// How often more than needed a tool is tried.
+const MOST_TRIES: usize = 3;
+
 /// What one overrun looked like.
 struct Overrun {
     last_alive: Duration,
@@ -46,13 +49,17 @@ pub(crate) async fn measure(file: &Path, count: usize) -> anyhow::Result<Value> 
 
 async fn many(player: &Player, tool: &str, page: &Path, count: usize) -> anyhow::Result<Vec<Overrun>> {
     let mut overruns = Vec::with_capacity(count);
-    for _ in 0..count {
-        overruns.push(one(player, tool, page).await?);
+    for _ in 0..count * MOST_TRIES {
+        overruns.extend(one(player, tool, page).await?);
+        if overruns.len() == count {
+            return Ok(overruns);
+        }
     }
-    Ok(overruns)
+    bail!("in {} tries only {} tools got to say that they began", count * MOST_TRIES, overruns.len())
 }
 
-async fn one(player: &Player, tool: &str, page: &Path) -> anyhow::Result<Overrun> {
+/// One overrun; nothing where the tool had no time to say that it began, as happens on a machine that is busy otherwise.
+async fn one(player: &Player, tool: &str, page: &Path) -> anyhow::Result<Option<Overrun>> {
     fs::write(page, [0; 16])?;
     let late = raw_call(tool, &json!({"page": page}).to_string());
     let outcome = player.call(&late, None).await?;
@@ -60,24 +67,26 @@ async fn one(player: &Player, tool: &str, page: &Path) -> anyhow::Result<Overrun
     let Err(Failure::Fault(ToolFault::TimedOut { limit })) = outcome.result else {
         bail!("a tool that overran was not stopped: {:?}", outcome.result);
     };
-    let (began, alive) = stamps(page)?;
+    let stamped = stamps(page)?;
     let quick = player.call(&raw_call("quick", "{}"), None).await?;
     let successor = answered.elapsed();
     ensure!(quick.result.is_ok(), "the successor failed: {:?}", quick.result);
-    ensure!(stamps(page)? == (began, alive), "a tool went on after we were told that it was stopped");
-    let deadline = began + limit;
+    ensure!(stamps(page)? == stamped, "a tool went on after we were told that it was stopped");
     let now = answered_at.duration_since(UNIX_EPOCH)?;
-    Ok(Overrun { last_alive: alive.saturating_sub(deadline), answered: now.saturating_sub(deadline), successor })
+    Ok(stamped.map(|(began, alive)| {
+        let deadline = began + limit;
+        let (last_alive, answered) = (alive.saturating_sub(deadline), now.saturating_sub(deadline));
+        Overrun { last_alive, answered, successor }
+    }))
 }
 
-/// When the tool began, and when it was last alive, both since the epoch.
-fn stamps(page: &Path) -> anyhow::Result<(Duration, Duration)> {
+/// When the tool began, and when it was last alive, both since the epoch; nothing where it did not say.
+fn stamps(page: &Path) -> anyhow::Result<Option<(Duration, Duration)>> {
     let bytes = fs::read(page)?;
     let stamp = |at: usize| {
         let bytes: Option<[u8; 8]> = bytes.get(at..at + 8).and_then(|bytes| bytes.try_into().ok());
         bytes.map(|bytes| Duration::from_nanos(u64::from_le_bytes(bytes))).context("a page that is too short")
     };
     let (began, alive) = (stamp(0)?, stamp(8)?);
-    ensure!(!began.is_zero(), "the tool never began");
-    Ok((began, alive))
+    Ok((!began.is_zero()).then_some((began, alive)))
 }

@@ -19,6 +19,9 @@ const WARM_UP: usize = 400;
 /// How often holdings are read until they stay the same: workers that were killed are being replaced.
 const MOST_LOOKS: usize = 1000;
 
+/// How often in a row they must be the same.
+const SAME_LOOKS: usize = 10;
+
 pub(crate) async fn measure(file: &Path, calls: usize) -> anyhow::Result<Value> {
     let player = Player::load(file, Limits::default()).await?;
     play(&player, WARM_UP).await?;
@@ -52,17 +55,17 @@ async fn answered(player: &Player, overruns: bool) -> anyhow::Result<()> {
     }
 }
 
-/// What is held once all workers are there again: two looks with calls on all of them in between show the same.
+/// What is held once all workers are there again: many looks in a row, with calls on all workers in between, show the same.
 async fn settled(player: &Player) -> anyhow::Result<Holdings> {
-    let mut last = None;
+    let (mut last, mut same) = (None, 0);
     for _ in 0..MOST_LOOKS {
         try_join_all((0..LANES).map(|_| answered(player, false))).await?;
         let now = Holdings::now()?;
-        let same = |last: Holdings| (last.processes, last.open_files) == (now.processes, now.open_files);
-        if last.is_some_and(same) {
+        same = if last == Some(now.counts()) { same + 1 } else { 0 };
+        if same == SAME_LOOKS {
             return Ok(now);
         }
-        last = Some(now);
+        last = Some(now.counts());
     }
     bail!("what is held never settles: {last:?}")
 }

@@ -1,0 +1,140 @@
+"""What the scripted model does as the model behind characters: `stage-play`, one play for each first line of a user.
+
+Words of that line that begin with a slash are paths, which the play may use; the rest of it chooses the play. A play is a list
+of steps as in scripts.py. It sees the history that Callboard keeps, with calls and results, so it only goes on where all of
+them are there; and what it was told it repeats to the user, so that a client can see it.
+"""
+import json
+
+from scripts import Call, Reply, Step, answered_calls, as_text, steps
+
+ALL_IN_ONE_PLACE = frozenset({"index_zero"})
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Reading the history
+
+def words_of(messages, role, place):
+    return as_text([message["content"] for message in messages if message["role"] == role][place])
+
+
+def paths(messages):
+    return [word for word in words_of(messages, "user", 0).split() if word.startswith("/")]
+
+
+def first_line(messages):
+    return " ".join(word for word in words_of(messages, "user", 0).split() if not word.startswith("/"))
+
+
+def results(messages):
+    return [result for _, result in answered_calls(messages)]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Parts of plays
+
+def call(tool, /, **arguments):
+    return Call(tool, json.dumps(arguments))
+
+
+def log(event, **more):
+    return call("log_story_event", event=event, **more)
+
+
+def tell_results(messages):
+    return Reply(" | ".join(results(messages)))
+
+
+def tell_prompt(messages):
+    return Reply(words_of(messages, "system", 0))
+
+
+def one_call(call):
+    """A play of one call, whose result is told."""
+    return steps(Step(Reply("", (call,))), Step(tell_results))
+
+
+def with_pipe(name):
+    """A step that calls a tool with the path of the first line."""
+    def ask(messages):
+        return Reply("I go. ", (call(name, pipe=paths(messages)[0]),))
+    return Step(ask)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The narrator
+
+DOOR = log("The red door was opened", importance="high")
+
+
+def open_door(messages):
+    """Waits before the call where the first line names a pipe."""
+    return Reply("The hinges groan. ", (DOOR,), pause=next(iter(paths(messages)), None))
+
+
+def think_aloud(messages):
+    return Reply("Once upon a time", pause=paths(messages)[0])
+
+
+THREE_ROUNDS = (
+    Step(Reply("A lamp flickers. ", (log("A lamp flickered", importance="low"),))),
+    Step(Reply("A key lies in the sand. ", (log("A key was found"),))),
+    Step(Reply("", (log("The key broke", importance="high"),))),
+    Step(tell_results),
+)
+THREE_AT_ONCE = Reply("So much happens. ", (log("First"), log("Second"), log("Third")), "stop", ALL_IN_ONE_PLACE)
+WRITTEN_CALL = '<tool_call>\n{"name": "log_story_event", "arguments": {"event": "It was written"}}\n</tool_call>'
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The quiz and the game: what is called depends on the last line of the user, so an edited history calls something else
+
+def judge(messages):
+    return Reply("", (call("check_answer", answer=words_of(messages, "user", -1)),))
+
+
+def take_item(messages):
+    return Reply("", (call("add_item", item=words_of(messages, "user", -1)),))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The stagehand
+
+def both_ends(messages):
+    """The first call can only end once the second has begun."""
+    [pipe] = paths(messages)
+    return Reply("", (call("listen", pipe=pipe), call("signal", pipe=pipe, word="now")))
+
+
+PLAYS = {
+    "Open the door.": steps(Step(open_door), Step(Reply("Behind it lies the sea."))),
+    "Just talk.": steps(Step(think_aloud)),
+    "Three things happen, one by one.": steps(*THREE_ROUNDS),
+    "Three things happen at once.": steps(Step(THREE_AT_ONCE), Step(tell_results)),
+    "Write the call down.": steps(Step(Reply(f"Listen. {WRITTEN_CALL}")), Step(tell_results)),
+    "Dance.": one_call(call("dance")),
+    "Break off.": one_call(Call("log_story_event", '{"event": "It broke", "importance": ')),
+    "Exaggerate.": one_call(log("It was huge", importance="enormous")),
+    "Leave it out.": one_call(call("log_story_event", importance="low")),
+    "Be sloppy.": one_call(Call("log_story_event", "{'event': 'It was mended', 'importance': 'HIGH',}")),
+    "One good, two bad.": steps(Step(Reply("", (call("dance"), log("A good one"), log(7)))), Step(tell_results)),
+    "Think only.": steps(Step(Reply(reasoning="What could they mean?"))),
+    "Say nothing.": steps(Step(Reply())),
+    "Act, then say nothing.": steps(Step(Reply("", (log("Nobody spoke"),))), Step(Reply())),
+    "Geography for 100.": steps(
+        Step(Reply("", (call("ask_question", topic="geography", points=100),))), Step(tell_results), Step(judge),
+        Step(tell_results), Step(tell_prompt),
+    ),
+    "I am Mira the ranger.": steps(
+        Step(Reply("", (call("set_hero", name="Mira", calling="ranger"),))), Step(tell_results), Step(take_item),
+        Step(tell_results), Step(take_item), Step(tell_results),
+    ),
+    "Listen.": steps(with_pipe("listen"), Step(tell_results)),
+    "Listen and speak.": steps(Step(both_ends), Step(tell_results)),
+    "Oversleep.": steps(with_pipe("oversleep"), Step(tell_results)),
+    "Stumble.": one_call(call("stumble", reason="the trapdoor")),
+}
+
+
+def stage_play(messages):
+    return PLAYS[first_line(messages)](messages)

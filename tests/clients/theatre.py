@@ -1,0 +1,111 @@
+"""Callboard with characters on stage, for the suite in stage.py: the shipped cast and the stagehand, in a folder of their own.
+
+What it prints is kept line by line, so that a check can wait for the lines of its own turn.
+"""
+import os
+import queue
+import re
+import select
+import shutil
+import signal
+import subprocess
+import threading
+from pathlib import Path
+
+SECONDS = 20
+HERE = Path(__file__).resolve().parent
+SHIPPED = HERE.parent.parent / "characters"
+
+
+class Theatre:
+    """A running Callboard that works in `folder`, in front of a model server."""
+
+    def __init__(self, folder, callboard, model_url):
+        self.folder = Path(folder)
+        self.pipes = 0
+        self.lines = queue.Queue()
+        self.log = self.folder / "callboard.log"
+        characters = self.folder / "characters"
+        shutil.copytree(SHIPPED, characters, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(HERE / "characters" / "stagehand.py", characters)
+        command = [callboard, "serve", "--listen", "127.0.0.1:0", "--upstream", f"{model_url}/v1", "--store",
+                   "sqlite::memory:", "--characters", str(characters), "--model", "stage-play"]
+        environment = {"PATH": os.environ["PATH"], "HOME": str(self.folder)}
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen(command, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL,
+                                            stdout=subprocess.PIPE, stderr=log, text=True)
+        threading.Thread(target=self._read, daemon=True).start()
+        self.url = self._announced()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+    def _read(self):
+        for line in self.process.stdout:
+            self.lines.put(line.rstrip("\n"))
+
+    def _announced(self):
+        while True:
+            try:
+                found = re.search(r"listening on (http://\S+:\d+)", self.lines.get(timeout=SECONDS))
+            except queue.Empty:
+                self.process.kill()
+                raise SystemExit(f"Callboard did not start:\n{self.log.read_text()}") from None
+            if found:
+                return found[1]
+
+    def waiting_lines(self):
+        """What was printed and not yet asked for, by characters alone."""
+        lines = []
+        while not self.lines.empty():
+            lines.append(self.lines.get())
+        return [line for line in lines if line.startswith("[")]
+
+    def next_lines(self, count):
+        """The next lines that characters print."""
+        lines = []
+        while len(lines) < count:
+            try:
+                line = self.lines.get(timeout=SECONDS)
+            except queue.Empty:
+                raise AssertionError(f"no more lines after {lines}") from None
+            lines += [line] if line.startswith("[") else []
+        return lines
+
+    def pipe(self):
+        """The path of a new pipe: whoever reads it waits until somebody writes, and the other way round."""
+        self.pipes += 1
+        path = self.folder / f"pipe-{self.pipes}"
+        os.mkfifo(path)
+        return str(path)
+
+    def stop(self):
+        """Asks the program to end. Returns its exit status, and how many of its processes are alive after it."""
+        family = [os.pidfd_open(pid) for pid in descendants(self.process.pid)]
+        self.process.send_signal(signal.SIGTERM)
+        status = self.process.wait(timeout=SECONDS)
+        alive = sum(not select.select([member], [], [], SECONDS)[0] for member in family)
+        for member in family:
+            os.close(member)
+        return status, len(family), alive
+
+
+def descendants(pid):
+    parents = {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = entry.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        parents.setdefault(int(fields[1]), []).append(int(entry.parent.name))
+    found, left = [], [pid]
+    while left:
+        children = parents.get(left.pop(), [])
+        found += children
+        left += children
+    return found
