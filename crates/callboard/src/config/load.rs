@@ -13,7 +13,8 @@ use super::origin::Origin;
 use super::said::{Said, SaidUpstream, SaidValue};
 use super::secret::Secret;
 use super::settings::{Settings, UpstreamSettings};
-use super::table::{KEYS, UPSTREAM_KEYS};
+use super::table::KEYS;
+use super::upstream_table::UPSTREAM_KEYS;
 use std::path::Path;
 
 /// The settings that hold, and where each came from.

@@ -23,6 +23,7 @@ mod said;
 mod secret;
 mod settings;
 mod table;
+mod upstream_table;
 mod upstream_url;
 
 pub use environment::Environment;

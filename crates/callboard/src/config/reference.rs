@@ -1,7 +1,8 @@
 //! The page about all settings, `docs/settings.md`, made from the table.
 
 use super::key::{Fallback, Key, Section};
-use super::table::{KEYS, UPSTREAM_KEYS};
+use super::table::KEYS;
+use super::upstream_table::UPSTREAM_KEYS;
 
 const INTRODUCTION: &str = r#"# Settings
 
