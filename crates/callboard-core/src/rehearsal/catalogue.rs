@@ -6,9 +6,10 @@
 use serde_json::{Map, Value};
 
 use super::lexicon::{is_changing, is_generic};
+use super::role::{Role, roles_of};
 use super::stem::stem;
 use super::text_sort::TextSort;
-use super::words::stems_of;
+use super::words::{stems_of, stems_of_description};
 
 const DEEPEST: usize = 3;
 const MOST_FIELDS: usize = 64;
@@ -37,6 +38,7 @@ pub(super) struct Field {
     pub(super) title: Vec<String>,
     /// Stems of its description.
     pub(super) summary: Vec<String>,
+    roles: Vec<Role>,
     pub(super) holds: Holds,
     pub(super) required: bool,
     pub(super) default: Option<Value>,
@@ -71,7 +73,7 @@ pub(super) fn tools_of(request: &Value) -> Vec<Tool> {
 fn tool_of(function: &Value) -> Option<Tool> {
     let name = function.get("name")?.as_str().filter(|name| !name.is_empty())?.to_owned();
     let description = function.get("description").and_then(Value::as_str).unwrap_or("");
-    let (title, summary) = (stems_of(&name), stems_of(description));
+    let (title, summary) = (stems_of(&name), stems_of_description(description));
     let mut fields = Vec::new();
     if let Some(schema) = function.get("parameters") {
         add_fields(&mut fields, schema, schema, &[], DEEPEST);
@@ -119,10 +121,11 @@ fn add_fields(fields: &mut Vec<Field>, root: &Value, schema: &Value, path: &[Str
 
 fn field_of(root: &Value, property: &Value, name: &str, path: Vec<String>, required: bool) -> Field {
     let description = property.get("description").and_then(Value::as_str).unwrap_or("");
-    let (title, summary) = (stems_of(name), stems_of(description));
+    let (title, summary) = (stems_of(name), stems_of_description(description));
     Field {
         holds: holds_of(root, property, &title, &summary, DEEPEST),
         default: property.get("default").cloned(),
+        roles: roles_of(&title),
         path,
         title,
         summary,
@@ -251,9 +254,9 @@ impl Field {
         self.title.iter().filter(|stem| !is_generic(stem))
     }
 
-    /// Whether its name has one of these words.
-    pub(super) fn titled(&self, words: &[&str]) -> bool {
-        words.iter().any(|word| self.title.contains(&stem(word)))
+    /// Whether its name gives it this role.
+    pub(super) fn is(&self, role: Role) -> bool {
+        self.roles.contains(&role)
     }
 }
 

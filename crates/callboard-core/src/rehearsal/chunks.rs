@@ -6,10 +6,10 @@
 use std::ops::Range;
 
 use super::lexicon::{
-    ANNOUNCING, AUXILIARIES, DETERMINERS, POSSESSIVES, PREPOSITIONS, PRONOUNS, is_empty_word, is_verb,
+    announces, is_auxiliary, is_determiner, is_empty_word, is_possessive, is_preposition, is_pronoun, is_verb,
 };
 use super::numbers::is_number_word;
-use super::side::side_of_speech;
+use super::side::{side_of_noun, side_of_speech};
 use super::words::{Form, Word};
 
 /// A noun phrase.
@@ -65,13 +65,12 @@ impl Cutter<'_> {
                 self.next = Chunk::default();
                 self.verb = None;
             }
-        } else if PREPOSITIONS.contains(&word.lower.as_str()) {
+        } else if is_preposition(&word.lower) {
             self.preposition(at, word);
-        } else if POSSESSIVES.contains(&word.lower.as_str()) || word.possessive && side_of_speech(&word.lower).is_some()
-        {
+        } else if is_possessive(&word.lower) || self.owns_next(at, word) {
             self.close(at);
             self.next.owner = Some(word.lower.clone());
-        } else if DETERMINERS.contains(&word.lower.as_str()) {
+        } else if is_determiner(&word.lower) {
             self.close(at);
         } else if word.form == Form::Plain && acts(self.words, at, self.verb.is_some()) {
             self.close(at);
@@ -96,6 +95,16 @@ impl Cutter<'_> {
         after_capital && (word.capital && word.form == Form::Plain || word.is("of") || word.is("the") && next_capital())
             || self.open.is_some() && word.is("of")
             || self.open.is_some() && before.is_some_and(|before| before.is("of")) && (word.capital || word.is("the"))
+    }
+
+    /// "opponent's bishop", "enemy knight": the side is whose it is, not what it is.
+    fn owns_next(&self, at: usize, word: &Word) -> bool {
+        let noun = || {
+            self.words.get(at + 1).is_some_and(|next| next.form == Form::Plain && !is_border(next))
+                && !acts(self.words, at + 1, false)
+        };
+        side_of_speech(&word.lower).is_some()
+            && (word.possessive || side_of_noun(&word.lower).is_some() && self.open.is_none() && noun())
     }
 
     /// A small word in capitals before another capital begins a name: "New York".
@@ -131,7 +140,7 @@ impl Cutter<'_> {
 }
 
 fn is_border(word: &Word) -> bool {
-    is_empty_word(&word.lower) || word.form == Form::Number || is_number_word(&word.lower) || word.is_any(ANNOUNCING)
+    is_empty_word(&word.lower) || word.form == Form::Number || is_number_word(&word.lower) || announces(&word.lower)
 }
 
 /// Whether the word belongs to a verb, as in "turn on" or "pick up", instead of leading a phrase.
@@ -147,13 +156,14 @@ pub(super) fn is_particle(words: &[Word], at: usize) -> bool {
 pub(super) fn acts(words: &[Word], at: usize, verb_seen: bool) -> bool {
     let Some(word) = words.get(at) else { return false };
     let lower = word.lower.as_str();
-    if AUXILIARIES.contains(&lower) {
+    if is_auxiliary(lower) {
         return true;
     }
+    let before = at.checked_sub(1).and_then(|before| words.get(before));
     if !is_verb(&word.stem) {
-        return false;
+        return must_act(words, at, before);
     }
-    let Some(before) = at.checked_sub(1).and_then(|before| words.get(before)) else { return true };
+    let Some(before) = before else { return true };
     let after = before.lower.as_str();
     let sentence_start = before.is_any(&[".", "!", "?", "…", ":"]);
     if word.capital && !sentence_start {
@@ -162,17 +172,30 @@ pub(super) fn acts(words: &[Word], at: usize, verb_seen: bool) -> bool {
     if before.is_mark() || before.is_any(&["and", "then", "to", "not", "please", "just", "also", "now", "but"]) {
         return true;
     }
-    if PRONOUNS.contains(&after) || AUXILIARIES.contains(&after) {
+    if is_pronoun(after) || is_auxiliary(after) {
         return true;
     }
-    if DETERMINERS.contains(&after) || POSSESSIVES.contains(&after) || before.possessive || before.form == Form::Number
+    if is_determiner(after)
+        || is_possessive(after)
+        || before.possessive
+        || before.form == Form::Number
+        || is_number_word(after)
     {
         return false;
     }
-    if PREPOSITIONS.contains(&after) {
+    if is_preposition(after) {
         return lower.ends_with("ing") && !before.is_any(&["to", "in", "on"]);
     }
     !verb_seen || ends_question(words, at)
+}
+
+/// A word that is no listed verb, but stands where only a verb can: after "I" or "they", or as "…ing" at the start.
+fn must_act(words: &[Word], at: usize, before: Option<&Word>) -> bool {
+    let Some(word) = words.get(at).filter(|word| !is_border(word) && word.form == Form::Plain) else { return false };
+    match before {
+        Some(before) => before.is_any(&["i", "we", "he", "she", "they"]) && !word.lower.ends_with("ly"),
+        None => word.lower.len() > 5 && word.lower.ends_with("ing") && words.get(1).is_some_and(|next| !next.is_mark()),
+    }
 }
 
 /// In "what does it mean" the verb comes last.
@@ -189,12 +212,12 @@ mod tests {
     #[test]
     fn phrases_are_found_with_their_ties() {
         for (text, expected) in [
-            ("Using Armour of Contempt on the Terminators", &["- Armour of Contempt", "on Terminators"][..]),
-            ("my old dreadnought killed three space marines", &["[my] subject old dreadnought", "- space marines"]),
-            ("Blood Claws take 6 wounds", &["subject Blood Claws", "- wounds"]),
-            ("drawing Grind Them Down for the win", &["- Grind Them Down", "for win"]),
+            ("Using Cup of Sorrows on the Gardeners", &["- Cup of Sorrows", "on Gardeners"][..]),
+            ("my old tomcat killed three field mice", &["[my] subject old tomcat", "- field mice"]),
+            ("River Foxes take 6 hits", &["subject River Foxes", "- hits"]),
+            ("drawing Wear Them Out for the win", &["- Wear Them Out", "for win"]),
             ("weather in New York tomorrow", &["- weather", "in New York tomorrow"]),
-            ("the opponent's Hive Tyrant is dead", &["[opponent] subject Hive Tyrant"]),
+            ("the opponent's Black Queen is old", &["[opponent] subject Black Queen", "- old"]),
             ("a cup of tea with milk", &["- cup of tea", "with milk"]),
         ] {
             let words = words_of(text);

@@ -10,31 +10,47 @@ use super::words::Word;
 pub(super) struct Correction {
     pub(super) before: Vec<Word>,
     pub(super) after: Vec<Word>,
+    pub(super) kind: Kind,
 }
 
-const MARKERS: &[&[&str]] = &[
-    &["no", "wait"],
-    &["no", ",", "wait"],
-    &["wait", ",", "no"],
-    &["wait", "no"],
-    &["scratch", "that"],
-    &["strike", "that"],
-    &["i", "mean"],
-    &["i", "meant"],
-    &["correction"],
-    &["make", "that"],
-    &["make", "it"],
-    &["or", "rather"],
-    &["no", "actually"],
-    &["no", ",", "actually"],
-    &[",", "actually"],
-    &["never", "mind"],
-    &["nevermind"],
-    &["forget", "that"],
-    &["forget", "it"],
-    &[",", "no", ","],
-    &[",", "sorry", ","],
-    &[",", "wait", ","],
+/// What a correction does to what was done before the speech began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// "scratch that": it goes, whatever follows.
+    Retract,
+    /// "I meant", "actually that was": it goes where something better follows.
+    Replace,
+    /// "never mind", "no wait": nothing was done yet.
+    Drop,
+}
+
+const MARKERS: &[(Kind, &[&str])] = &[
+    (Kind::Retract, &["scratch", "that"]),
+    (Kind::Retract, &["strike", "that"]),
+    (Kind::Replace, &["i", "mean"]),
+    (Kind::Replace, &["i", "meant"]),
+    (Kind::Replace, &["correction"]),
+    (Kind::Replace, &["make", "that"]),
+    (Kind::Replace, &["make", "it"]),
+    (Kind::Replace, &["or", "rather"]),
+    (Kind::Replace, &["actually", "that", "was"]),
+    (Kind::Replace, &["actually", "it", "was"]),
+    (Kind::Replace, &["no", ",", "it", "was"]),
+    (Kind::Replace, &["no", ",", "that", "was"]),
+    (Kind::Drop, &["no", "wait"]),
+    (Kind::Drop, &["no", ",", "wait"]),
+    (Kind::Drop, &["wait", ",", "no"]),
+    (Kind::Drop, &["wait", "no"]),
+    (Kind::Drop, &["no", "actually"]),
+    (Kind::Drop, &["no", ",", "actually"]),
+    (Kind::Drop, &[",", "actually"]),
+    (Kind::Drop, &["never", "mind"]),
+    (Kind::Drop, &["nevermind"]),
+    (Kind::Drop, &["forget", "that"]),
+    (Kind::Drop, &["forget", "it"]),
+    (Kind::Drop, &[",", "no", ","]),
+    (Kind::Drop, &[",", "sorry", ","]),
+    (Kind::Drop, &[",", "wait", ","]),
 ];
 
 /// The clauses of the words, without the marks and joining words between them.
@@ -70,24 +86,28 @@ pub(super) fn sentence_ends(word: &Word) -> bool {
     word.is_any(&[".", "!", "?", "…"])
 }
 
-/// The last correction, where something came before it.
+/// The last correction in the speech.
 pub(super) fn correction_in(words: &[Word]) -> Option<Correction> {
-    let (at, end) = (0..words.len()).rev().find_map(|at| marker_end(words, at).map(|end| (at, end)))?;
+    let (at, end, kind) =
+        (0..words.len()).rev().find_map(|at| marker_at(words, at).map(|(end, kind)| (at, end, kind)))?;
     let before = words.get(..at)?.to_vec();
-    let after = words.get(skip_marks(words, end)..)?.to_vec();
-    Some(Correction { before, after })
+    let after = without_denied(words.get(skip_marks(words, end)..)?);
+    Some(Correction { before, after, kind })
 }
 
-/// Where a correction marker that begins here ends.
-fn marker_end(words: &[Word], at: usize) -> Option<usize> {
-    MARKERS
-        .iter()
-        .filter(|marker| at > 0 || marker.first() != Some(&"make"))
-        .filter(|marker| {
-            marker.iter().enumerate().all(|(offset, part)| words.get(at + offset).is_some_and(|word| word.is(part)))
-        })
-        .map(|marker| at + marker.len())
-        .max()
+/// The longest marker that begins here: where it ends, and what it does.
+fn marker_at(words: &[Word], at: usize) -> Option<(usize, Kind)> {
+    let said = |marker: &[&str]| {
+        marker.iter().enumerate().all(|(offset, part)| words.get(at + offset).is_some_and(|word| word.is(part)))
+    };
+    let found = MARKERS.iter().filter(|(_, marker)| (at > 0 || marker.first() != Some(&"make")) && said(marker));
+    found.map(|(kind, marker)| (at + marker.len(), *kind)).max_by_key(|(end, _)| *end)
+}
+
+/// "4 points, not 3": what is set against it goes.
+fn without_denied(after: &[Word]) -> Vec<Word> {
+    let denied = after.iter().rposition(|word| word.is("not")).filter(|at| *at > 0 && after.len() - at <= 4);
+    after.get(..denied.unwrap_or(after.len())).unwrap_or_default().to_vec()
 }
 
 fn skip_marks(words: &[Word], mut at: usize) -> usize {
@@ -126,6 +146,7 @@ mod tests {
             ("add milk. Scratch that, add eggs", Some(("add milk .", "add eggs"))),
             ("scratch that, add eggs", Some(("", "add eggs"))),
             ("add milk", None),
+            ("Actually that was 4 points, not 3", Some(("", "4 points ,"))),
         ] {
             let spaced = |words: &[Word]| words.iter().map(|word| word.said.as_str()).collect::<Vec<_>>().join(" ");
             let found = correction_in(&words_of(text)).map(|found| (spaced(&found.before), spaced(&found.after)));

@@ -64,16 +64,18 @@ impl Context {
         self.about(stem).filter_map(beside).last()
     }
 
-    /// The side under whose name a thing is listed.
+    /// The side under whose name a thing is listed, or that stands in brackets behind it.
     pub(super) fn side_of(&self, stems: &[&str]) -> Option<Side> {
         let mut current = None;
         let mut found: Option<(usize, Side)> = None;
         let mut disputed = false;
         for statement in &self.statements {
-            for word in statement {
-                current = side_of_noun(&word.lower).or(current);
+            for (at, word) in statement.iter().enumerate() {
+                if !is_tag(statement, at) {
+                    current = side_of_noun(&word.lower).or(current);
+                }
                 let Some(rank) = stems.iter().position(|stem| sounds_like(stem, word)) else { continue };
-                let Some(side) = current else { continue };
+                let Some(side) = tag_after(statement, at).or(current) else { continue };
                 match found {
                     Some((best, other)) if best == rank => disputed |= other != side,
                     Some((best, _)) if best < rank => {}
@@ -93,28 +95,41 @@ impl Context {
     }
 }
 
+/// A side in brackets belongs to what stands before it: "Foxes (opponent)".
+fn is_tag(words: &[Word], at: usize) -> bool {
+    words.get(at).is_some_and(|word| side_of_noun(&word.lower).is_some())
+        && words.get(at + 1).is_some_and(|next| next.is(")"))
+}
+
+fn tag_after(words: &[Word], at: usize) -> Option<Side> {
+    let tag = (at + 1..at + 5).find(|place| is_tag(words, *place))?;
+    words.get(tag).and_then(|word| side_of_noun(&word.lower))
+}
+
 fn holds_all(part: &[Word], stems: &[String]) -> bool {
     !stems.is_empty() && stems.iter().all(|stem| part.iter().any(|word| word.stem == *stem))
 }
 
 fn sounds_like(stem: &str, word: &Word) -> bool {
-    word.stem == stem || (stem.len() > 4 && word.stem.len() > 4 && strsim::jaro_winkler(stem, &word.stem) > 0.9)
+    let near = || stem.as_bytes().first() == word.stem.as_bytes().first() && stem.len().abs_diff(word.stem.len()) < 4;
+    word.stem == stem
+        || (stem.len() > 4 && word.stem.len() > 4 && near() && strsim::jaro_winkler(stem, &word.stem) > 0.9)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const TEXT: &str = "You keep score. Phases are Command, Movement, Shooting.\nRound: 2. Phase: Shooting. Turn: opponent.\n\
-                        player army: Terminator Squad (5 models), Hellblaster Squad\nopponent army: Carnifex, Termagants";
+    const TEXT: &str = "You keep score. Seasons are Spring, Summer, Autumn.\nRound: 2. Season: Summer. Turn: opponent.\n\
+                        player team: River Foxes (5 left), Badgers\nopponent team: Ravens, Herons\n- Badgers (player) against Ravens (opponent)";
 
     #[test]
     fn current_values_are_read() {
         let context = Context::read(TEXT);
         assert_eq!(context.number("round"), Some(2.0));
         assert_eq!(context.side_about("turn"), Some(Side::Other));
-        assert_eq!(context.side_of(&["carnifex"]), Some(Side::Other));
-        assert_eq!(context.side_of(&["hellblaster"]), Some(Side::Own));
+        assert_eq!(context.side_of(&["raven"]), Some(Side::Other));
+        assert_eq!(context.side_of(&["badger"]), Some(Side::Own));
         assert_eq!(context.side_of(&["banana"]), None);
     }
 }

@@ -1,6 +1,6 @@
 //! What a request's messages amount to: what was said last, what led up to it, and what the tools answered.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The part of a conversation that a reply depends on.
 #[derive(Debug, Default)]
@@ -13,6 +13,8 @@ pub(super) struct Conversation {
     pub(super) unanswered: Vec<String>,
     /// The results of the tools that were called last, where nothing was said since.
     pub(super) results: Vec<String>,
+    /// The last call that was made: its tool and its arguments.
+    pub(super) last_call: Option<(String, Map<String, Value>)>,
 }
 
 /// How far back a thought may have begun.
@@ -52,13 +54,20 @@ impl Conversation {
 
     /// An answer or a call settles what was said; silence does not.
     fn answer(&mut self, message: &Value, text: &str) {
-        let calls = message.get("tool_calls").and_then(Value::as_array).is_some_and(|calls| !calls.is_empty());
-        if calls || !text.trim().is_empty() || message.get("function_call").is_some_and(Value::is_object) {
+        let calls = message.get("tool_calls").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        self.last_call = calls.last().and_then(call_of).or(self.last_call.take());
+        if !calls.is_empty() || !text.trim().is_empty() || message.get("function_call").is_some_and(Value::is_object) {
             self.said.clear();
             self.unanswered.clear();
             self.results.clear();
         }
     }
+}
+
+fn call_of(call: &Value) -> Option<(String, Map<String, Value>)> {
+    let function = call.get("function")?;
+    let arguments = serde_json::from_str(function.get("arguments")?.as_str()?).ok()?;
+    Some((function.get("name")?.as_str()?.to_owned(), arguments))
 }
 
 fn text_of(content: Option<&Value>) -> String {

@@ -17,6 +17,7 @@ mod numbers;
 mod plan;
 mod relay;
 mod reply;
+mod role;
 mod side;
 mod stem;
 mod synonyms;

@@ -3,6 +3,7 @@
 //! Doubt, conditions, wishes, opinions and tales of other days are no reason to act. The rules look at small words only,
 //! never at what the sentence is about.
 
+use super::chunks::acts;
 use super::lexicon::is_filler;
 use super::stem::stem;
 use super::words::Word;
@@ -139,6 +140,7 @@ pub(super) fn negation_in(words: &[Word]) -> Option<usize> {
             "not" => !next(1).is_some_and(|word| word.is("only")),
             "never" => !next(1).is_some_and(|word| word.is("mind")),
             "neither" | "nor" | "cannot" => true,
+            "no" if word.capital && at > 0 => false,
             "no" => next(1).is_some_and(|word| {
                 !word.is_mark() && !word.is_any(&["one", "i", "we", "it", "that", "wait", "problem"])
             }),
@@ -209,18 +211,28 @@ fn is_order(body: &[Word]) -> bool {
         .is_some_and(|word| super::lexicon::is_verb(&word.stem) && !word.is_any(&["want", "fancy", "got", "ready"]))
 }
 
+/// Something stands before the verb, and it is no order.
 fn is_statement(body: &[Word]) -> bool {
-    let subject = SUBJECTS.contains(&lower(body, 0));
-    let copula =
-        body.iter().take(8).skip(1).any(|word| word.is_any(&["is", "are", "was", "were", "has", "have", "am"]));
-    let order = body.first().is_some_and(|word| super::lexicon::is_verb(&word.stem) && !word.lower.ends_with("ed"));
-    subject || copula && !order
+    if SUBJECTS.contains(&lower(body, 0)) {
+        return true;
+    }
+    let verb = (0..body.len().min(10)).find(|at| acts(body, *at, false));
+    verb.is_some_and(|at| at > 0 && body.iter().take(at).all(|word| !word.is_mark()))
+}
+
+/// "that is a nice …": a comment on something.
+fn is_comment(body: &[Word]) -> bool {
+    let (first, second, third) = (lower(body, 0), lower(body, 1), lower(body, 2));
+    ["that", "this", "it"].contains(&first)
+        && ["is", "was", "looks", "sounds", "seems"].contains(&second)
+        && ["a", "an", "so", "such", "really", "very", "nice", "great", "cool", "like", "good", "bad"].contains(&third)
 }
 
 fn is_idle(body: &[Word], sentence: &[Word], question: bool) -> bool {
     DOUBTS.iter().any(|doubt| holds(sentence, doubt)) && !(question && holds(sentence, &["should"]))
         || has_condition(sentence)
         || has_opinion(body)
+        || is_comment(body)
         || !question && has_ability(body)
 }
 

@@ -8,7 +8,7 @@ use std::ops::Range;
 use serde_json::{Map, Value};
 
 use super::catalogue::{Holds, Tool};
-use super::clauses::{clauses_of, correction_in, sentence_ends};
+use super::clauses::{Correction, Kind, clauses_of, correction_in, sentence_ends};
 use super::context::Context;
 use super::fill::{Attempt, Evidence, Reading, Terms, attempt};
 use super::lexicon::is_verb;
@@ -18,9 +18,9 @@ use super::vocabulary::{Vocabulary, is_content};
 use super::words::{Form, Word};
 
 /// More words than anybody says in one turn: text to read, not speech to act on.
-const MOST_WORDS: usize = 300;
-const MOST_CLAUSES: usize = 24;
-const LONGEST_GROUP: usize = 6;
+const MOST_WORDS: usize = 160;
+const MOST_CLAUSES: usize = 20;
+const LONGEST_GROUP: usize = 5;
 const TOOLS_TRIED: usize = 8;
 
 /// A call to make.
@@ -32,9 +32,11 @@ pub(super) struct Planned {
 
 /// All that calls are planned from.
 pub(super) struct Planner<'a> {
-    pub(super) tools: &'a [Tool],
-    pub(super) vocabulary: &'a Vocabulary,
-    pub(super) context: &'a Context,
+    tools: &'a [Tool],
+    vocabulary: &'a Vocabulary,
+    context: &'a Context,
+    /// The last call of the conversation.
+    previous: Option<Group>,
 }
 
 /// A group of clauses and the best call for it.
@@ -45,14 +47,31 @@ struct Group {
     attempt: Attempt,
 }
 
-impl Planner<'_> {
+impl<'a> Planner<'a> {
+    pub(super) fn new(
+        tools: &'a [Tool],
+        vocabulary: &'a Vocabulary,
+        context: &'a Context,
+        last: Option<(&str, Map<String, Value>)>,
+    ) -> Self {
+        let previous = last.and_then(|(name, arguments)| {
+            let tool = tools.iter().position(|tool| tool.name == name)?;
+            Some(Group {
+                words: 0..0,
+                tool,
+                attempt: Attempt { calls: vec![arguments], score: 0.0, said_something: true },
+            })
+        });
+        Self { tools, vocabulary, context, previous }
+    }
+
     /// The calls that the speech asks for, in its order; none when it is unclear.
     pub(super) fn plan(&self, words: &[Word]) -> Vec<Planned> {
         if words.len() > MOST_WORDS {
             return Vec::new();
         }
         match correction_in(words) {
-            Some(correction) => self.plan_corrected(&correction.before, &correction.after),
+            Some(correction) => self.plan_corrected(&correction),
             None => self.plan_plain(words),
         }
     }
@@ -69,24 +88,39 @@ impl Planner<'_> {
         Some((made.score, Planned { tool: tool.name.clone(), arguments }))
     }
 
-    fn plan_corrected(&self, before: &[Word], after: &[Word]) -> Vec<Planned> {
+    fn plan_corrected(&self, correction: &Correction) -> Vec<Planned> {
+        let Correction { before, after, kind } = correction;
         if before.iter().all(|word| word.is_mark() || super::lexicon::is_filler(&word.lower)) {
-            return self.take_back().into_iter().chain(self.plan_plain(after)).collect();
+            return self.plan_replaced(after, *kind);
         }
-        let anew = self.plan_plain(after);
-        if !anew.is_empty() || after.is_empty() {
-            return anew;
+        if after.is_empty() {
+            return Vec::new();
         }
-        let replaced = without_last_number(before, after);
-        let joined: Vec<Word> = replaced.into_iter().chain(after.iter().cloned()).collect();
-        let retried = self.plan_plain(&joined);
-        if !retried.is_empty() {
-            return retried;
+        let joined: Vec<Word> = without_last_number(before, after).into_iter().chain(after.iter().cloned()).collect();
+        let acts = (0..after.len()).any(|at| super::chunks::acts(after, at, false));
+        // What has no verb of its own corrects a part of what came before.
+        let tries = if acts { [after.as_slice(), &joined] } else { [joined.as_slice(), after] };
+        if let Some(planned) = tries.iter().map(|words| self.plan_plain(words)).find(|planned| !planned.is_empty()) {
+            return planned;
         }
         let groups = self.groups(before);
         let fixed = groups.last().and_then(|group| self.repeated(after, group));
         let kept = groups.iter().take(groups.len().saturating_sub(1)).cloned();
         kept.chain(fixed).flat_map(|group| self.calls(&group)).collect()
+    }
+
+    /// A correction of what was done before: it is taken back, and done as it should have been.
+    fn plan_replaced(&self, after: &[Word], kind: Kind) -> Vec<Planned> {
+        let mut anew = self.plan_plain(after);
+        if anew.is_empty() {
+            let before = self.previous.as_ref();
+            anew = before
+                .and_then(|before| self.repeated(after, before))
+                .map(|group| self.calls(&group))
+                .unwrap_or_default();
+        }
+        let goes = kind == Kind::Retract || kind == Kind::Replace && !anew.is_empty();
+        self.take_back().filter(|_| goes).into_iter().chain(anew).collect()
     }
 
     /// The call that takes the last thing back, where a tool does that.
@@ -135,7 +169,7 @@ impl Planner<'_> {
             best.push(winner);
         }
         let found = best.pop().map(|(_, groups)| groups).unwrap_or_default();
-        self.with_repetitions(words, &clauses, found)
+        self.with_repetitions(words, &clauses, &found)
     }
 
     fn best_call(&self, words: &[Word], span: Range<usize>, weights: &[Vec<f32>]) -> Option<Group> {
@@ -173,12 +207,12 @@ impl Planner<'_> {
     }
 
     /// Clauses without a verb after a call repeat it with what they name: "… and the bedroom".
-    fn with_repetitions(&self, words: &[Word], clauses: &[Range<usize>], found: Vec<Group>) -> Vec<Group> {
+    fn with_repetitions(&self, words: &[Word], clauses: &[Range<usize>], found: &[Group]) -> Vec<Group> {
         let mut groups: Vec<Group> = Vec::new();
         for (index, clause) in clauses.iter().enumerate() {
             if let Some(group) = found.iter().find(|group| group.words.start == clause.start) {
                 let before = index.checked_sub(1).and_then(|before| clauses.get(before));
-                groups.extend(before.and_then(|before| self.shared(words, before, group, &found)));
+                groups.extend(before.and_then(|before| self.shared(words, before, group, found)));
                 groups.push(group.clone());
             } else if !found.iter().any(|group| group.words.contains(&clause.start))
                 && let Some(before) = groups.last()
@@ -226,7 +260,12 @@ impl Planner<'_> {
 
 /// What it costs to leave a clause out: little, but enough to prefer a reading that has a place for it.
 fn left_out(words: &[Word], clause: &Range<usize>) -> f32 {
-    let content = words.get(clause.clone()).unwrap_or_default().iter().filter(|word| is_content(word)).count();
+    let content = words
+        .get(clause.clone())
+        .unwrap_or_default()
+        .iter()
+        .filter(|word| is_content(word) || word.form == Form::Number)
+        .count();
     0.2 * content.min(5) as f32
 }
 

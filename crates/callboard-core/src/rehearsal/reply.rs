@@ -19,6 +19,8 @@ const WHO_I_AM: &str = "I am Callboard's rehearsal model: a set of rules, not a 
 const UNSURE: &str = "I did not find a tool for that. I am Callboard's rehearsal model, a set of rules; a real model \
                       (--upstream URL) understands more.";
 
+const MOST_SPOKEN: usize = 4_000;
+
 /// What `tool_choice` allows.
 enum Choice {
     Auto,
@@ -48,8 +50,9 @@ fn calls_for(request: &Value, tools: &[Tool], conversation: &Conversation) -> Ve
         return Vec::new();
     }
     let (vocabulary, context) = (Vocabulary::of(tools), Context::read(&conversation.system));
-    let planner = Planner { tools, vocabulary: &vocabulary, context: &context };
-    let words = words_of(&conversation.said);
+    let last = conversation.last_call.as_ref().map(|(name, arguments)| (name.as_str(), arguments.clone()));
+    let planner = Planner::new(tools, &vocabulary, &context, last);
+    let words = words_of(start_of(&conversation.said));
     match choice {
         Choice::Named(name) => {
             let tool = tools.iter().position(|tool| tool.name == name);
@@ -63,15 +66,21 @@ fn calls_for(request: &Value, tools: &[Tool], conversation: &Conversation) -> Ve
         }
         Choice::Required => {
             let planned = plan_with_thought(&planner, conversation, &words);
-            if planned.is_empty() { most_likely(&planner, &words).into_iter().collect() } else { planned }
+            if planned.is_empty() { most_likely(&planner, tools.len(), &words).into_iter().collect() } else { planned }
         }
         _ => plan_with_thought(&planner, conversation, &words),
     }
 }
 
+/// More than anybody says in one turn is not read to its end.
+fn start_of(said: &str) -> &str {
+    let end = (0..=MOST_SPOKEN.min(said.len())).rev().find(|at| said.is_char_boundary(*at)).unwrap_or(0);
+    said.get(..end).unwrap_or(said)
+}
+
 /// What was said last, or, where that alone says nothing, together with what was begun before.
 fn plan_with_thought(planner: &Planner<'_>, conversation: &Conversation, words: &[Word]) -> Vec<Planned> {
-    let leads = |word: &Word| super::lexicon::PREPOSITIONS.contains(&word.lower.as_str());
+    let leads = |word: &Word| super::lexicon::is_preposition(&word.lower);
     let fragment = words.first().is_some_and(leads);
     let alone = if fragment && !conversation.unanswered.is_empty() { Vec::new() } else { planner.plan(words) };
     if !alone.is_empty() {
@@ -91,8 +100,8 @@ fn plan_with_thought(planner: &Planner<'_>, conversation: &Conversation, words: 
     found.unwrap_or_else(|| if fragment { planner.plan(words) } else { Vec::new() })
 }
 
-fn most_likely(planner: &Planner<'_>, words: &[Word]) -> Option<Planned> {
-    let tries = (0..planner.tools.len()).filter_map(|tool| planner.forced(words, tool));
+fn most_likely(planner: &Planner<'_>, tools: usize, words: &[Word]) -> Option<Planned> {
+    let tries = (0..tools).filter_map(|tool| planner.forced(words, tool));
     tries
         .fold(None, |best: Option<(f32, Planned)>, one| match best {
             Some(other) if other.0 >= one.0 => Some(other),

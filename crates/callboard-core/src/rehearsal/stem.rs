@@ -3,6 +3,9 @@
 //! Endings are taken off without a dictionary; only irregular forms are listed. A stem is for comparing, never for
 //! showing. Words that are not plain ASCII letters stay as they are, in lower case.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 const IRREGULAR: &[(&str, &str)] = &[
     ("ate", "eat"),
     ("began", "begin"),
@@ -35,7 +38,7 @@ const IRREGULAR: &[(&str, &str)] = &[
     ("gave", "give"),
     ("given", "give"),
     ("goes", "go"),
-    ("gone", "go"),
+    ("gone", "gone"),
     ("got", "get"),
     ("gotten", "get"),
     ("had", "have"),
@@ -90,14 +93,16 @@ const IRREGULAR: &[(&str, &str)] = &[
     ("written", "write"),
 ];
 
+static BASES: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| IRREGULAR.iter().copied().collect());
+
 /// The stem of a word that is already in lower case.
 pub(super) fn stem(word: &str) -> String {
     if word.len() < 3 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return word.to_owned();
     }
-    match IRREGULAR.iter().find(|(form, _)| *form == word) {
-        Some((_, base)) if *base == word => word.to_owned(),
-        Some((_, base)) => ending_removed(base),
+    match BASES.get(word) {
+        Some(base) if *base == word => word.to_owned(),
+        Some(base) => ending_removed(base),
         None => ending_removed(word),
     }
 }

@@ -66,6 +66,7 @@ const ROWS: &[&str] = &[
     "remind reminder remember",
     "song track music tune",
     "movie film",
+    "television tv telly",
     "flight fly plane",
     "hotel accommodation room lodging",
     "restaurant dinner lunch table",
@@ -172,15 +173,14 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
 });
 
 /// The stems that may stand for this one, without itself.
-pub(super) fn synonyms(stem: &str) -> impl Iterator<Item = &'static str> {
+pub(super) fn synonyms(stem: &str) -> impl Iterator<Item = &'static str> + '_ {
     let table = &*TABLE;
     let rows = table.of.get(stem).map(Vec::as_slice).unwrap_or_default();
-    let own = stem.to_owned();
     rows.iter()
         .filter_map(|index| table.rows.get(*index))
         .flatten()
         .map(String::as_str)
-        .filter(move |word| *word != own)
+        .filter(move |word| *word != stem)
 }
 
 /// Whether two stems may stand for each other.

@@ -64,7 +64,7 @@ impl Vocabulary {
             .iter()
             .filter(|run| tool.phrases.contains(*run))
             .count();
-        shared.min(2) as f32
+        1.2 * shared.min(2) as f32
     }
 
     fn weight(&self, tool: &ToolWords, stem: &str, lower: &str) -> f32 {
@@ -148,7 +148,7 @@ impl ToolWords {
         self.phrases.extend(small_phrases(stems.iter().map(String::as_str)));
     }
 
-    /// "command points" is also called "cp".
+    /// "victory points" is also called "vp".
     fn add_initials(&mut self, stems: &[String], weight: f32) {
         for length in 2..=4 {
             for run in stems.windows(length) {

@@ -98,6 +98,37 @@ pub(super) fn stems_of(text: &str) -> Vec<String> {
     open.split_whitespace().map(|part| stem(&part.to_lowercase())).collect()
 }
 
+/// The stems of a description, without the parts that tell what is *not* meant.
+pub(super) fn stems_of_description(text: &str) -> Vec<String> {
+    const EXCLUDING: &[&str] =
+        &["not", "except", "unless", "never", "apart from", "rather than", "other than", "instead of"];
+    let excludes = |part: &str| {
+        let part = part.trim_start().to_lowercase();
+        EXCLUDING
+            .iter()
+            .any(|word| part.strip_prefix(word).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric)))
+    };
+    let mut sentence = true;
+    let mut stems = Vec::new();
+    for part in text.split_inclusive(['.', ';', ',', ':', '(', ')', '?', '!']).filter(|part| !excludes(part)) {
+        for (index, word) in part.split_whitespace().enumerate() {
+            if !(is_example(word) && !(sentence && index == 0)) {
+                stems.extend(stems_of(word));
+            }
+        }
+        sentence = part.trim_end().ends_with(['.', ':', '(', '?', '!']);
+    }
+    stems
+}
+
+/// A name written with a capital inside a sentence is an example, not what the tool is about; "CP" is.
+fn is_example(word: &str) -> bool {
+    let letters: Vec<char> = word.chars().filter(|letter| letter.is_alphabetic()).collect();
+    letters.len() > 1
+        && letters.first().is_some_and(|first| first.is_uppercase())
+        && letters.iter().any(|letter| letter.is_lowercase())
+}
+
 /// The words as they were said.
 pub(super) fn said(words: &[Word]) -> String {
     let mut text = String::new();
@@ -329,7 +360,7 @@ mod tests {
     fn text_is_cut_into_words() {
         for (text, expected) in [
             ("I'm done, your turn", &["i", "am", "done", ",", "your", "turn"][..]),
-            ("Opponent's battle-shocked unit.", &["opponent's", "battle", "shocked", "unit", "."]),
+            ("Opponent's well-fed cat.", &["opponent's", "well", "fed", "cat", "."]),
             ("don't can't won't", &["do", "not", "can", "not", "will", "not"]),
             ("What's at 7:30pm?", &["what", "is", "at", "7:30pm", "?"]),
             ("say \"good night\" now", &["say", "good night", "now"]),

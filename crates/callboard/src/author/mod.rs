@@ -1,7 +1,10 @@
-//! What authors of characters do at the terminal: check files, write a new one, try a tool, run scenarios, talk.
+//! What authors of characters do at the terminal: check files, write a new one, try a tool or a name, run scenarios, talk,
+//! measure models.
 
 mod chat;
 mod check;
+mod eval;
+mod names;
 mod new;
 mod prompt;
 mod run;
@@ -13,6 +16,8 @@ mod upstreams;
 
 pub use chat::{Parlour, chat};
 pub use check::check;
+pub use eval::{Evaluation, eval};
+pub use names::{NameTrial, names};
 pub use new::new;
 pub use run::run;
 pub use test::{Rehearsal, test};

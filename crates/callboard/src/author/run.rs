@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 
-use super::{Parlour, Rehearsal, chat, check, new, test, try_tool, upstreams};
+use super::{Evaluation, NameTrial, Parlour, Rehearsal, chat, check, eval, names, new, test, try_tool, upstreams};
 use crate::app;
 use crate::cli::Command;
 use crate::config::Settings;
@@ -16,15 +16,22 @@ use crate::upstream::{Client, Tls};
 /// Carries a command out; false when it found something wrong.
 pub fn run(command: Command, mut settings: Settings) -> anyhow::Result<bool> {
     telemetry::log::start("off").context("logging cannot be started")?;
-    if matches!(command, Command::Chat { .. } | Command::Upstreams(_)) {
+    if matches!(command, Command::Chat { .. } | Command::Eval { .. } | Command::Upstreams(_)) {
         app::look_for_servers(&mut settings)?;
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut out = std::io::stdout();
-    let done = runtime.block_on(carry_out(command, settings, &mut out))?;
-    out.flush()?;
+    let done = runtime.block_on(carry_out(command, settings, &mut out));
     runtime.shutdown_background();
-    Ok(done)
+    match done.and_then(|done| out.flush().map(|()| done).map_err(Into::into)) {
+        // A reader that went away early (`callboard eval … | head`) has seen what it wanted.
+        Err(error) if is_broken_pipe(&error) => Ok(true),
+        done => done,
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
 async fn carry_out(command: Command, settings: Settings, out: &mut impl Write) -> anyhow::Result<bool> {
@@ -46,6 +53,13 @@ async fn carry_out(command: Command, settings: Settings, out: &mut impl Write) -
             let app = app::App::build(settings)?;
             let parlour = Parlour { role, settings: &app.settings, upstreams: &app.upstreams, client: app.client() };
             chat(&parlour, out).await.map(|()| true)
+        }
+        Command::Eval { what, answers, expected, verbose, .. } => {
+            let evaluation = Evaluation { what, answers, expected, verbose };
+            eval(&evaluation, &app::App::build(settings)?, out).await
+        }
+        Command::Names { heard, among, character, list, .. } => {
+            names(&NameTrial { heard, among, character, list }, &cast(&settings, None), out).await
         }
         Command::Upstreams(_) => upstreams(&app::App::build(settings)?, out).await,
         Command::Serve(_) | Command::Config(_) => Ok(true),

@@ -92,6 +92,42 @@ pub enum Command {
         #[command(flatten)]
         flags: Flags,
     },
+    /// Measure how well a model calls tools, on cases of a character or on questions of BFCL
+    Eval {
+        /// A character and a file of cases, or files of BFCL
+        #[arg(required = true, value_name = "CHARACTER|FILE")]
+        what: Vec<String>,
+        /// The answers to BFCL's questions [default: the same name in the folder possible_answer beside them]
+        #[arg(long, value_name = "FILE")]
+        answers: Option<PathBuf>,
+        /// Carry out the calls that the cases expect instead of asking a model, and compare what holds then
+        #[arg(long)]
+        expected: bool,
+        /// Show the cases that fail
+        #[arg(short, long)]
+        verbose: bool,
+        /// Settings
+        #[command(flatten)]
+        flags: Flags,
+    },
+    /// Try spoken names: what is heard, and which name is meant
+    Names {
+        /// What was heard
+        #[arg(required = true)]
+        heard: Vec<String>,
+        /// Names to look among, separated by commas, or a file: a name on each line, or JSON
+        #[arg(long, value_name = "NAMES|FILE")]
+        among: Vec<String>,
+        /// A character whose names to look among
+        #[arg(long, value_name = "ID")]
+        character: Option<String>,
+        /// Only the list of this name
+        #[arg(long, value_name = "NAME")]
+        list: Option<String>,
+        /// Settings
+        #[command(flatten)]
+        flags: Flags,
+    },
     /// Play the scenarios beside the characters, with a scripted model and the real tools
     Test {
         /// The folder [default: the one of the settings]
@@ -113,6 +149,8 @@ impl Command {
             | Self::New { flags, .. }
             | Self::Try { flags, .. }
             | Self::Chat { flags, .. }
+            | Self::Eval { flags, .. }
+            | Self::Names { flags, .. }
             | Self::Test { flags, .. } => flags,
         }
     }

@@ -12,7 +12,8 @@ mod scene;
 mod watch;
 
 pub use cast::{Cast, FileProblem};
-pub use conversations::Conversations;
+pub use chain::Key;
+pub use conversations::{Conversations, Snapshot};
 pub use printed::{Printed, terminal};
 pub use role::Role;
 pub use scene::{Scene, SceneParts, begin};

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod docs;
 #[cfg(test)]
+mod eval;
+#[cfg(test)]
 mod operation;
 #[cfg(test)]
 mod stage;

@@ -6,8 +6,9 @@ use super::super::catalogue::{Holds, Tool};
 use super::super::lexicon::is_light;
 use super::super::mood::Mood;
 use super::super::text_sort::TextSort;
+use super::super::units::is_unit;
 use super::super::vocabulary::is_content;
-use super::super::words::Form;
+use super::super::words::{Form, Word};
 use super::choices::fill_choices;
 use super::draft::{Draft, Origin, Reading};
 use super::forced::fill_forced;
@@ -60,18 +61,18 @@ pub(in super::super) struct Evidence<'a> {
 }
 
 /// Tries to call the tool.
-pub(in super::super) fn attempt(
-    tool: &Tool,
-    reading: &Reading<'_>,
+pub(in super::super) fn attempt<'a>(
+    tool: &'a Tool,
+    reading: &'a Reading<'a>,
     told: Evidence<'_>,
-    terms: Terms<'_>,
+    terms: Terms<'a>,
 ) -> Option<Attempt> {
     let mood = reading.mood;
     if !terms.forced && !is_welcome(tool, mood, terms.inherit.is_some()) {
         return None;
     }
-    let mut draft = Draft::new(tool, reading);
-    fill(&mut draft, terms);
+    let mut draft = Draft::new(tool, reading, terms.inherit);
+    fill(&mut draft, terms.forced);
     let open = draft.fields().any(|(index, field)| field.required && draft.is_open(index));
     let denied = mood.negated && !draft.denial_absorbed;
     if !terms.forced && (open || denied || mood.past && tool.changes && !keeps_history(&draft)) {
@@ -80,10 +81,12 @@ pub(in super::super) fn attempt(
     let judged = judge(&draft, told, terms);
     let said_something =
         draft.values.iter().flatten().any(|(_, origin)| matches!(origin, Origin::Said | Origin::Guessed));
-    judged.map(|score| Attempt { calls: draft.calls(), score, said_something })
+    // A remark about something is no order to do it.
+    let remark = mood.statement && !said_something && !tool.undoes;
+    judged.filter(|_| terms.forced || !remark).map(|score| Attempt { calls: draft.calls(), score, said_something })
 }
 
-fn fill(draft: &mut Draft<'_>, terms: Terms<'_>) {
+fn fill(draft: &mut Draft<'_>, forced: bool) {
     fill_shapes(draft);
     fill_choices(draft);
     fill_numbers(draft);
@@ -93,11 +96,9 @@ fn fill(draft: &mut Draft<'_>, terms: Terms<'_>) {
     fill_messages(draft);
     fill_sides(draft);
     fill_remarks(draft);
-    if let Some(before) = terms.inherit {
-        fill_inherited(draft, before);
-    }
+    fill_inherited(draft);
     fill_implied(draft);
-    if terms.forced {
+    if forced {
         fill_forced(draft);
     }
 }
@@ -121,7 +122,7 @@ fn judge(draft: &Draft<'_>, told: Evidence<'_>, terms: Terms<'_>) -> Option<f32>
     let (mut evidence, mut explained, mut open) = (0.0_f32, 0.0_f32, 0.0_f32);
     let aside = circumstance(draft);
     for (at, word) in words.iter().enumerate().filter(|(_, word)| is_content(word) || word.form == Form::Number) {
-        let weight = told.weights.get(at).copied().unwrap_or(0.0);
+        let weight = told.weights.get(at).copied().unwrap_or(0.0) * if at >= aside { 0.6 } else { 1.0 };
         let used = draft.used.get(at).copied().unwrap_or(false);
         if weight > 0.15 && !seen.contains(&word.stem.as_str()) {
             seen.push(&word.stem);
@@ -130,9 +131,10 @@ fn judge(draft: &Draft<'_>, told: Evidence<'_>, terms: Terms<'_>) -> Option<f32>
         if weight > 0.15 || used {
             explained += 1.0;
         } else if !is_light(&word.lower) {
-            open += if at >= aside { 0.5 } else { 1.0 };
+            open += if at >= aside || is_measure(words, at) { 0.4 } else { 1.0 };
         }
     }
+    explained += told.phrasing;
     evidence += told.phrasing + shape_evidence(draft);
     if draft.reading.mood.question && evidence > 0.3 || draft.reading.mood.undoing {
         evidence += if draft.tool.undoes { UNDOING } else { ASKED };
@@ -152,6 +154,13 @@ fn circumstance(draft: &Draft<'_>) -> usize {
     let words = draft.reading.words;
     let place = words.iter().rposition(|word| word.is_any(&["in", "during", "at", "before", "after"]));
     place.filter(|_| draft.reading.mood.question).unwrap_or(words.len())
+}
+
+/// "6 inches" beside something else that is told is a detail.
+fn is_measure(words: &[Word], at: usize) -> bool {
+    let unit = |at: usize| words.get(at).is_some_and(|word| is_unit(&word.stem));
+    let number = |at: usize| words.get(at).is_some_and(|word| word.form == Form::Number);
+    number(at) && unit(at + 1) || unit(at) && at.checked_sub(1).is_some_and(number)
 }
 
 fn origins(draft: &Draft<'_>) -> f32 {

@@ -7,8 +7,9 @@ use serde_json::Value;
 use super::super::catalogue::{Choice, Field, Holds};
 use super::super::chunks::{acts, is_particle};
 use super::super::cues::leads_to;
-use super::super::lexicon::{PREPOSITIONS, is_empty_word};
+use super::super::lexicon::{is_empty_word, is_generic, is_preposition};
 use super::super::side::{side_of_noun, sided};
+use super::super::stem::stem;
 use super::super::synonyms::alike;
 use super::super::vocabulary::small_phrases;
 use super::super::words::Word;
@@ -73,7 +74,15 @@ fn mention(draft: &Draft<'_>, field: (usize, &Field), choice: (usize, &Choice), 
         .or_else(|| by_part(words, choice, all))
         .or_else(|| by_hint(words, choice, all))?;
     let lead = found.first().map_or(0.0, |first| leading_preposition(words, *first, field));
-    Some(Mention { field: index, choice: at, words: found, score: score + lead, by_name })
+    let score = score + lead - if is_over(draft, &found) { 0.6 } else { 0.0 };
+    Some(Mention { field: index, choice: at, words: found, score, by_name })
+}
+
+/// "movement done": what is over is not what is wanted; "30 squats done" is.
+fn is_over(draft: &Draft<'_>, found: &[usize]) -> bool {
+    let next = found.last().and_then(|last| draft.reading.words.get(last + 1));
+    let counted = draft.reading.numbers.iter().any(|number| found.contains(&number.words.end));
+    !counted && next.is_some_and(|next| next.is_any(&["done", "over", "finished", "complete", "ended"]))
 }
 
 /// "from" and "to" before a value tell which of two like parameters it is for.
@@ -125,7 +134,7 @@ fn stands_alone(words: &[Word], at: usize) -> bool {
     let last = words
         .get(at + 1)
         .is_none_or(|next| next.is_mark() || next.joins() || is_empty_word(&next.lower) && !next.is("my"));
-    !PREPOSITIONS.contains(&word.lower.as_str()) || is_particle(words, at) || last && at > 0
+    !is_preposition(&word.lower) || is_particle(words, at) || last && at > 0
 }
 
 /// "shoot" for "Shooting": another form of the word, which may be another meaning.
@@ -135,20 +144,21 @@ fn inflected(words: &[Word], run: &Range<usize>, choice: &Choice) -> bool {
         && words.get(run.clone()).is_some_and(|run| run.iter().all(|word| !word.lower.ends_with("ing")))
 }
 
-/// "deep strike" for "deepstrike", and the other way round.
+/// "check out" for "checkout", and the other way round.
 fn joined(words: &[Word], choice: &Choice) -> Option<Range<usize>> {
     let literal: String =
         choice.value.as_str()?.to_lowercase().chars().filter(|letter| letter.is_alphanumeric()).collect();
     if literal.len() < 6 {
         return None;
     }
-    let same = |text: &str| {
-        text == literal || text.len() > 6 && super::super::stem::stem(text) == super::super::stem::stem(&literal)
+    let same = |text: &str| text == literal || text.len() > 6 && stem(text) == stem(&literal);
+    let pair = |at: usize| match (words.get(at), words.get(at + 1)) {
+        (Some(one), Some(two)) => literal.starts_with(&one.lower) && same(&format!("{}{}", one.lower, two.lower)),
+        _ => false,
     };
-    let pair = (0..words.len()).find(|at| {
-        matches!((words.get(*at), words.get(at + 1)), (Some(one), Some(two)) if same(&format!("{}{}", one.lower, two.lower)))
-    });
-    pair.map(|at| at..at + 2).or_else(|| words.iter().position(|word| same(&word.lower)).map(|at| at..at + 1))
+    let begins = |word: &Word| literal.get(..4) == word.lower.get(..4);
+    let single = || words.iter().position(|word| begins(word) && same(&word.lower)).map(|at| at..at + 1);
+    (0..words.len()).find(|at| pair(*at)).map(|at| at..at + 2).or_else(single)
 }
 
 fn nobody(words: &[Word]) -> Option<Range<usize>> {
@@ -173,7 +183,8 @@ fn by_part(words: &[Word], choice: &Choice, all: &[Choice]) -> Option<(Vec<usize
         .filter_map(|stem| words.iter().position(|word| word.stem == *stem && !is_empty_word(&word.lower)))
         .collect();
     (!found.is_empty()).then(|| {
-        let share = found.len() as f32 / choice.title.len() as f32;
+        let telling = choice.title.iter().filter(|stem| !is_generic(stem)).count().max(1);
+        let share = (found.len() as f32 / telling as f32).min(1.0);
         (found, 0.45 + 0.4 * share, false)
     })
 }

@@ -56,12 +56,18 @@ pub(in super::super) struct Draft<'a> {
     pub(in super::super) phrases: Vec<Option<Chunk>>,
     /// A scalar parameter for which several values were said in a row: one call each.
     pub(in super::super) series: Option<(usize, Vec<Value>)>,
+    /// The call before it in the same speech, which this one repeats.
+    pub(in super::super) before: Option<&'a Map<String, Value>>,
     /// A truth value or a choice has taken the denial in, so the speech still asks for the call.
     pub(in super::super) denial_absorbed: bool,
 }
 
 impl<'a> Draft<'a> {
-    pub(in super::super) fn new(tool: &'a Tool, reading: &'a Reading<'a>) -> Self {
+    pub(in super::super) fn new(
+        tool: &'a Tool,
+        reading: &'a Reading<'a>,
+        before: Option<&'a Map<String, Value>>,
+    ) -> Self {
         let (fields, words) = (tool.fields.len(), reading.words.len());
         Self {
             tool,
@@ -71,6 +77,7 @@ impl<'a> Draft<'a> {
             used: vec![false; words],
             phrases: vec![None; fields],
             series: None,
+            before,
             denial_absorbed: false,
         }
     }

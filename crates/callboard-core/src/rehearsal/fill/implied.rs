@@ -1,20 +1,23 @@
 //! Values that nobody said: from the context, from the call before, or from the schema's defaults.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::super::catalogue::{Field, Holds};
 use super::super::mood::negation_in;
+use super::super::role::Role;
 use super::super::side::sided;
 use super::draft::{Draft, Origin};
 
-/// Fills required parameters from the call before it in the same speech.
-pub(super) fn fill_inherited(draft: &mut Draft<'_>, before: &Map<String, Value>) {
+/// Fills required parameters that were not said from the call before it in the same speech.
+pub(super) fn fill_inherited(draft: &mut Draft<'_>) {
+    let Some(before) = draft.before else { return };
     for (index, field) in draft.fields().filter(|(_, field)| field.required) {
         let inherited = field
             .path
             .split_first()
             .and_then(|(first, rest)| rest.iter().try_fold(before.get(first)?, |value, name| value.get(name)));
-        if let (Some(value), true) = (inherited, draft.is_open(index)) {
+        let assumed = matches!(draft.values.get(index), Some(Some((_, Origin::Implied))));
+        if let (Some(value), true) = (inherited, assumed || draft.is_open(index)) {
             draft.put(index, value.clone(), Origin::Inherited);
         }
     }
@@ -38,7 +41,7 @@ pub(super) fn fill_implied(draft: &mut Draft<'_>) {
 
 /// The value that the context gives; not for what is about to change.
 fn current(draft: &Draft<'_>, field: &Field) -> Option<Value> {
-    if field.titled(&["new", "next", "target", "to"]) {
+    if field.is(Role::Upcoming) {
         return None;
     }
     match &field.holds {
@@ -49,9 +52,15 @@ fn current(draft: &Draft<'_>, field: &Field) -> Option<Value> {
     }
 }
 
-/// An enumeration of one value, or a truth that the verb itself settles.
+/// An enumeration of one value, all of them for a question that names none, or a truth that the verb itself settles.
 fn only_value(draft: &Draft<'_>, field: &Field) -> Option<Value> {
     match &field.holds {
+        Holds::Choice(choices) if !draft.tool.changes && draft.reading.mood.question && choices.len() > 1 => {
+            let whole = choices.iter().find(|choice| {
+                choice.value.as_str().is_some_and(|value| ["all", "any", "everything"].contains(&value))
+            });
+            whole.map(|choice| choice.value.clone())
+        }
         Holds::Choice(choices) if choices.len() == 1 => choices.first().map(|choice| choice.value.clone()),
         Holds::Truth => {
             let words = draft.reading.words;

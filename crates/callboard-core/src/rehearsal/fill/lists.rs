@@ -81,6 +81,15 @@ fn named(draft: &mut Draft<'_>, field: &Field) -> Vec<Value> {
     }) else {
         return Vec::new();
     };
+    // "loses cover" is for the list of what is lost, whichever list comes first.
+    let mine = affinity(draft, field, first);
+    let rival = draft.fields().any(|(index, other)| {
+        let list = matches!(&other.holds, Holds::List { of, .. } if matches!(of.as_ref(), Holds::Text(_)));
+        list && draft.is_open(index) && !std::ptr::eq(other, field) && affinity(draft, other, first) > mine + 0.05
+    });
+    if rival {
+        return Vec::new();
+    }
     let spans = row_from(draft, first, &phrases);
     spans.iter().for_each(|span| draft.take(span.clone()));
     spans.into_iter().filter_map(|span| draft.reading.words.get(span)).map(|words| Value::String(said(words))).collect()
@@ -107,7 +116,7 @@ fn is_article(word: &Word) -> bool {
     word.is_any(&["the", "a", "an", "some", "my"])
 }
 
-/// In a row, a name written with capitals goes on to the next comma: "Engage on All Fronts".
+/// In a row, a name written with capitals goes on to the next comma: "Love in the Afternoon".
 fn whole_name(draft: &Draft<'_>, span: Range<usize>) -> Range<usize> {
     let words = draft.reading.words;
     let stop = words

@@ -9,9 +9,11 @@ use serde_json::Value;
 
 use super::super::catalogue::{Field, Holds};
 use super::super::chunks::acts;
-use super::super::lexicon::{POSSESSIVES, is_empty_word, is_verb};
+use super::super::lexicon::{is_empty_word, is_possessive, is_verb};
+use super::super::role::Role;
 use super::super::synonyms::alike;
 use super::super::text_sort::TextSort;
+use super::super::vocabulary::is_content;
 use super::super::words::{Form, Word, said};
 use super::draft::{Draft, Origin};
 
@@ -40,13 +42,13 @@ pub(super) fn fill_messages(draft: &mut Draft<'_>) {
 pub(super) fn fill_remarks(draft: &mut Draft<'_>) {
     for (index, field) in draft.fields().filter(|(_, field)| matches!(field.holds, Holds::Text(TextSort::Remark))) {
         if !draft.is_open(index)
-            || !field.required && !because(draft.reading.words).is_some_and(|_| field.titled(&["reason", "cause"]))
+            || !field.required && !because(draft.reading.words).is_some_and(|_| field.is(Role::Reason))
         {
             continue;
         }
         let words = draft.reading.words;
         let cue = because(words).or_else(|| led_by(draft, &["from", "for"]));
-        let span = cue.and_then(|cue| words.get(cue..)).map(trim_marks).filter(|span| !span.is_empty());
+        let span = cue.and_then(|cue| words.get(cue..)).map(trim_marks).filter(|span| span.iter().any(is_content));
         let text = said(trim_marks(span.unwrap_or(words)));
         if !text.is_empty() {
             draft.put(index, Value::String(text), Origin::Implied);
@@ -107,16 +109,8 @@ fn cue(draft: &Draft<'_>, field: &Field) -> Option<usize> {
                 ]) || before.capital
             })
     });
-    let sought = field
-        .titled(&["query", "term", "keyword", "search"])
-        .then(|| words.iter().position(|word| word.is_any(&["for", "about"])))
-        .flatten();
-    let topic = || {
-        words
-            .iter()
-            .position(|word| word.is("about"))
-            .filter(|_| field.titled(&["topic", "subject", "question", "text", "message", "content"]))
-    };
+    let sought = field.is(Role::Search).then(|| words.iter().position(|word| word.is_any(&["for", "about"]))).flatten();
+    let topic = || words.iter().position(|word| word.is("about")).filter(|_| field.is(Role::Topic));
     after(saying)
         .or_else(|| after(tasked))
         .or_else(|| after(sought))
@@ -133,17 +127,14 @@ fn order_end(draft: &Draft<'_>, field: &Field) -> usize {
     let Some(verb) = verb else { return 0 };
     let speaks =
         |word: &Word| draft.tool.names(&word.stem) || draft.tool.title.iter().any(|own| alike(own, &word.stem));
-    if !words.get(verb).is_some_and(speaks)
-        && field.titled(&["event", "content", "task", "text"])
-        && !acts(words, 0, false)
-    {
+    if !words.get(verb).is_some_and(speaks) && field.is(Role::Content) && !acts(words, 0, false) {
         return 0;
     }
     let small = |word: &Word| {
         is_empty_word(&word.lower)
             && (!word
                 .is_any(&["i", "we", "you", "he", "she", "they", "it", "not", "how", "what", "who", "where", "why"]))
-            || POSSESSIVES.contains(&word.lower.as_str())
+            || is_possessive(&word.lower)
     };
     (verb + 1..words.len())
         .find(|at| {

@@ -7,16 +7,17 @@ use serde_json::Value;
 
 use super::super::catalogue::{Field, Holds};
 use super::super::chunks::acts;
-use super::super::lexicon::{PREPOSITIONS, is_empty_word, is_taking};
+use super::super::lexicon::{is_empty_word, is_preposition, is_taking};
 use super::super::numbers::{Spoken, json_number};
-use super::super::stem::stem;
+use super::super::role::Role;
 use super::super::synonyms::alike;
+use super::super::text_sort::TextSort;
 use super::super::units::unit_fits;
 use super::super::words::Word;
 use super::draft::{Draft, Origin};
 
 const LEAST_REQUIRED: f32 = 0.3;
-const LEAST_OPTIONAL: f32 = 0.9;
+const LEAST_OPTIONAL: f32 = 0.75;
 
 /// Fills number parameters from the numbers said.
 pub(super) fn fill_numbers(draft: &mut Draft<'_>) {
@@ -55,26 +56,69 @@ fn best_pair(draft: &Draft<'_>) -> Option<(usize, usize, f32)> {
 fn fitted(draft: &Draft<'_>, field: usize, number: &Spoken) -> Option<Value> {
     let field = draft.tool.fields.get(field)?;
     let Holds::Number { whole, least, most } = field.holds else { return None };
-    let value = if is_loss(draft, field, least) { -number.value.abs() } else { number.value };
+    let counts_on = draft
+        .tool
+        .title
+        .first()
+        .is_some_and(|first| ["updat", "add", "chang", "increas", "adjust"].contains(&first.as_str()));
+    if (is_change(field, least) || counts_on) && states_possession(draft.reading.words, number) {
+        return None;
+    }
+    let value = number.value * time_factor(draft, field, number);
+    let value = if is_loss(draft, field, least) { -value.abs() } else { value };
     if value < least || value > most || whole && value.fract() != 0.0 {
         return None;
     }
     json_number(value)
 }
 
+/// "half an hour" for a parameter in minutes.
+fn time_factor(draft: &Draft<'_>, field: &Field, number: &Spoken) -> f64 {
+    let seconds = |stem: &str| match stem {
+        "second" | "sec" => Some(1.0),
+        "minut" | "min" => Some(60.0),
+        "hour" => Some(3600.0),
+        "day" | "dai" => Some(86_400.0),
+        _ => None,
+    };
+    let said = noun_after(draft.reading.words, number)
+        .and_then(|at| draft.reading.words.get(at))
+        .and_then(|word| seconds(&word.stem));
+    let wanted = field.title.iter().chain(&field.summary).find_map(|own| seconds(own));
+    match (said, wanted) {
+        (Some(said), Some(wanted)) => said / wanted,
+        _ => 1.0,
+    }
+}
+
 /// A change downwards: a parameter that can be negative, and a verb that takes away.
 fn is_loss(draft: &Draft<'_>, field: &Field, least: f64) -> bool {
-    let can_be_negative = least < 0.0 && (least.is_finite() || field.titled(&["change", "delta", "adjustment"]));
-    can_be_negative
+    is_change(field, least)
         && draft.reading.words.iter().enumerate().any(|(at, word)| {
             is_taking(&word.stem) && (acts(draft.reading.words, at, false) || word.is("minus"))
                 || negative_in(field, &word.stem)
         })
 }
 
+/// A parameter that says by how much something changes.
+fn is_change(field: &Field, least: f64) -> bool {
+    least < 0.0 && (least.is_finite() || field.is(Role::Change))
+}
+
+/// "I have 3" and "down to 3" tell how things are, not what changes.
+fn states_possession(words: &[Word], number: &Spoken) -> bool {
+    let before = number.words.start.checked_sub(1).and_then(|at| words.get(at));
+    let down = number.words.start >= 2
+        && words.get(number.words.start - 2..number.words.start).is_some_and(
+            |pair| matches!(pair, [one, two] if one.is_any(&["down", "left"]) && two.is_any(&["to", "with"])),
+        );
+    (down || before.is_some_and(|word| word.is_any(&["have", "has", "had"])))
+        && !words.get(number.words.end..).is_some_and(|rest| rest.iter().any(|word| word.is("more")))
+}
+
 /// "Negative wounds, positive heals": the description says which verbs count down.
 fn negative_in(field: &Field, verb: &str) -> bool {
-    let place = field.summary.iter().position(|own| *own == stem("negative") || *own == "minus");
+    let place = field.summary.iter().position(|own| ["negativ", "negative", "minus"].contains(&own.as_str()));
     place.is_some_and(|at| {
         field
             .summary
@@ -93,21 +137,35 @@ fn affinity(draft: &Draft<'_>, field: &Field, number: &Spoken) -> f32 {
     let mut score = 0.0;
     let unit = after.and_then(|at| words.get(at)).map(|word| beside(draft, field, word));
     if number.article {
-        return if unit.is_some_and(|unit| unit >= 2.0) { 1.0 } else { -1.0 };
+        return if after.and_then(|at| words.get(at)).is_some_and(|noun| is_single(draft, field, noun)) {
+            1.0
+        } else {
+            -1.0
+        };
     }
     let thing = after.is_some_and(|at| draft.is_taken(at));
     score += if thing && unit.is_none_or(|unit| unit < 1.0) { counts_thing(field) } else { unit.unwrap_or(0.0) };
     score += before.map_or(0.0, |at| named_by(draft, field, at, number));
     score += verb_bonus(draft, field, number);
-    if number.ordinal && field.titled(&["number", "index", "position", "rank", "page", "round", "place", "level"]) {
+    if number.ordinal && field.is(Role::Rank) {
         score += 0.5;
     }
     if money_sign(words, number) {
         score += if unit_fits("dollar", field) == Some(true) { 2.0 } else { -0.5 };
     }
+    if draft.before.is_some_and(|call| field.path.first().is_some_and(|name| call.contains_key(name))) {
+        score += 1.0;
+    }
     let bare = after.is_none() && before.is_none();
     let only = draft.tool.fields.iter().filter(|field| matches!(field.holds, Holds::Number { .. })).count() == 1;
     score + if only { 0.5 } else { 0.0 } + if bare { 0.4 } else { 0.0 }
+}
+
+/// "a model" is one where models are counted, "a point" where points change.
+fn is_single(draft: &Draft<'_>, field: &Field, noun: &Word) -> bool {
+    let changes = matches!(field.holds, Holds::Number { least, .. } if is_change(field, least));
+    field.title.contains(&noun.stem)
+        || changes && (draft.tool.title.contains(&noun.stem) || initials_match(draft, &noun.lower))
 }
 
 /// A number before something that another parameter holds: how many of it.
@@ -122,7 +180,7 @@ fn counts_thing(field: &Field) -> f32 {
 fn is_count(field: &Field) -> bool {
     let says =
         |words: [&str; 2]| field.summary.iter().take(2).zip(words).filter(|(own, word)| *own == word).count() == 2;
-    field.titled(COUNTS.as_slice()) || says(["how", "mani"]) || says(["number", "of"])
+    field.is(Role::Count) || says(["how", "mani"]) || says(["number", "of"])
 }
 
 /// The noun before a number speaks for a parameter; right before it, it can also speak against it.
@@ -132,7 +190,7 @@ fn named_by(draft: &Draft<'_>, field: &Field, at: usize, number: &Spoken) -> f32
     let verb = acts(draft.reading.words, at, false);
     if score > 0.0 {
         score
-    } else if at + 1 == number.words.start && !verb && !draft.is_taken(at) {
+    } else if at + 1 == number.words.start && !verb && !draft.is_taken(at) && draft.before.is_none() {
         -0.6
     } else {
         0.0
@@ -155,14 +213,23 @@ fn beside(draft: &Draft<'_>, field: &Field, noun: &Word) -> f32 {
     if field.summary.contains(&noun.stem) {
         return 1.8;
     }
+    if field.summary.iter().any(|own| alike(own, &noun.stem)) {
+        return 1.2;
+    }
     if draft.tool.title.contains(&noun.stem) || draft.tool.title.iter().any(|own| alike(own, &noun.stem)) {
         return 1.0;
     }
     // A thing that is counted: good for a quantity, otherwise a hint that the number means something else.
-    if is_count(field) { 1.2 } else { -0.45 }
+    match (is_count(field), holds_a_name(draft)) {
+        (true, _) => 1.2,
+        (false, true) => -0.1,
+        (false, false) => -0.45,
+    }
 }
 
-const COUNTS: [&str; 7] = ["quantity", "count", "amount", "number", "many", "size", "copies"];
+fn holds_a_name(draft: &Draft<'_>) -> bool {
+    draft.fields().any(|(index, field)| draft.is_open(index) && matches!(field.holds, Holds::Text(TextSort::Name)))
+}
 
 fn initials_match(draft: &Draft<'_>, lower: &str) -> bool {
     (2..=4).contains(&lower.len())
@@ -201,7 +268,7 @@ fn noun_after(words: &[Word], number: &Spoken) -> Option<usize> {
         !words.get(*at).is_some_and(|word| word.is_any(&["more", "of", "the", "additional", "extra", "other"]))
     })?;
     let first = words.get(start).filter(|word| is_noun(word) && !acts(words, start, false))?;
-    // In "3 space marines" the last word tells what is counted.
+    // In "3 field mice" the last word tells what is counted.
     let second =
         words.get(start + 1).filter(|word| is_noun(word) && !acts(words, start + 1, true) && !first.possessive);
     let both_small = second.is_some_and(|second| second.lower.len() > 2);
@@ -212,7 +279,7 @@ fn has_unit(word: &Word) -> bool {
     word.lower.len() <= 2 || word.lower.ends_with('s')
 }
 
-/// The noun that a number names: "objective 1", "volume to 30".
+/// The noun that a number names: "table 1", "volume to 30".
 fn noun_before(words: &[Word], number: &Spoken) -> Option<usize> {
     let mut at = number.words.start.checked_sub(1)?;
     for _ in 0..3 {
@@ -231,9 +298,7 @@ fn noun_before(words: &[Word], number: &Spoken) -> Option<usize> {
 }
 
 fn is_noun(word: &Word) -> bool {
-    word.form == super::super::words::Form::Plain
-        && !is_empty_word(&word.lower)
-        && !PREPOSITIONS.contains(&word.lower.as_str())
+    word.form == super::super::words::Form::Plain && !is_empty_word(&word.lower) && !is_preposition(&word.lower)
 }
 
 fn take_unit(draft: &mut Draft<'_>, field: usize, number: &Spoken) {
@@ -246,9 +311,9 @@ fn take_unit(draft: &mut Draft<'_>, field: usize, number: &Spoken) {
     }
     if let Some(at) = noun_before(words, number) {
         if words.get(at).is_some_and(|word| beside(draft, own, word) >= 1.0) {
-            draft.take(at..at + 1)
+            draft.take(at..at + 1);
         } else {
-            draft.use_word(at)
+            draft.use_word(at);
         }
     }
 }
@@ -256,11 +321,12 @@ fn take_unit(draft: &mut Draft<'_>, field: usize, number: &Spoken) {
 impl Draft<'_> {
     /// A quantity counts a thing that another parameter wants to hold.
     fn tool_counts(&self, field: &Field, noun: &Word) -> bool {
-        is_count(field) && !field.title.contains(&noun.stem) && unit_fits(&noun.stem, field).is_none()
+        let named = field.title.contains(&noun.stem) || field.summary.contains(&noun.stem);
+        is_count(field) && !named && unit_fits(&noun.stem, field).is_none()
     }
 }
 
-/// "objectives 1, 2 and 3": further numbers in the same row.
+/// "tables 1, 2 and 3": further numbers in the same row.
 fn find_series(draft: &mut Draft<'_>, field: usize, first: usize) {
     let others_open = draft
         .fields()

@@ -10,10 +10,13 @@ use serde_json::Value;
 use super::super::catalogue::{Field, Holds, Tool};
 use super::super::chunks::{Chunk, chunks_in};
 use super::super::cues::{is_about, leads_to};
-use super::super::lexicon::{is_empty_word, is_verb};
+use super::super::lexicon::{is_empty_word, is_harming, is_verb};
 use super::super::numbers::is_number_word;
+use super::super::role::Role;
+use super::super::side::{side_of_noun, sided};
 use super::super::text_sort::TextSort;
 use super::super::units::is_unit;
+use super::super::vocabulary::is_content;
 use super::super::words::{Form, Word, said};
 use super::draft::{Draft, Origin};
 
@@ -55,16 +58,23 @@ struct Pair {
 /// The phrases that name something, without the tool's own words at their ends.
 pub(super) fn phrases_of(draft: &mut Draft<'_>) -> Vec<Chunk> {
     let mut phrases = Vec::new();
+    let sides =
+        draft.fields().any(|(_, field)| matches!(&field.holds, Holds::Choice(choices) if sided(choices).is_some()));
     for chunk in chunks_in(draft.reading.words, &draft.taken) {
         let words = trimmed(draft.tool, draft.reading.words, chunk.words.clone());
         for at in chunk.words.clone().filter(|at| !words.contains(at)) {
             draft.use_word(at);
         }
-        if !words.is_empty() {
+        if !words.is_empty() && (!sides || !names_side(draft.reading.words, &words)) {
             phrases.push(Chunk { words, ..chunk });
         }
     }
     phrases
+}
+
+/// "the opponent" is who, not what, where a parameter asks for the side.
+fn names_side(words: &[Word], span: &Range<usize>) -> bool {
+    words.get(span.clone()).is_some_and(|span| span.iter().all(|word| side_of_noun(&word.lower).is_some()))
 }
 
 fn trimmed(tool: &Tool, words: &[Word], whole: Range<usize>) -> Range<usize> {
@@ -79,7 +89,8 @@ fn trimmed(tool: &Tool, words: &[Word], whole: Range<usize>) -> Range<usize> {
         };
         let named = if leading { tool.names(&word.stem) } else { tool.title.contains(&word.stem) };
         let in_summary = !word.capital && tool.summary.contains(&word.stem) && (leading || !tool.names(&word.stem));
-        is_empty_word(&word.lower) && !word.capital || named || in_summary && whole.len() > 1
+        let leads = !leading || words.get(at + 1).is_some_and(|next| next.is("of") || next.capital);
+        is_empty_word(&word.lower) && !word.capital || named || in_summary && whole.len() > 1 && leads
     };
     while !span.is_empty() && own(span.start, true) && !(span.len() > 1 && proper(span.start, span.start + 1)) {
         span.start += 1;
@@ -138,7 +149,7 @@ pub(super) fn affinity(draft: &Draft<'_>, field: &Field, chunk: &Chunk) -> f32 {
     let mut score = if field.required || is_only_text(draft.tool) { 0.5 } else { 0.0 };
     score += match &chunk.preposition {
         Some(preposition) => led(preposition, field),
-        None if chunk.subject => as_subject(field, is_passive(words, chunk)),
+        None if chunk.subject => as_subject(field, is_passive(words, chunk)) - harms(words, chunk),
         None => as_object(field),
     };
     if chunk.verb.as_ref().is_some_and(|verb| !is_empty_word(verb) && is_about(field, verb)) {
@@ -149,10 +160,16 @@ pub(super) fn affinity(draft: &Draft<'_>, field: &Field, chunk: &Chunk) -> f32 {
     }
     let own = words.get(chunk.words.clone()).unwrap_or_default();
     if own.iter().any(|word| word.form == Form::Quote) {
-        score += 1.0;
+        score += if matches!(field.holds, Holds::Text(TextSort::Name)) { 1.0 } else { -1.5 };
     }
     if own.iter().any(|word| word.form == Form::Plain && field.summary.contains(&word.stem)) {
         score += 0.5;
+    }
+    if counted(draft, chunk) {
+        score -= 0.8;
+    }
+    if is_predicate(draft, chunk) {
+        score -= 3.0;
     }
     if measured(words, chunk) || wants_code(field) && !own.iter().any(is_code) {
         score -= 2.0;
@@ -165,12 +182,31 @@ pub(super) fn affinity(draft: &Draft<'_>, field: &Field, chunk: &Chunk) -> f32 {
 
 /// A number or an id of something, as text: it has digits or capitals.
 fn wants_code(field: &Field) -> bool {
-    field.titled(&["number", "id", "code"]) && !field.titled(&["name", "country"])
+    field.is(Role::Code) && !field.is(Role::PlainName)
 }
 
 fn is_code(word: &Word) -> bool {
     let digits = word.said.bytes().any(|byte| byte.is_ascii_digit());
     digits || word.said.len() > 1 && word.said.bytes().all(|byte| byte.is_ascii_uppercase())
+}
+
+/// "is gone": what is said of a thing, in the tool's own words.
+fn is_predicate(draft: &Draft<'_>, chunk: &Chunk) -> bool {
+    let words = draft.reading.words;
+    let after_be = chunk
+        .words
+        .start
+        .checked_sub(1)
+        .and_then(|at| words.get(at))
+        .is_some_and(|word| word.is_any(&["is", "are", "was", "were"]));
+    let own = words.get(chunk.words.clone()).unwrap_or_default();
+    after_be && matches!(own, [word] if !word.capital && draft.tool.summary.contains(&word.stem))
+}
+
+/// A number that no parameter took stands before it: an amount of something, no name.
+fn counted(draft: &Draft<'_>, chunk: &Chunk) -> bool {
+    let number = draft.reading.numbers.iter().find(|number| number.words.end == chunk.words.start && !number.article);
+    number.is_some_and(|number| !draft.any_taken(number.words.clone()))
 }
 
 /// A unit of measure after a number: "6 inches" names nothing.
@@ -199,9 +235,6 @@ fn led(preposition: &str, field: &Field) -> f32 {
     }
 }
 
-const DOERS: &[&str] = &["attacking", "attacker", "actor", "agent", "subject", "caster", "sender", "by"];
-const UNDERGOERS: &[&str] = &["defending", "defender", "target", "victim", "enemy", "object", "recipient", "receiver"];
-
 /// "is destroyed": what stands before the verb does not do it.
 fn is_passive(words: &[Word], chunk: &Chunk) -> bool {
     let be = words
@@ -218,11 +251,18 @@ fn is_passive(words: &[Word], chunk: &Chunk) -> bool {
     })
 }
 
+/// Who harms something is seldom who is harmed: counts against a subject where an object follows.
+fn harms(words: &[Word], chunk: &Chunk) -> f32 {
+    let verb = words.iter().enumerate().skip(chunk.words.end).find(|(_, word)| is_harming(&word.stem));
+    let object = verb.is_some_and(|(at, _)| words.iter().skip(at + 1).any(is_content));
+    if object && !is_passive(words, chunk) && chunk.verb.as_deref().is_some_and(is_harming) { 0.7 } else { 0.0 }
+}
+
 fn as_subject(field: &Field, passive: bool) -> f32 {
     let (doer, undergoer) = if passive { (-1.5, 1.0) } else { (1.5, -1.5) };
-    if field.titled(DOERS) {
+    if field.is(Role::Doer) {
         doer
-    } else if field.titled(UNDERGOERS) {
+    } else if field.is(Role::Undergoer) {
         undergoer
     } else {
         0.6
@@ -231,10 +271,10 @@ fn as_subject(field: &Field, passive: bool) -> f32 {
 
 fn as_object(field: &Field) -> f32 {
     let place = matches!(field.holds, Holds::Text(TextSort::Place));
-    if field.titled(DOERS) {
+    if field.is(Role::Doer) {
         -0.8
-    } else if field.titled(UNDERGOERS) {
-        0.8
+    } else if field.is(Role::Undergoer) {
+        1.1
     } else if place {
         0.0
     } else {

@@ -8,9 +8,10 @@ use serde_json::Value;
 use super::super::catalogue::{Choice, Field, Holds};
 use super::super::chunks::{Chunk, acts};
 use super::super::lexicon::is_harming;
+use super::super::role::Role;
 use super::super::side::{Side, side_of_noun, side_of_speech, sided};
-use super::super::stem::stem;
 use super::super::text_sort::TextSort;
+use super::super::vocabulary::is_content;
 use super::super::words::Word;
 use super::draft::{Draft, Origin};
 
@@ -36,7 +37,7 @@ fn value_of(choices: &[Choice], side: Side) -> Option<Value> {
 }
 
 fn side_for(draft: &Draft<'_>, field: &Field) -> Option<(Side, Origin)> {
-    if field.titled(&["turn", "next", "active"]) {
+    if field.is(Role::Turn) {
         return turn(draft, field);
     }
     if let Some(chunk) = owned_phrase(draft, field) {
@@ -44,14 +45,17 @@ fn side_for(draft: &Draft<'_>, field: &Field) -> Option<(Side, Origin)> {
     }
     let words = draft.reading.words;
     if let Some(side) = receiver(words).or_else(|| subject(words)).or_else(|| spoken_of(words)) {
-        return Some((side, Origin::Said));
+        let named = words.iter().any(|word| side_of_noun(&word.lower).is_some());
+        let lost = field.is(Role::Holder) && words.iter().any(|word| word.is_any(&["lose", "loses", "lost", "losing"]));
+        let side = if lost { side.opposite() } else { side };
+        return Some((side, if named { Origin::Said } else { Origin::Guessed }));
     }
     field.required.then_some((Side::Own, Origin::Implied))
 }
 
 /// The phrase whose side a parameter tells: by a shared word in their names, or the main name for an owner.
 fn owned_phrase<'d>(draft: &'d Draft<'_>, field: &Field) -> Option<&'d Chunk> {
-    let owner = ["owner", "side", "team", "whose", "belonging"].iter().any(|name| field.title.contains(&stem(name)));
+    let owner = field.is(Role::Owner);
     let partner = draft.fields().find(|(_, other)| {
         matches!(other.holds, Holds::Text(TextSort::Name))
             && (other.telling().any(|own| field.title.contains(own) && side_of_noun(own).is_none())
@@ -65,21 +69,20 @@ fn side_of_phrase(draft: &Draft<'_>, chunk: &Chunk) -> (Side, Origin) {
         return (side, Origin::Said);
     }
     let words = draft.reading.words;
-    let harmed = !chunk.subject && harming_verb(words, chunk);
-    if harmed {
-        let doer = subject(words).unwrap_or(Side::Own);
-        return (doer.opposite(), Origin::Implied);
+    let own = words.get(chunk.words.clone()).unwrap_or_default();
+    let stems: Vec<&str> = own.iter().map(|word| word.stem.as_str()).filter(|stem| stem.len() > 2).collect();
+    if let Some(side) = draft.reading.context.side_of(&stems) {
+        return (side, Origin::Implied);
     }
-    let stems: Vec<&str> = words
-        .get(chunk.words.clone())
-        .unwrap_or_default()
-        .iter()
-        .map(|word| word.stem.as_str())
-        .filter(|stem| stem.len() > 2)
-        .collect();
-    let listed = draft.reading.context.side_of(&stems);
-    let doer = || if chunk.subject { None } else { subject(words) };
-    (listed.or_else(doer).unwrap_or(Side::Own), Origin::Implied)
+    let doer = subject(words);
+    let side = if chunk.subject {
+        Side::Own
+    } else if harming_verb(words, chunk) {
+        doer.unwrap_or(Side::Own).opposite()
+    } else {
+        doer.unwrap_or(Side::Own)
+    };
+    (side, Origin::Implied)
 }
 
 fn harming_verb(words: &[Word], chunk: &Chunk) -> bool {
@@ -103,9 +106,12 @@ fn turn(draft: &Draft<'_>, field: &Field) -> Option<(Side, Origin)> {
     if turn_ended {
         return Some((now.unwrap_or(Side::Own).opposite(), Origin::Implied));
     }
-    let possessor =
-        words.iter().filter(|word| word.is_any(&["my", "our", "your", "his", "her", "their"]) || word.possessive);
-    let said = possessor.into_iter().find_map(|word| side_of_speech(&word.lower)).or_else(|| other_named(words));
+    let owns = |word: &Word| word.is_any(&["my", "our", "your", "his", "her", "their"]) || word.possessive;
+    let noun_follows = |at: usize| words.get(at + 1).is_some_and(|next| side_of_noun(&next.lower).is_some());
+    let mut owners = words.iter().enumerate().filter(|(at, word)| owns(word) && !noun_follows(*at));
+    let said = owners
+        .find_map(|(_, word)| side_of_speech(&word.lower))
+        .or_else(|| words.iter().find_map(|word| side_of_noun(&word.lower)).filter(|side| *side == Side::Other));
     let side = said.or(now).or_else(|| subject(words));
     Some(side.map_or((Side::Own, Origin::Implied), |side| {
         (side, if said.is_some() { Origin::Said } else { Origin::Implied })
@@ -137,14 +143,12 @@ fn ends(words: &[Word], turn: Option<usize>) -> bool {
 /// "… to the opponent", "give him …".
 fn receiver(words: &[Word]) -> Option<Side> {
     let led = words.iter().enumerate().filter(|(_, word)| word.is_any(&["to", "for"]));
-    led.filter_map(|(at, _)| words.get(at + 1..(at + 3).min(words.len()))).find_map(|near| {
-        near.iter().find_map(|word| {
-            side_of_noun(&word.lower).or(match word.lower.as_str() {
-                "him" | "her" | "you" => Some(Side::Other),
-                _ => None,
-            })
-        })
-    })
+    let named = |at: usize| {
+        let word = words.get(at)?;
+        let noun = side_of_noun(&word.lower).filter(|_| !is_adjective(words, at));
+        noun.or(word.is_any(&["him", "her", "you"]).then_some(Side::Other))
+    };
+    led.flat_map(|(at, _)| [at + 1, at + 2]).find_map(named)
 }
 
 /// The side of who acts: the first pronoun or side noun before the verb.
@@ -157,7 +161,7 @@ fn subject(words: &[Word]) -> Option<Side> {
 fn sides_in(words: &[Word]) -> impl Iterator<Item = Side> {
     words.iter().enumerate().filter_map(|(at, word)| {
         let noun_follows = words.get(at + 1).is_some_and(|next| side_of_noun(&next.lower).is_some());
-        side_of_speech(&word.lower).filter(|_| !noun_follows)
+        side_of_speech(&word.lower).filter(|_| !noun_follows && !is_adjective(words, at))
     })
 }
 
@@ -166,7 +170,14 @@ fn spoken_of(words: &[Word]) -> Option<Side> {
 }
 
 fn other_named(words: &[Word]) -> Option<Side> {
-    words.iter().find_map(|word| side_of_noun(&word.lower)).filter(|side| *side == Side::Other)
+    let named = |at: usize, word: &Word| side_of_noun(&word.lower).filter(|_| !is_adjective(words, at));
+    words.iter().enumerate().find_map(|(at, word)| named(at, word)).filter(|side| *side == Side::Other)
+}
+
+/// In "behind enemy lines" nobody is spoken of; in "enemy's", "the enemy scores" somebody is.
+fn is_adjective(words: &[Word], at: usize) -> bool {
+    let side = words.get(at).is_some_and(|word| side_of_noun(&word.lower).is_some() && !word.possessive);
+    side && words.get(at + 1).is_some_and(is_content) && !acts(words, at + 1, false)
 }
 
 /// Two sides that meet are two: where only one of a pair was said, the other follows.

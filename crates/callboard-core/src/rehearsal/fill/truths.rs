@@ -1,5 +1,7 @@
 //! Yes and no: whether what a truth parameter is about was said, and whether it was denied.
 
+use std::sync::LazyLock;
+
 use serde_json::Value;
 
 use super::super::catalogue::{Field, Holds};
@@ -23,11 +25,20 @@ const OPPOSITES: &[(&str, &str)] = &[
 ];
 
 const AFFIRMING: &[(&str, &str)] = &[
-    ("success", "succeed make pass connect reach successful land"),
-    ("successful", "succeed make pass"),
+    ("success", "succeed pass connect successful"),
+    ("successful", "succeed pass"),
     ("on", "on enable activate"),
     ("enable", "on enable activate"),
 ];
+
+type Forms = Vec<(String, Vec<String>)>;
+
+static AGAINST: LazyLock<Forms> = LazyLock::new(|| stemmed(OPPOSITES));
+static FOR: LazyLock<Forms> = LazyLock::new(|| stemmed(AFFIRMING));
+
+fn stemmed(table: &[(&str, &str)]) -> Forms {
+    table.iter().map(|(name, forms)| (stem(name), forms.split(' ').map(stem).collect())).collect()
+}
 
 /// Fills truth parameters whose subject was spoken of.
 pub(super) fn fill_truths(draft: &mut Draft<'_>) {
@@ -36,7 +47,7 @@ pub(super) fn fill_truths(draft: &mut Draft<'_>) {
             continue;
         }
         if let Some((at, truth)) = spoken_truth(draft.reading.words, field) {
-            let denied = negation_in(draft.reading.words).is_some();
+            let denied = negation_in(draft.reading.words).is_some() || recovers(draft.reading.words);
             draft.put(index, Value::Bool(truth != denied), Origin::Said);
             draft.take(at..at + 1);
             draft.denial_absorbed |= denied;
@@ -44,14 +55,17 @@ pub(super) fn fill_truths(draft: &mut Draft<'_>) {
     }
 }
 
+/// "recovers from …" ends what it names.
+fn recovers(words: &[Word]) -> bool {
+    words.iter().any(|word| word.stem == "recover" || word.is_any(&["lose", "loses", "lost"]))
+}
+
 fn spoken_truth(words: &[Word], field: &Field) -> Option<(usize, bool)> {
-    let listed = |table: &[(&str, &str)], word: &Word| {
-        table.iter().any(|(name, forms)| {
-            field.title.contains(&stem(name)) && forms.split(' ').any(|form| stem(form) == word.stem)
-        })
+    let listed = |table: &Forms, word: &Word| {
+        table.iter().any(|(name, forms)| field.title.contains(name) && forms.contains(&word.stem))
     };
-    let against = words.iter().position(|word| listed(OPPOSITES, word)).map(|at| (at, false));
-    let affirmed = || words.iter().position(|word| listed(AFFIRMING, word)).map(|at| (at, true));
+    let against = words.iter().position(|word| listed(&AGAINST, word)).map(|at| (at, false));
+    let affirmed = || words.iter().position(|word| listed(&FOR, word)).map(|at| (at, true));
     against.or_else(|| named(words, field).map(|at| (at, true))).or_else(affirmed)
 }
 

@@ -1,0 +1,124 @@
+//! `callboard eval`: which files, with which model, and what to print.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context as _, bail};
+
+use super::bfcl;
+use super::cases::{self, CaseFile};
+use super::report::Report;
+use super::venue::Venue;
+use crate::app::App;
+use crate::author::script::Script;
+use crate::stage::Role;
+use crate::upstream::{Upstream, Upstreams};
+
+/// What is asked for.
+pub struct Evaluation {
+    /// A character and files of cases, or files of BFCL.
+    pub what: Vec<String>,
+    /// The answers to BFCL's questions, where they are not beside them.
+    pub answers: Option<PathBuf>,
+    /// The calls that the cases want are carried out, instead of asking a model.
+    pub expected: bool,
+    /// Cases that fail are shown.
+    pub verbose: bool,
+}
+
+/// Plays all files and writes the figures; false when no case could be played.
+pub async fn eval(evaluation: &Evaluation, app: &App, out: &mut impl Write) -> anyhow::Result<bool> {
+    let (character, files) = split(&evaluation.what)?;
+    let role = match character {
+        Some(id) => Some(app.cast.load_one(id).await?),
+        None => None,
+    };
+    let model = model(app, role.as_deref()).await?;
+    let mut report = Report::new(evaluation.verbose);
+    for path in files {
+        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let played_by = if evaluation.expected { "the expected calls" } else { &model };
+        writeln!(out, "{}: {played_by}", path.display())?;
+        match (cases::read(path, &text)?, &role) {
+            (Some(file), Some(role)) => play_cases(evaluation, app, role, &file, &mut report, out).await?,
+            (Some(_), None) => {
+                bail!("{} holds cases of a character; write: callboard eval CHARACTER FILE", path.display())
+            }
+            (None, Some(_)) => bail!("{} holds no cases; a file of them is an object with \"cases\"", path.display()),
+            (None, None) => {
+                let questions = bfcl::read(path, &text, evaluation.answers.as_deref())?;
+                bfcl::play(app, &model, &questions, &mut report, out).await?;
+            }
+        }
+    }
+    writeln!(out)?;
+    report.write(out)?;
+    Ok(!report.is_void())
+}
+
+/// The character, where the first word is one, and the files.
+fn split(what: &[String]) -> anyhow::Result<(Option<&str>, Vec<&Path>)> {
+    let (character, files) = match what {
+        [first, files @ ..] if !files.is_empty() && !Path::new(first).is_file() => (Some(first.as_str()), files),
+        files => (None, files),
+    };
+    if files.is_empty() {
+        bail!("name a file of cases; write: callboard eval CHARACTER FILE");
+    }
+    Ok((character, files.iter().map(Path::new).collect()))
+}
+
+/// The model that is asked: the character's own, the one of the settings, or the first there is.
+async fn model(app: &App, role: Option<&Role>) -> anyhow::Result<String> {
+    let own = role.and_then(|role| role.character.manifest().model.clone());
+    let set = Some(app.settings.stage.model.clone()).filter(|model| !model.is_empty());
+    match own.or(set) {
+        Some(model) => Ok(model),
+        None => {
+            Ok(app.upstreams.first_model(&app.client(), None).await.map_err(|error| anyhow::anyhow!(error.message))?)
+        }
+    }
+}
+
+async fn play_cases(
+    evaluation: &Evaluation,
+    app: &App,
+    role: &Arc<Role>,
+    file: &CaseFile,
+    report: &mut Report,
+    out: &mut impl Write,
+) -> anyhow::Result<()> {
+    let script = Arc::new(Script::default());
+    let scripted = Upstreams::new(vec![Upstream::local("expected", Arc::clone(&script) as _)]);
+    let venue = Venue {
+        role: Arc::clone(role),
+        settings: &app.settings,
+        tools: &app.tools,
+        upstreams: if evaluation.expected { &scripted } else { &app.upstreams },
+        client: app.client(),
+    };
+    venue.play(file, evaluation.expected.then_some(&*script), report, out).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_word_may_be_a_character() {
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let table = [
+            ("grimlog cases.json", Some("grimlog"), 1),
+            ("cases.json", None, 1),
+            ("Cargo.toml other.json", None, 2),
+            ("grimlog a.json b.json", Some("grimlog"), 2),
+        ];
+        for (text, character, files) in table {
+            let words = words(text);
+            let split = split(&words).unwrap();
+            assert_eq!((split.0, split.1.len()), (character, files), "{text}");
+        }
+        assert!(split(&[]).is_err());
+    }
+}

@@ -1,0 +1,106 @@
+//! Whether calls that were made can be paired with calls that were wanted, each with one of its own.
+
+/// True when each of the `left` ones gets a partner among the `right` ones that fits it.
+pub(super) fn all_get_a_partner(left: usize, right: usize, fits: impl Fn(usize, usize) -> bool) -> bool {
+    let mut taken_by = vec![None; right];
+    (0..left).all(|one| find_partner(one, &fits, &mut taken_by, &mut vec![false; right]))
+}
+
+/// Looks for a partner; one that is taken is freed where its holder can have another.
+fn find_partner(
+    one: usize,
+    fits: &impl Fn(usize, usize) -> bool,
+    taken_by: &mut [Option<usize>],
+    tried: &mut [bool],
+) -> bool {
+    for partner in 0..taken_by.len() {
+        let is_new = tried.get(partner) == Some(&false);
+        if !is_new || !fits(one, partner) {
+            continue;
+        }
+        if let Some(mark) = tried.get_mut(partner) {
+            *mark = true;
+        }
+        let holder = taken_by.get(partner).copied().flatten();
+        if holder.is_none_or(|holder| find_partner(holder, fits, taken_by, tried)) {
+            if let Some(place) = taken_by.get_mut(partner) {
+                *place = Some(one);
+            }
+            return true;
+        }
+    }
+    false
+}
+
+/// True when all made calls are wanted and all wanted calls that may not be missing are made, in any order.
+pub(super) fn pair_in_any_order(optional: &[bool], made: usize, fits: impl Fn(usize, usize) -> bool) -> bool {
+    let required: Vec<usize> = (0..optional.len()).filter(|place| optional.get(*place) == Some(&false)).collect();
+    let required_fits = |one: usize, made: usize| required.get(one).is_some_and(|wanted| fits(*wanted, made));
+    // One pairing that covers all made calls and one that covers all required ones can always be joined to one that does both.
+    all_get_a_partner(made, optional.len(), |made, wanted| fits(wanted, made))
+        && all_get_a_partner(required.len(), made, required_fits)
+}
+
+/// The same, with the calls in the order in which they are wanted.
+pub(super) fn pair_in_order(optional: &[bool], made: usize, fits: impl Fn(usize, usize) -> bool) -> bool {
+    // `reached[count]`: the wanted calls so far can stand for the first `count` made ones.
+    let mut reached = vec![false; made + 1];
+    if let Some(start) = reached.first_mut() {
+        *start = true;
+    }
+    for (wanted, may_be_missing) in optional.iter().enumerate() {
+        let before = reached.clone();
+        for (count, place) in reached.iter_mut().enumerate() {
+            let skipped = *may_be_missing && before.get(count) == Some(&true);
+            let paired = count.checked_sub(1).is_some_and(|last| before.get(last) == Some(&true) && fits(wanted, last));
+            *place = skipped || paired;
+        }
+    }
+    reached.last() == Some(&true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Wanted calls are letters, with `?` behind one that may be missing; `*` is met by any call.
+    fn pairs(wanted: &str, made: &str) -> (bool, bool) {
+        let mut letters = Vec::new();
+        for letter in wanted.chars() {
+            match (letter, letters.last_mut()) {
+                ('?', Some((_, optional))) => *optional = true,
+                _ => letters.push((letter, false)),
+            }
+        }
+        let made: Vec<char> = made.chars().collect();
+        let optional: Vec<bool> = letters.iter().map(|(_, optional)| *optional).collect();
+        let fits = |wanted: usize, place: usize| {
+            let (letter, made) = (letters[wanted].0, made[place]);
+            letter == made || letter == '*'
+        };
+        (pair_in_any_order(&optional, made.len(), fits), pair_in_order(&optional, made.len(), fits))
+    }
+
+    #[test]
+    fn calls_find_their_partners() {
+        let table = [
+            ("", "", (true, true)),
+            ("", "a", (false, false)),
+            ("a", "", (false, false)),
+            ("ab", "ab", (true, true)),
+            ("ab", "ba", (true, false)),
+            ("ab", "aab", (false, false)),
+            ("aab", "aab", (true, true)),
+            ("ab?", "a", (true, true)),
+            ("a?b", "b", (true, true)),
+            ("ab?", "ba", (true, false)),
+            ("a?", "aa", (false, false)),
+            ("*a", "ab", (true, false)),
+            ("*a", "ba", (true, true)),
+            ("*?a?b", "ab", (true, true)),
+        ];
+        for (wanted, made, expected) in table {
+            assert_eq!(pairs(wanted, made), expected, "{wanted} {made}");
+        }
+    }
+}
