@@ -32,6 +32,8 @@ pub struct Manifest {
     pub limits: CharacterLimits,
     /// How it answers, where it does more than talk.
     pub reply: Option<ReplyMode>,
+    /// Whether every turn must begin with a call (`TOOL_CHOICE = "required"`).
+    pub requires_call: bool,
     /// Whether the model is offered to take back what it did.
     pub undo: bool,
     /// How a page shows its state.

@@ -47,11 +47,13 @@ pub struct StageRules {
     pub tools_only: bool,
     /// Such an answer is asked for once more, as a call.
     pub insists: bool,
+    /// The first request of a turn asks for a call; what follows is free.
+    pub requires_call: bool,
 }
 
 impl Default for StageRules {
     fn default() -> Self {
-        Self { rounds: 8, result_characters: 1000, tools_only: false, insists: false }
+        Self { rounds: 8, result_characters: 1000, tools_only: false, insists: false, requires_call: false }
     }
 }
 

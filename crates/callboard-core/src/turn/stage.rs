@@ -61,7 +61,10 @@ impl StageTurn {
 
     pub(super) fn step(&mut self, input: Input, actions: &mut Vec<Action>) {
         match input {
-            Input::Start => actions.push(Action::CallModel(Ask::default())),
+            Input::Start => {
+                let choice = if self.rules.requires_call { AskChoice::Required } else { AskChoice::AsRequested };
+                self.call_model(choice, actions);
+            }
             Input::Delta(delta) => self.delta(delta, actions),
             Input::ReplyEnded => self.reply_ended(actions),
             Input::ToolsDone { results, hurry } => self.tools_done(&results, hurry, actions),

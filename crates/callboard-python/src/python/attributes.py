@@ -7,6 +7,7 @@ from callboard_host.wire import encode
 
 LANGUAGES = ("en", "fr", "en/fr", "fr/en")
 REPLIES = ("tools_only",)
+TOOL_CHOICES = ("auto", "required")
 TIMEOUT_MS = 100
 TIMEOUT_MS_AT_MOST = 600_000
 LIMITS = {
@@ -40,6 +41,7 @@ class Attributes:
             "model": self._text("MODEL", 'write MODEL = "name-of-a-model", or leave it out'),
             "limits": self._limits(),
             "reply": self._reply(),
+            "requires_call": self._tool_choice() == "required",
             "undo": self._undo(),
             "view": self._plain("VIEW", (dict, list), "describe the view with dicts, lists and text, or leave it out"),
         }
@@ -136,6 +138,13 @@ class Attributes:
                 name="REPLY",
             )
             return None
+        return value
+
+    def _tool_choice(self):
+        value = self._names.get("TOOL_CHOICE", "auto")
+        if value not in TOOL_CHOICES:
+            what = "TOOL_CHOICE is %.60r; it may be %s" % (value, " or ".join(map(repr, TOOL_CHOICES)))
+            self._report("invalid_value", what, 'write TOOL_CHOICE = "required", or leave it out', name="TOOL_CHOICE")
         return value
 
     def _undo(self):

@@ -181,6 +181,7 @@ async fn session(
         result_characters: manifest.limits.result.map_or(stage.result_characters, |most| most as usize),
         tools_only: manifest.reply == Some(ReplyMode::ToolsOnly),
         insists: stage.insist,
+        requires_call: manifest.requires_call,
     };
     let deadline = Instant::now() + stage.turn;
     let performer = Performer::new(parts.role.character.clone(), record, deadline, parts.request_id.clone());

@@ -202,6 +202,17 @@ fn state_that_only_a_tool_sets_is_kept_in_order() {
 }
 
 #[test]
+fn a_character_may_require_a_call() {
+    let folder = Folder::new("choice")
+        .with("teller", &TELLER.replace("TOOLS = [say", "TOOL_CHOICE = \"required\"\nTOOLS = [say"));
+    let (script, server) = Script::start([calls("", &[("say", json!({"word": "yes"}))]), text("Said.")]);
+    let program = start(&folder, &server);
+    assert_eq!(said(&talk(&program, "teller", false, &json!([user("go")]))), "Said.");
+    let asked = script.asked();
+    assert_eq!((&asked[0]["tool_choice"], &asked[1]["tool_choice"]), (&json!("required"), &Value::Null));
+}
+
+#[test]
 fn rounds_end_with_an_answer_without_tools() {
     let folder = Folder::new("rounds").with("teller", TELLER);
     let again = || calls("", &[("say", json!({"word": "more"}))]);
