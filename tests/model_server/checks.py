@@ -1,0 +1,287 @@
+"""What a client gets from llama-cpp-python's server through Callboard. The wire is checked; the words are known by heart.
+
+    checks.py CALLBOARD SCRATCH
+
+A check that is known to fail is marked with the reason. It must be mended here as soon as it holds.
+"""
+
+import http.client
+import json
+import subprocess
+import sys
+import urllib.parse
+
+from servers import start_callboard, start_model_server
+
+TOOL = {
+    "type": "function",
+    "function": {
+        "name": "find_play",
+        "parameters": {
+            "type": "object",
+            "properties": {"title": {"type": "string"}, "act": {"type": "integer"}},
+            "required": ["title"],
+        },
+    },
+}
+CALL = {"name": "find_play", "arguments": {"title": "Hamlet", "act": 2}}
+NAMED = {"type": "function", "function": {"name": "find_play"}}
+TWO_PLACES = "the server writes a native call into `function_call` as well, and Callboard takes it for a second one"
+NULL_CONTENT = "the server's list of errors about null content is read as a refusal of tools"
+STALE = "a kept connection that the server closes as the next request is sent: 502, where a new one would do"
+VALIDATION_500 = "the server sends errors of validation with status 500, from which a response format is not learned"
+
+
+class Gateway:
+    """Requests to Callboard."""
+
+    def __init__(self, url):
+        self.address = urllib.parse.urlsplit(url).netloc
+
+    def get(self, path):
+        connection = http.client.HTTPConnection(self.address, timeout=60)
+        connection.request("GET", path)
+        return connection.getresponse().read().decode()
+
+    def send(self, model, messages, **fields):
+        """A response whose body has not been read."""
+        connection = http.client.HTTPConnection(self.address, timeout=60)
+        body = json.dumps({"model": model, "messages": messages, **fields})
+        connection.request("POST", "/v1/chat/completions", body, {"content-type": "application/json"})
+        return connection.getresponse()
+
+    def whole(self, model, messages, **fields):
+        response = self.send(model, messages, **fields)
+        return response.status, response.headers, json.loads(response.read())
+
+    def streamed(self, model, messages, **fields):
+        """The lines of a stream."""
+        response = self.send(model, messages, stream=True, **fields)
+        return response.status, [line for line in response.read().decode().split("\n") if line]
+
+    def learned(self, model):
+        return json.loads(self.get("/v1/upstreams"))["data"][0]["learned"].get(model, [])
+
+
+def user(words):
+    return [{"role": "user", "content": words}]
+
+
+def after_result(content):
+    call = {"id": "call_abcdefghijklmnopqrstuvwx", "type": "function", "function": {"name": "find_play", "arguments": '{"title":"Hamlet"}'}}
+    return [
+        *user("Is Hamlet on?"),
+        {"role": "assistant", "content": content, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": call["id"], "content": "tonight"},
+    ]
+
+
+def message_of(reply):
+    return reply["choices"][0]["message"]
+
+
+def calls_of(message):
+    return [
+        {"name": call["function"]["name"], "arguments": json.loads(call["function"]["arguments"])}
+        for call in message.get("tool_calls", [])
+    ]
+
+
+def folded(lines):
+    """A stream put together as clients do; its form is checked on the way."""
+    assert lines[-1] == "data: [DONE]", lines[-1]
+    chunks = [json.loads(line[len("data: "):]) for line in lines[:-1] if line.startswith("data: ")]
+    choices = [chunk["choices"][0] for chunk in chunks if chunk["choices"]]
+    assert choices[0]["delta"]["role"] == "assistant", choices[0]
+    finishes = [choice["finish_reason"] for choice in choices if choice["finish_reason"]]
+    assert len(finishes) == 1, finishes
+    message = {"content": "".join(choice["delta"].get("content") or "" for choice in choices), "tool_calls": []}
+    for fragment in (part for choice in choices for part in choice["delta"].get("tool_calls", [])):
+        if fragment["index"] == len(message["tool_calls"]):
+            message["tool_calls"].append(fragment)
+        else:
+            message["tool_calls"][fragment["index"]]["function"]["arguments"] += fragment["function"]["arguments"]
+    return message, finishes[0], chunks[-1].get("usage")
+
+
+def models_are_listed(gateway, _):
+    listed = [entry["id"] for entry in json.loads(gateway.get("/v1/models"))["data"]]
+    assert {"tiny", "plain"} <= set(listed), listed
+
+
+def a_whole_answer(gateway, _):
+    status, headers, reply = gateway.whole("tiny", user("When?"))
+    assert (status, message_of(reply)["content"]) == (200, "The curtain rises at eight."), reply
+    assert reply["choices"][0]["finish_reason"] == "stop" and reply["usage"]["completion_tokens"] == 6, reply
+    assert headers["callboard-contract"] == "ok", headers
+
+
+def a_streamed_answer(gateway, _):
+    status, lines = gateway.streamed("tiny", user("When?"), stream_options={"include_usage": True})
+    message, finish, usage = folded(lines)
+    assert (status, message["content"], finish) == (200, "The curtain rises at eight.", "stop"), lines
+    assert usage["completion_tokens"] > 0 and ": callboard-usage estimated" in lines, lines
+
+
+def an_answer_cut_by_the_limit(gateway, _):
+    message, finish, _ = folded(gateway.streamed("tiny", user("endless"), max_tokens=6)[1])
+    assert (message["content"], finish) == (" tick tock tick tock tick tock", "length"), message
+
+
+def a_call_that_the_server_leaves_in_the_text(gateway, _):
+    status, headers, reply = gateway.whole("tiny", user("Is Hamlet on?"), tools=[TOOL])
+    assert status == 200 and calls_of(message_of(reply)) == [CALL], reply
+    assert (message_of(reply)["content"], reply["choices"][0]["finish_reason"]) == ("Let me look:", "tool_calls"), reply
+    assert "call_in_text" in headers["callboard-contract"], headers
+    message, finish, _ = folded(gateway.streamed("tiny", user("Is Hamlet on?"), tools=[TOOL])[1])
+    assert (calls_of(message), message["content"], finish) == ([CALL], "Let me look:", "tool_calls"), message
+
+
+def a_call_cut_by_the_limit(gateway, _):
+    message, finish, _ = folded(gateway.streamed("tiny", user("Is Hamlet on?"), tools=[TOOL], max_tokens=11)[1])
+    assert (message["content"], message["tool_calls"], finish) == ("Let me look:", [], "length"), message
+
+
+def a_required_call(gateway, _):
+    _, _, reply = gateway.whole("tiny", user("Is Hamlet on?"), tools=[TOOL], tool_choice="required")
+    assert calls_of(message_of(reply)) == [CALL], reply
+
+
+def a_named_function(gateway, _):
+    _, _, reply = gateway.whole("tiny", user("Is Hamlet on?"), tools=[TOOL], tool_choice=NAMED, max_tokens=60)
+    assert [call["name"] for call in calls_of(message_of(reply))] == ["find_play"], reply
+
+
+def the_result_of_a_call(gateway, _):
+    _, _, reply = gateway.whole("tiny", after_result(""), tools=[TOOL])
+    assert message_of(reply)["content"] == "It is on tonight!", reply
+
+
+def null_content_beside_a_call_is_learned(gateway, _):
+    _, _, reply = gateway.whole("tiny", after_result(None), tools=[TOOL])
+    assert message_of(reply)["content"] == "It is on tonight!", reply
+    assert "null_content" in gateway.learned("tiny") and "tools" not in gateway.learned("tiny"), gateway.learned("tiny")
+
+
+def a_role_that_it_does_not_know_is_learned(gateway, _):
+    messages = [{"role": "developer", "content": "Be brief."}, *user("When?")]
+    status, _, reply = gateway.whole("tiny", messages)
+    assert (status, message_of(reply)["content"]) == (200, "The curtain rises at eight."), reply
+    assert "developer_role" in gateway.learned("tiny"), gateway.learned("tiny")
+
+
+def a_format_that_it_does_not_know_is_learned(gateway, _):
+    wanted = {"type": "json_schema", "json_schema": {"name": "any", "schema": {"type": "object"}}}
+    status, _, reply = gateway.whole("tiny", user("When?"), response_format=wanted)
+    assert "response_format" in gateway.learned("tiny"), (status, reply)
+
+
+def a_template_without_tools_gets_them_in_the_prompt(gateway, _):
+    status, _, reply = gateway.whole("plain", after_result(""), tools=[TOOL])
+    assert (status, message_of(reply)["content"]) == (200, "It is on tonight!"), reply
+    assert "tools" in gateway.learned("plain"), gateway.learned("plain")
+    _, _, reply = gateway.whole("plain", user("Is Hamlet on?"), tools=[TOOL])
+    assert calls_of(message_of(reply)) == [CALL], reply
+    message, finish, _ = folded(gateway.streamed("plain", user("Is Hamlet on?"), tools=[TOOL])[1])
+    assert (calls_of(message), finish) == ([CALL], "tool_calls"), message
+
+
+def too_long_a_prompt(gateway, _):
+    status, _, reply = gateway.whole("tiny", user("x" * 9000))
+    assert (status, reply["error"]["code"]) == (400, "context_length_exceeded"), reply
+
+
+def a_stream_that_fails_does_not_hurt_the_next_request(gateway, _):
+    """The server's stream is empty then, which is no answer, and it closes the connection a moment later."""
+    for _ in range(30):
+        status, lines = gateway.streamed("tiny", user("x" * 9000))
+        assert status == 502, (status, lines)
+        status, lines = gateway.streamed("tiny", user("When?"))
+        assert status == 200, (status, lines)
+
+
+def a_client_that_leaves_stops_the_model(gateway, model_server):
+    response = gateway.send("tiny", user("endless"), stream=True, max_tokens=8000)
+    first = response.readline()
+    assert first.startswith(b"data: "), (response.status, first, response.read())
+    response.close()
+    model_server.wait_for("(Disconnected from client)")
+    status, _, reply = gateway.whole("tiny", user("When?"))
+    assert (status, message_of(reply)["content"]) == (200, "The curtain rises at eight."), reply
+
+
+def what_was_learned_is_shown(gateway, _):
+    assert 'quirk="developer_role"' in gateway.get("/metrics")
+    command = [sys.argv[1], "upstreams", "--listen", gateway.address]
+    shown = subprocess.run(command, capture_output=True, text=True, cwd=f"{sys.argv[2]}/empty", timeout=60).stdout
+    assert "developer_role" in shown, shown
+
+
+# In order: later ones look at what earlier ones have taught. With a reason for those that are known to fail.
+CHECKS = [
+    (models_are_listed, None),
+    (a_whole_answer, None),
+    (a_streamed_answer, None),
+    (an_answer_cut_by_the_limit, None),
+    (a_call_that_the_server_leaves_in_the_text, None),
+    (a_call_cut_by_the_limit, None),
+    (a_required_call, None),
+    (the_result_of_a_call, None),
+    (a_role_that_it_does_not_know_is_learned, None),
+    (a_template_without_tools_gets_them_in_the_prompt, None),
+    (too_long_a_prompt, None),
+    (a_client_that_leaves_stops_the_model, None),
+    (what_was_learned_is_shown, None),
+    (a_format_that_it_does_not_know_is_learned, VALIDATION_500),
+    (a_named_function, TWO_PLACES),
+    (null_content_beside_a_call_is_learned, NULL_CONTENT),
+    (a_stream_that_fails_does_not_hurt_the_next_request, STALE),
+]
+
+
+def holds(check, gateway, model_server):
+    """The complaint, if there is one."""
+    try:
+        check(gateway, model_server)
+        return None
+    except Exception as error:  # a check may fail in any way; the others go on
+        return f"{type(error).__name__}: {error}"
+
+
+def run_checks(gateway, model_server):
+    failed = 0
+    for check, known in CHECKS:
+        name, complaint = check.__name__.replace("_", " "), holds(check, gateway, model_server)
+        if complaint is None and known is None:
+            print(f"ok     {name}")
+        elif complaint is not None and known is not None:
+            print(f"open   {name}: {known}")
+        else:
+            failed += 1
+            print(f"FAILED {name}: {complaint or 'it holds now: take the reason away'}")
+    return failed
+
+
+def play(program, scratch):
+    """Starts the servers, checks, and stops them; how many checks failed."""
+    with start_model_server(scratch) as model_server:
+        with start_callboard(program, model_server.url, scratch) as callboard:
+            failed = run_checks(Gateway(callboard.url), model_server)
+            code = callboard.stop()
+    print("ok     it ends when told to" if code == 0 else f"FAILED exit code {code} on SIGTERM")
+    return failed + (code != 0)
+
+
+def main():
+    due = 1 + sum(known is None for _, known in CHECKS)
+    try:
+        failed = play(*sys.argv[1:])
+    except Exception as error:  # a server that does not start
+        failed = due
+        print(f"FAILED {error}")
+    print(f"{max(due - failed, 0)} passed, {failed} failed")
+    sys.exit(failed != 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""The two servers: llama-cpp-python's with the tiny models, and Callboard in front of it. Both take a free port."""
+
+import json
+import os
+import queue
+import re
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+PATIENCE = 60
+
+
+class Server:
+    """A process that says where it listens. What it prints is kept, and can be waited for."""
+
+    def __init__(self, name, command, announcement, environment=None, folder=None):
+        self.name, self.printed, self.lines = name, [], queue.Queue()
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=environment, cwd=folder
+        )
+        threading.Thread(target=self._read, daemon=True).start()
+        self.announcement, self.url = announcement, None
+
+    def __enter__(self):
+        self.url = self.wait_for(self.announcement)
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def _read(self):
+        for line in self.process.stdout:
+            self.lines.put(line)
+        self.lines.put(None)
+
+    def wait_for(self, pattern):
+        """The first group of a line that has not been looked at yet."""
+        while True:
+            line = self.lines.get(timeout=PATIENCE)
+            if line is None:
+                raise RuntimeError(f"{self.name} ended:\n{''.join(self.printed)}")
+            self.printed.append(line)
+            if found := re.search(pattern, line):
+                return found.group(1)
+
+    def stop(self):
+        """Ends it and returns its exit code."""
+        self.process.terminate()
+        try:
+            return self.process.wait(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            return self.process.wait()
+
+
+def start_model_server(scratch):
+    """Makes the models and serves them: `tiny` has tools in its chat template, `plain` has none."""
+    maker = Path(__file__).with_name("make_model.py")
+    models = []
+    for alias, flags in [("tiny", []), ("plain", ["--without-tools"])]:
+        path = f"{scratch}/{alias}.gguf"
+        subprocess.run([sys.executable, maker, path, *flags], check=True)
+        models.append({"model": path, "model_alias": alias, "n_ctx": 8192, "n_threads": 1, "verbose": False})
+    config = Path(scratch, "config.json")
+    config.write_text(json.dumps({"host": "127.0.0.1", "port": 0, "models": models}))
+    command = [sys.executable, "-u", "-m", "llama_cpp.server", "--config_file", str(config)]
+    return Server("the model server", command, r"Uvicorn running on (http://[0-9.]+:\d+)")
+
+
+def start_callboard(program, upstream, scratch):
+    """In an empty folder without the caller's environment, so that no settings but these hold."""
+    empty = Path(scratch, "empty")
+    empty.mkdir(exist_ok=True)
+    command = [program, "serve", "--listen", "127.0.0.1:0", "--upstream", f"{upstream}/v1", "--store", "sqlite::memory:"]
+    environment = {"PATH": os.environ["PATH"], "HOME": str(empty)}
+    return Server("callboard", [*command, "--characters", "."], r"listening on (http://[0-9.]+:\d+)", environment, empty)
