@@ -75,6 +75,13 @@ impl Asking {
         self.routes.rotate_left(1);
     }
 
+    /// A whole reply came from the first server.
+    pub(super) fn succeeded(&self) {
+        if let Some(route) = self.routes.first() {
+            route.upstream.note(None);
+        }
+    }
+
     async fn ask_first(&self, request: &ChatRequest, ask: &Ask) -> Result<Asked, Failure> {
         let route = self.routes.first().ok_or_else(|| Failure::Unreachable("no server".to_owned()))?;
         let mut lessons = 0;
@@ -84,7 +91,6 @@ impl Asking {
             match self.client.chat(&route.upstream, self.authorization.as_ref(), body).await {
                 Ok(reply) => {
                     metrics::upstream_reply(&route.upstream.url, "ok");
-                    route.upstream.note(None);
                     return Ok(Asked { reply, busy });
                 }
                 Err(failure) if lessons < MOST_LESSONS && self.learns(route, request, ask, &failure) => lessons += 1,

@@ -192,16 +192,18 @@ impl Session {
         Ok(())
     }
 
-    /// A reply broke off. As long as nothing has been passed on, another server may give a whole one.
-    fn lost(&mut self, failure: &Failure) -> Option<Progress> {
+    /// A reply broke off, or cannot be used. As long as nothing has been passed on, another server may give a whole one.
+    fn lost(&mut self, failure: &Failure, error: ApiError) {
         self.busy = None;
-        if self.spoke || self.losses + 1 >= self.parts.asking.routes.len() {
-            return Some(self.fail(failure));
+        let said = self.spoke || self.actions.iter().any(|action| matches!(action, Action::Emit(_)));
+        if said || self.losses + 1 >= self.parts.asking.routes.len() {
+            self.note_failure(failure);
+            self.state = State::Failed(error);
+            return;
         }
         self.losses += 1;
         self.parts.asking.give_up_on_first(failure);
         self.parts.turn.step(Input::ReplyLost, &mut self.actions);
-        None
     }
 
     /// Reads one piece of the reply.
@@ -219,7 +221,10 @@ impl Session {
             },
         };
         let piece = match piece {
-            Err(failure) => return self.lost(&failure),
+            Err(failure) => {
+                self.lost(&failure, failure.to_api());
+                return None;
+            }
             Ok(piece) => piece,
         };
         watch.heard();
@@ -237,15 +242,7 @@ impl Session {
     /// What came before a fault is the client's; the fault follows it.
     fn after_piece(&mut self, fed: Result<(), ReplyFault>, reader: ReplyReader, rest: Option<ReplyBody>) {
         match (fed, rest) {
-            (Err(fault), _) => {
-                let error = fault_error(&fault);
-                tracing::warn!(
-                    request_id = self.request_id(),
-                    code = error.code,
-                    "the model server's reply cannot be used"
-                );
-                self.state = State::Failed(error);
-            }
+            (Err(fault), _) => self.lost(&Failure::Broken(fault.kind().to_owned()), fault_error(&fault)),
             (Ok(()), Some(body)) if reader.is_ended() => self.state = State::Closing(body),
             (Ok(()), Some(body)) => self.state = State::Reading(reader, body),
             (Ok(()), None) => self.reply_ended(),
@@ -261,6 +258,7 @@ impl Session {
 
     fn reply_ended(&mut self) {
         self.busy = None;
+        self.parts.asking.succeeded();
         self.parts.turn.step(Input::ReplyEnded, &mut self.actions);
     }
 
@@ -288,11 +286,15 @@ impl Session {
     }
 
     fn fail(&mut self, failure: &Failure) -> Progress {
-        if let Some(route) = self.parts.asking.routes.first() {
-            let upstream = &route.upstream.url;
-            tracing::warn!(request_id = self.request_id(), upstream, %failure, "no reply came from a model server");
-        }
+        self.note_failure(failure);
         Progress::Failed(failure.to_api())
+    }
+
+    fn note_failure(&self, failure: &Failure) {
+        let Some(route) = self.parts.asking.routes.first() else { return };
+        route.upstream.note(Some(failure));
+        let upstream = &route.upstream.url;
+        tracing::warn!(request_id = self.request_id(), upstream, %failure, "no whole reply came from a model server");
     }
 }
 

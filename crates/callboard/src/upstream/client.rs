@@ -105,7 +105,11 @@ impl Client {
 
     async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Failure> {
         let late = |_| Failure::Timeout { phase: "waiting for the first byte", seconds: self.first_byte.as_secs_f64() };
-        let sent = timeout(self.first_byte, self.inner.request(request)).await.map_err(late)?;
+        let again = request.clone();
+        let mut sent = timeout(self.first_byte, self.inner.request(request)).await.map_err(late)?;
+        if sent.as_ref().is_err_and(is_stale) {
+            sent = timeout(self.first_byte, self.inner.request(again)).await.map_err(late)?;
+        }
         let response = sent.map_err(|error| connection_failure(&error))?;
         if response.status().is_success() {
             return Ok(response);
@@ -115,6 +119,12 @@ impl Client {
         let body = collect(response.into_body(), MOST_ERROR_BYTES).await.unwrap_or_default();
         Err(Failure::refused(status, retry_after, &body))
     }
+}
+
+/// A connection that was kept and that the server had closed meanwhile: not a byte of a reply came.
+fn is_stale(error: &hyper_util::client::legacy::Error) -> bool {
+    let source = std::error::Error::source(error).and_then(|source| source.downcast_ref::<hyper::Error>());
+    !error.is_connect() && source.is_some_and(hyper::Error::is_incomplete_message)
 }
 
 fn connection_failure(error: &hyper_util::client::legacy::Error) -> Failure {

@@ -76,6 +76,43 @@ fn a_reply_that_breaks_before_its_first_word_is_asked_for_elsewhere() {
 }
 
 #[test]
+fn a_reply_that_cannot_be_read_is_asked_for_elsewhere() {
+    let count = Arc::default();
+    let alive = server("alive", &count);
+    let garbage = ModelServer::start(|mut visit| {
+        visit.begin_stream();
+        visit.event("<html>no</html>");
+        visit.finish("stop");
+    });
+    let file = settings(
+        "garbage",
+        &format!(
+            "[[upstream]]\nurl = \"{}\"\nmodels = [\"*\"]\n[[upstream]]\nurl = \"{}\"\nmodels = [\"*\"]\n",
+            garbage.url, alive.url
+        ),
+    );
+    let program = Program::start(&["--config", &file], &[]);
+    for _ in 0..4 {
+        let answer = post(&program.address, &request("m", true));
+        assert!(answer.body.contains("alive") && answer.body.contains("[DONE]"), "{answer:?}");
+    }
+    let seen: Value = serde_json::from_str(&ask(&program.address, "GET", "/v1/upstreams", &[], "").body).unwrap();
+    assert_eq!(seen["data"][0]["set_aside"], true, "{seen}");
+}
+
+#[test]
+fn a_connection_that_the_server_closed_meanwhile_costs_nothing() {
+    let closing = ModelServer::start(|mut visit| {
+        visit.answer("fine");
+        visit.stream.shutdown(std::net::Shutdown::Both).unwrap();
+    });
+    let program = Program::before(&closing.url, &[("CALLBOARD_LIMITS_RETRIES", "0")]);
+    for _ in 0..30 {
+        assert_eq!(post(&program.address, &request("m", false)).status, 200);
+    }
+}
+
+#[test]
 fn a_server_that_comes_back_is_used_again() {
     let url = ModelServer::nowhere();
     let program = Program::before(&url, &[("CALLBOARD_LIMITS_RETRIES", "0")]);

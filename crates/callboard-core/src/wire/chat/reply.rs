@@ -27,6 +27,18 @@ pub enum ReplyFault {
     BrokeOff,
 }
 
+impl ReplyFault {
+    /// What happened, without any words of the model: for the log.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Reported { .. } => "it reported an error within its reply",
+            Self::Unreadable(_) => "its reply cannot be read",
+            Self::BrokeOff => "its reply broke off",
+        }
+    }
+}
+
 /// Turns bytes into deltas.
 #[derive(Debug)]
 pub struct ReplyReader {
@@ -220,12 +232,15 @@ fn read_message(message: Message<'_>, whole: bool, deltas: &mut Vec<Delta>) {
     deltas.extend(reasoning.map(Delta::Reasoning));
     deltas.extend(message.content.into_content().map(Delta::Text));
     deltas.extend(message.refusal.into_text().map(Delta::Refusal));
-    for call in message.tool_calls.into_iter().flatten() {
+    let calls = message.tool_calls.unwrap_or_default();
+    // Some servers send the old form beside the new one; it is the same call.
+    let old_form = message.function_call.filter(|_| calls.is_empty());
+    for call in calls {
         let index = call.index.as_index();
         let id = call.id.into_text();
         deltas.push(Delta::Call(fragment(index, id, call.function, whole)));
     }
-    if let Some(function) = message.function_call {
+    if let Some(function) = old_form {
         deltas.push(Delta::Call(fragment(Some(0), None, Some(function), whole)));
     }
 }

@@ -1,0 +1,54 @@
+//! What can go wrong with a store, as its callers must tell it apart.
+
+use std::time::Duration;
+
+/// A failure of the store.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    /// The address of the store cannot be read.
+    #[error("{given:?} is no store: {remedy}")]
+    Address {
+        /// What was given, without a password.
+        given: String,
+        /// What to write instead.
+        remedy: String,
+    },
+    /// The database cannot be reached, or does not answer. Whether a change was made is not known.
+    #[error("the store does not answer: {0}")]
+    Unavailable(String),
+    /// The database refused something it should have done.
+    #[error("the store failed: {0}")]
+    Database(String),
+    /// The database was written by a newer Callboard.
+    #[error(
+        "the store was written by a newer Callboard (its version is {found}, this one knows {known}): install that version, or use another store"
+    )]
+    Newer {
+        /// The version of the database.
+        found: i64,
+        /// The newest version known here.
+        known: i64,
+    },
+    /// What is stored cannot be read.
+    #[error("the store holds something unreadable: {0}")]
+    Damaged(String),
+    /// No such thing.
+    #[error("{0:?} is not in the store")]
+    NotFound(String),
+    /// The id is in use.
+    #[error("{0:?} is in the store already")]
+    Exists(String),
+    /// Another turn of the conversation did not end in time.
+    #[error(
+        "conversation {conversation:?} is busy: another turn did not end within {waited:?}; send one turn after the other"
+    )]
+    Busy {
+        /// The conversation.
+        conversation: String,
+        /// How long this one waited.
+        waited: Duration,
+    },
+    /// The conversation went on elsewhere since this turn began.
+    #[error("conversation {0:?} went on elsewhere while this turn ran; nothing of it was stored: send it again")]
+    Conflict(String),
+}

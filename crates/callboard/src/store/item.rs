@@ -1,0 +1,67 @@
+//! The items of conversations: what was said and done, in order.
+
+use super::error::StoreError;
+use super::ledger::Store;
+use super::statement::{Miss, Row, Statement};
+
+const INSERT: &str = "INSERT INTO items (conversation_id, position, id, body) VALUES ($1, $2, $3, $4)";
+const ASCENDING: &str = "SELECT position, id, body FROM items WHERE conversation_id = $1 AND position > $2 \
+     ORDER BY position LIMIT $3";
+const DESCENDING: &str = "SELECT position, id, body FROM items WHERE conversation_id = $1 AND position < $2 \
+     ORDER BY position DESC LIMIT $3";
+const ONE: &str = "SELECT position, id, body FROM items WHERE conversation_id = $1 AND id = $2";
+const DELETE: &str = "DELETE FROM items WHERE conversation_id = $1 AND id = $2";
+
+/// An item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Item {
+    /// Where it stands.
+    pub position: i64,
+    /// Its id, unique in the conversation.
+    pub id: String,
+    /// The item as JSON.
+    pub body: String,
+}
+
+/// Which items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ItemPage {
+    /// Those behind this position; none for all.
+    pub after: Option<i64>,
+    /// Newest first.
+    pub descending: bool,
+    /// So many at most.
+    pub limit: i64,
+}
+
+impl Store {
+    /// Items of a conversation.
+    pub async fn items(&self, conversation: &str, page: ItemPage) -> Result<Vec<Item>, StoreError> {
+        let (sql, start) = if page.descending { (DESCENDING, i64::MAX) } else { (ASCENDING, -1) };
+        let cells = [conversation.into(), page.after.unwrap_or(start).into(), page.limit.into()];
+        let rows = self.reads()?.read(Statement::new(sql, cells)).await?;
+        rows.into_iter().map(|mut row| Item::read(&mut row)).collect()
+    }
+
+    /// One item.
+    pub async fn item(&self, conversation: &str, id: &str) -> Result<Option<Item>, StoreError> {
+        let rows = self.reads()?.read(Statement::new(ONE, [conversation.into(), id.into()])).await?;
+        rows.into_iter().next().as_mut().map(Item::read).transpose()
+    }
+
+    /// Deletes one item; false if there was none.
+    pub async fn delete_item(&self, conversation: &str, id: &str) -> Result<bool, StoreError> {
+        let change = Statement::new(DELETE, [conversation.into(), id.into()]).or(Miss::Gone);
+        Ok(self.writes()?.write(vec![change]).await?.is_none())
+    }
+}
+
+pub(super) fn insert(conversation: &str, item: Item) -> Statement {
+    Statement::new(INSERT, [conversation.into(), item.position.into(), item.id.into(), item.body.into()])
+}
+
+impl Item {
+    fn read(row: &mut Row) -> Result<Self, StoreError> {
+        Ok(Self { position: row.integer()?, id: row.text()?, body: row.text()? })
+    }
+}

@@ -1,0 +1,76 @@
+//! The journal of a conversation in the store, and undo as one transaction.
+
+use callboard_core::journal::{self, CallNote, Entry, Target, UndoError, Undone};
+
+use super::error::StoreError;
+use super::ledger::Store;
+use super::notes::Notes;
+use super::statement::{Row, Statement};
+use super::turn::Turn;
+use super::turn_write::Plan;
+
+const INSERT: &str = "INSERT INTO journal (conversation_id, sequence, undone_by, body) VALUES ($1, $2, NULL, $3)";
+const SELECT: &str =
+    "SELECT undone_by, body FROM journal WHERE conversation_id = $1 AND sequence > $2 ORDER BY sequence LIMIT $3";
+const MARK: &str = "UPDATE journal SET undone_by = $1 WHERE conversation_id = $2 AND sequence = $3";
+
+/// Why nothing was undone.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UndoFailure {
+    /// It cannot be.
+    #[error(transparent)]
+    Refused(#[from] UndoError),
+    /// It could have been.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Store {
+    /// Entries behind a sequence, in their order.
+    pub async fn journal(&self, conversation: &str, after: u64, limit: i64) -> Result<Vec<Entry>, StoreError> {
+        let cells = [conversation.into(), number(after).into(), limit.into()];
+        let rows = self.reads()?.read(Statement::new(SELECT, cells)).await?;
+        rows.into_iter().map(|mut row| read(&mut row)).collect()
+    }
+}
+
+impl Turn {
+    /// Undoes something; none where nothing was asked for. The note tells who asked, and when.
+    pub async fn undo(&mut self, target: &Target, note: CallNote) -> Result<Option<Undone>, UndoFailure> {
+        let entries = self.held.store.journal(&self.standing.conversation.id, 0, i64::MAX).await?;
+        let (initial, current, at) = (self.standing.initial_value()?, self.standing.value()?, note.at);
+        let Some(undone) = journal::undo((&initial, &current), &entries, target, note)? else { return Ok(None) };
+        let mut plan = Plan::new(&self.standing, at);
+        plan.append(&undone.entry)?;
+        plan.set_state(undone.state.to_string());
+        let conversation = plan.after.conversation.id.clone();
+        plan.statements.extend(undone.marks.iter().map(|(sequence, by)| mark(&conversation, *sequence, *by)));
+        let plan = plan.checked(self.standing.conversation.version);
+        self.perform(plan, &Notes::default()).await?;
+        Ok(Some(undone))
+    }
+}
+
+pub(super) fn insert(conversation: &str, entry: &Entry) -> Result<Statement, StoreError> {
+    let body = serde_json::to_string(entry).map_err(damaged)?;
+    Ok(Statement::new(INSERT, [conversation.into(), number(entry.sequence).into(), body.into()]))
+}
+
+fn mark(conversation: &str, sequence: u64, by: Option<u64>) -> Statement {
+    Statement::new(MARK, [by.map(number).into(), conversation.into(), number(sequence).into()])
+}
+
+fn read(row: &mut Row) -> Result<Entry, StoreError> {
+    let undone_by = row.optional_integer()?.and_then(|by| u64::try_from(by).ok());
+    let entry: Entry = serde_json::from_str(&row.text()?).map_err(damaged)?;
+    Ok(Entry { undone_by, ..entry })
+}
+
+fn number(sequence: u64) -> i64 {
+    i64::try_from(sequence).unwrap_or(i64::MAX)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is what map_err hands over")]
+fn damaged(error: serde_json::Error) -> StoreError {
+    StoreError::Damaged(format!("a journal entry: {error}"))
+}

@@ -1,0 +1,148 @@
+//! The store as its callers see it: opened once, cloned freely, closed when the last clone is dropped.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use super::address::Address;
+use super::error::StoreError;
+use super::lease::{Claims, Keeper};
+use super::queue::Queue;
+use super::statement::Statement;
+use super::threads::Threads;
+use super::unawaited::Unawaited;
+use super::{postgres, sqlite};
+
+/// How a store is opened.
+#[derive(Debug, Clone)]
+pub struct StoreSettings {
+    /// Tells this process from all others: random letters.
+    pub instance: String,
+    /// How long a turn stays claimed after the process that plays it has died.
+    pub lease: Duration,
+    /// Connections to PostgreSQL.
+    pub connections: usize,
+}
+
+impl StoreSettings {
+    /// The usual settings.
+    pub fn new(instance: impl Into<String>) -> Self {
+        Self { instance: instance.into(), lease: Duration::from_secs(6), connections: 8 }
+    }
+}
+
+/// The store. Clones are handles to the same one.
+#[derive(Debug, Clone)]
+pub struct Store {
+    pub(super) inner: Arc<Inner>,
+}
+
+/// What all handles share.
+#[derive(Debug)]
+pub(super) struct Inner {
+    pub(super) settings: StoreSettings,
+    pub(super) claims: Arc<Claims>,
+    pub(super) unawaited: Unawaited,
+    numbered: AtomicU64,
+    queues: Option<Queues>,
+    keeper: Keeper,
+    threads: Threads,
+}
+
+#[derive(Debug, Clone)]
+struct Queues {
+    reads: Queue,
+    writes: Queue,
+}
+
+impl Store {
+    /// Opens the store and brings it to its newest version. Blocks until that is done.
+    pub fn open(address: &Address, settings: StoreSettings) -> Result<Self, StoreError> {
+        let mut threads = Threads::default();
+        let queues = match address {
+            Address::Postgres(url) => open_postgres(url, settings.connections, &mut threads)?,
+            Address::Memory => open_memory(&mut threads)?,
+            Address::File { path, synchronous_full } => {
+                let opening = sqlite::Opening { path: Some(path), synchronous_full: *synchronous_full };
+                open_file(&opening, &mut threads)?
+            }
+        };
+        let claims = Arc::new(Claims::default());
+        let keeper = Keeper::start(&settings, Arc::clone(&claims), queues.writes.clone(), &mut threads)?;
+        Ok(Self {
+            inner: Arc::new(Inner {
+                settings,
+                claims,
+                unawaited: Unawaited::default(),
+                numbered: AtomicU64::new(0),
+                queues: Some(queues),
+                keeper,
+                threads,
+            }),
+        })
+    }
+
+    /// Whether the database answers.
+    pub async fn check(&self) -> Result<(), StoreError> {
+        self.reads()?.read(Statement::new("SELECT version FROM callboard_schema", [])).await.map(drop)
+    }
+
+    pub(super) fn reads(&self) -> Result<&Queue, StoreError> {
+        self.inner.queues.as_ref().map(|queues| &queues.reads).ok_or_else(closed)
+    }
+
+    pub(super) fn writes(&self) -> Result<&Queue, StoreError> {
+        self.inner.queues.as_ref().map(|queues| &queues.writes).ok_or_else(closed)
+    }
+}
+
+impl Inner {
+    /// A name that no other thing in the database has, since the process has a name of its own.
+    pub(super) fn new_name(&self) -> String {
+        format!("{}-{}", self.settings.instance, self.next_number())
+    }
+
+    /// A number that is used once in this process.
+    pub(super) fn next_number(&self) -> u64 {
+        self.numbered.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+fn closed() -> StoreError {
+    StoreError::Unavailable("it was closed".to_owned())
+}
+
+/// All that waits is written before the threads end.
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.keeper.stop();
+        self.queues = None;
+        self.threads.join();
+    }
+}
+
+fn open_postgres(url: &str, connections: usize, threads: &mut Threads) -> Result<Queues, StoreError> {
+    // On a thread of its own, since the caller may be inside a runtime, which cannot start another one.
+    let checked = std::thread::scope(|scope| scope.spawn(|| postgres::check(url)).join());
+    checked.unwrap_or_else(|_| Err(StoreError::Unavailable("the first connection panicked".to_owned())))?;
+    let (queue, jobs) = Queue::new();
+    let url = url.to_owned();
+    threads.start("store-postgres", move || postgres::serve(&url, connections.max(1), jobs))?;
+    Ok(Queues { reads: queue.clone(), writes: queue })
+}
+
+/// A database in memory belongs to one connection, so reads and writes share it.
+fn open_memory(threads: &mut Threads) -> Result<Queues, StoreError> {
+    let connection = sqlite::open(&sqlite::Opening { path: None, synchronous_full: false })?;
+    let (queue, jobs) = Queue::new();
+    threads.start("store-sqlite", move || sqlite::serve(connection, jobs))?;
+    Ok(Queues { reads: queue.clone(), writes: queue })
+}
+
+fn open_file(opening: &sqlite::Opening<'_>, threads: &mut Threads) -> Result<Queues, StoreError> {
+    let (writer, reader) = (sqlite::open(opening)?, sqlite::open(opening)?);
+    let ((writes, changes), (reads, questions)) = (Queue::new(), Queue::new());
+    threads.start("store-write", move || sqlite::serve(writer, changes))?;
+    threads.start("store-read", move || sqlite::serve(reader, questions))?;
+    Ok(Queues { reads, writes })
+}

@@ -1,0 +1,48 @@
+//! What lasts: conversations with their items, state and journal, responses, histories, traces and counts.
+//!
+//! SQLite in one file, or PostgreSQL for several Callboards. The store works on threads of its own and can be called from any
+//! runtime. It knows rows and JSON text; what they mean is the caller's business, but for the journal, whose rules are in
+//! `callboard_core::journal`. SQL is written here once, for both databases.
+
+mod address;
+mod chain_part;
+mod conversation;
+mod count;
+mod error;
+mod item;
+mod journal;
+mod lease;
+mod ledger;
+mod notes;
+mod page;
+mod postgres;
+mod queue;
+mod response;
+mod retention;
+mod schema;
+mod snapshot;
+mod sqlite;
+mod standing;
+mod statement;
+mod threads;
+mod trace;
+mod turn;
+mod turn_write;
+mod unawaited;
+
+pub use address::Address;
+pub use conversation::{Conversation, NewConversation};
+pub use count::Count;
+pub use error::StoreError;
+pub use item::{Item, ItemPage};
+pub use journal::UndoFailure;
+pub use ledger::{Store, StoreSettings};
+pub use notes::Notes;
+pub use page::Page;
+pub use response::Response;
+pub use retention::{Keep, Pruned, Retention};
+pub use snapshot::{NewSnapshot, Place, Snapshot};
+pub use standing::{Opening, Standing};
+pub use trace::Trace;
+pub use turn::Turn;
+pub use turn_write::{Change, NewItem, TurnWrite};

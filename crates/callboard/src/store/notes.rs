@@ -1,0 +1,71 @@
+//! What is written beside a conversation, or without one: a response, a history, a trace, counts.
+
+use super::count::{self, Count};
+use super::error::StoreError;
+use super::ledger::Store;
+use super::response::{self, Response};
+use super::snapshot::{self, Chain, NewSnapshot};
+use super::statement::{Miss, Statement, Work};
+use super::trace::{self, Trace};
+
+/// Things that are written together or not at all.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Notes {
+    /// A response, new or with a new body.
+    pub response: Option<Response>,
+    /// A place in a history of Chat Completions.
+    pub snapshot: Option<NewSnapshot>,
+    /// A trace.
+    pub trace: Option<Trace>,
+    /// What is added to counts.
+    pub counts: Vec<Count>,
+}
+
+impl Store {
+    /// Writes notes.
+    pub async fn note(&self, notes: &Notes) -> Result<(), StoreError> {
+        self.write_with(notes, Vec::new()).await.map(drop)
+    }
+
+    /// Writes notes without waiting, for a turn whose client has left. Whoever looks for a history in this process finds them.
+    pub fn note_unawaited(&self, notes: &Notes) -> Result<(), StoreError> {
+        // Nobody is there to try again, so the history gets a chain of its own at once.
+        let inner = &self.inner;
+        let statements = notes.statements(&inner.settings.instance, inner.next_number(), Chain::Forked)?;
+        inner.unawaited.add(self.writes()?.leave(Work::Write(statements, None)));
+        Ok(())
+    }
+
+    /// Writes notes behind other statements. A history that went on elsewhere gets a chain of its own.
+    pub(super) async fn write_with(&self, notes: &Notes, first: Vec<Statement>) -> Result<Option<Miss>, StoreError> {
+        let again = notes.continues_a_chain().then(|| first.clone());
+        let missed = self.write_once(notes, first, Chain::Continued).await?;
+        match again {
+            Some(first) if missed == Some(Miss::Chain) => self.write_once(notes, first, Chain::Forked).await,
+            _ => Ok(missed),
+        }
+    }
+
+    async fn write_once(&self, notes: &Notes, first: Vec<Statement>, chain: Chain) -> Result<Option<Miss>, StoreError> {
+        let mut statements = first;
+        statements.extend(notes.statements(&self.inner.settings.instance, self.inner.next_number(), chain)?);
+        if statements.is_empty() { Ok(None) } else { self.writes()?.write(statements).await }
+    }
+}
+
+impl Notes {
+    fn continues_a_chain(&self) -> bool {
+        self.snapshot.as_ref().is_some_and(|new| new.snapshot.place.is_some())
+    }
+
+    fn statements(&self, instance: &str, number: u64, chain: Chain) -> Result<Vec<Statement>, StoreError> {
+        let mut statements = Vec::new();
+        if let Some(snapshot) = &self.snapshot {
+            statements.extend(snapshot::keep(snapshot, &format!("{instance}-{number}"), chain)?);
+        }
+        statements.extend(self.response.clone().map(response::put));
+        statements.extend(self.trace.clone().map(trace::insert));
+        statements.extend(count::add(self.counts.clone(), number));
+        Ok(statements)
+    }
+}

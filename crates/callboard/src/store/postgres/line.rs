@@ -1,0 +1,156 @@
+//! One connection: opened, brought to the newest version of the schema, and driven while work waits for it.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use futures_util::future::{Either, FutureExt as _, select};
+use tokio_postgres::config::SslMode;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::{Client, Config, NoTls};
+
+use super::super::error::StoreError;
+use super::super::schema::{READ_VERSION, VERSION_TABLE, pending};
+
+/// Taken while the schema is changed, so that of two processes one does it and the other finds it done.
+const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(4917225180339212)";
+/// The clock that leases are measured with: the server's, since those of several machines differ.
+const CLOCK: &str = "CREATE OR REPLACE FUNCTION callboard_now() RETURNS BIGINT LANGUAGE sql VOLATILE \
+     AS 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::BIGINT'";
+/// A server that hangs must not hang us: it gives up by itself.
+const SESSION: &str = "SET statement_timeout = '20s'; SET idle_in_transaction_session_timeout = '30s'; \
+     SET client_min_messages = 'warning'";
+const CONNECT: Duration = Duration::from_secs(5);
+const SILENCE: Duration = Duration::from_secs(20);
+
+/// The part of a connection that moves bytes. It ends when the connection does.
+type Wire = Pin<Box<dyn Future<Output = Result<(), tokio_postgres::Error>> + Send>>;
+
+/// An open connection.
+pub(super) struct Line {
+    session: Session,
+    wire: Option<Wire>,
+}
+
+/// The part of a connection that is asked.
+pub(super) struct Session {
+    pub(super) client: Client,
+    /// What was prepared.
+    pub(super) statements: HashMap<&'static str, tokio_postgres::Statement>,
+}
+
+/// Reads a URL and adds what it does not say.
+pub(super) fn config(url: &str) -> Result<Config, StoreError> {
+    let mut config: Config = url.parse().map_err(|error: tokio_postgres::Error| unreadable(&error))?;
+    if config.get_ssl_mode() == SslMode::Require {
+        let remedy = "connections over TLS are not supported yet; reach the server through a tunnel on this machine";
+        return Err(StoreError::Address { given: "sslmode=require".to_owned(), remedy: remedy.to_owned() });
+    }
+    if config.get_application_name().is_none() {
+        config.application_name("callboard");
+    }
+    if config.get_connect_timeout().is_none() {
+        config.connect_timeout(CONNECT);
+    }
+    if config.get_tcp_user_timeout().is_none() {
+        config.tcp_user_timeout(SILENCE);
+    }
+    Ok(config)
+}
+
+fn unreadable(error: &tokio_postgres::Error) -> StoreError {
+    let remedy = format!("{error}; write postgres://USER:PASSWORD@HOST:PORT/DATABASE");
+    StoreError::Address { given: "postgres://…".to_owned(), remedy }
+}
+
+impl Line {
+    /// Connects.
+    pub(super) async fn open(config: &Config) -> Result<Self, StoreError> {
+        let (client, connection) = config.connect(NoTls).await.map_err(|error| failed(&error))?;
+        let session = Session { client, statements: HashMap::new() };
+        let mut line = Self { session, wire: Some(Box::pin(connection)) };
+        let settled = line.drive(async |session| session.client.batch_execute(SESSION).await).await?;
+        settled.map_err(|error| failed(&error))?;
+        Ok(line)
+    }
+
+    /// Brings the database to the newest version.
+    pub(super) async fn migrate(&mut self) -> Result<(), StoreError> {
+        self.drive(async |session| migrate(&mut session.client).await).await?
+    }
+
+    /// Does something with the connection while its bytes move.
+    pub(super) async fn drive<T>(&mut self, work: impl AsyncFnOnce(&mut Session) -> T) -> Result<T, StoreError> {
+        let Some(wire) = self.wire.take() else { return Err(lost()) };
+        let work = std::pin::pin!(work(&mut self.session));
+        match select(work, wire).await {
+            Either::Left((outcome, wire)) => {
+                self.wire = Some(wire);
+                Ok(outcome)
+            }
+            // What the wire has brought may already be the answer, so the work has the last word.
+            Either::Right((_, work)) => work.now_or_never().ok_or_else(lost),
+        }
+    }
+
+    /// The line, unless the server has closed it, or work on it was given up halfway.
+    pub(super) fn if_open(mut self) -> Option<Self> {
+        let wire = self.wire.as_mut()?;
+        // A look at what the server has sent since the last work: its end, perhaps.
+        if wire.as_mut().now_or_never().is_some() || self.session.client.is_closed() { None } else { Some(self) }
+    }
+}
+
+async fn migrate(client: &mut Client) -> Result<(), StoreError> {
+    let failed = |error: tokio_postgres::Error| failed(&error);
+    let transaction = client.transaction().await.map_err(failed)?;
+    transaction.batch_execute(MIGRATION_LOCK).await.map_err(failed)?;
+    transaction.batch_execute(VERSION_TABLE).await.map_err(failed)?;
+    let row = transaction.query_one(READ_VERSION, &[]).await.map_err(failed)?;
+    let version: Option<i64> = row.try_get(0).map_err(failed)?;
+    if let Some(changes) = pending(version.unwrap_or_default(), "UNLOGGED")? {
+        transaction.batch_execute(CLOCK).await.map_err(failed)?;
+        transaction.batch_execute(&changes).await.map_err(failed)?;
+    }
+    transaction.commit().await.map_err(failed)
+}
+
+/// A failure of PostgreSQL in words.
+pub(super) fn failed(error: &tokio_postgres::Error) -> StoreError {
+    match error.as_db_error() {
+        Some(said) if is_passing(said.code()) => StoreError::Unavailable(said.message().to_owned()),
+        Some(said) => StoreError::Database(format!("{} ({})", said.message(), said.code().code())),
+        None => StoreError::Unavailable(full_words(error)),
+    }
+}
+
+/// The server shuts down, starts up, is full, or gave up waiting.
+fn is_passing(code: &SqlState) -> bool {
+    ["57", "53", "08", "55"].iter().any(|class| code.code().starts_with(class))
+}
+
+fn full_words(error: &tokio_postgres::Error) -> String {
+    match std::error::Error::source(error) {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
+}
+
+fn lost() -> StoreError {
+    StoreError::Unavailable("the connection to the database was lost".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wish_for_tls_is_refused_and_not_ignored() {
+        assert!(config("postgres://u@h/d").is_ok());
+        assert!(config("postgres://u@h/d?sslmode=prefer").is_ok());
+        for bad in ["postgres://u@h/d?sslmode=require", "postgres://u@h:x/d", "postgres://u@h/d?colour=red"] {
+            assert!(matches!(config(bad), Err(StoreError::Address { .. })), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! PostgreSQL: a few connections on one thread, each change a transaction of its own whose statements go out together.
+
+mod line;
+mod pipeline;
+mod worker;
+
+pub(super) use worker::{check, serve};

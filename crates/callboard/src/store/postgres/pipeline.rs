@@ -1,0 +1,109 @@
+//! Statements on a connection: they are sent together, and their answers are awaited together.
+
+use std::error::Error;
+
+use futures_util::future::join_all;
+use tokio_postgres::types::private::BytesMut;
+use tokio_postgres::types::{Format, IsNull, ToSql, Type, to_sql_checked};
+
+use super::super::statement::{Answer, Cell, Row, Statement};
+use super::line::Session;
+
+type Outcome<T> = Result<T, tokio_postgres::Error>;
+
+/// So many statements at most are under way at once.
+const TOGETHER: usize = 16;
+
+/// Looks.
+pub(super) async fn read(session: &mut Session, query: &Statement) -> Outcome<Answer> {
+    prepare(session, query.sql).await?;
+    Ok(Answer { rows: rows(session, query).await?, missed: None })
+}
+
+/// Changes, in one transaction.
+pub(super) async fn write(
+    session: &mut Session,
+    statements: &[Statement],
+    then: Option<&Statement>,
+) -> Outcome<Answer> {
+    for sql in statements.iter().chain(then).map(|statement| statement.sql).chain(["BEGIN", "COMMIT", "ROLLBACK"]) {
+        prepare(session, sql).await?;
+    }
+    let outcome = perform(session, statements, then).await;
+    let keep = matches!(outcome, Ok(Answer { missed: None, .. }));
+    let ended = execute(session, &Statement::new(if keep { "COMMIT" } else { "ROLLBACK" }, [])).await;
+    let answer = outcome?;
+    ended?;
+    Ok(answer)
+}
+
+async fn perform(session: &Session, statements: &[Statement], then: Option<&Statement>) -> Outcome<Answer> {
+    let begin = Statement::new("BEGIN", []);
+    let all: Vec<&Statement> = std::iter::once(&begin).chain(statements).collect();
+    let mut missed = None;
+    for some in all.chunks(TOGETHER) {
+        let touched = join_all(some.iter().map(|statement| execute(session, statement))).await;
+        for (statement, touched) in some.iter().zip(touched) {
+            missed = missed.or(statement.missed(touched?));
+        }
+    }
+    let rows = match then {
+        Some(query) => rows(session, query).await?,
+        None => Vec::new(),
+    };
+    Ok(Answer { rows, missed })
+}
+
+async fn prepare(session: &mut Session, sql: &'static str) -> Outcome<()> {
+    if !session.statements.contains_key(sql) {
+        let prepared = session.client.prepare(sql).await?;
+        session.statements.insert(sql, prepared);
+    }
+    Ok(())
+}
+
+async fn execute(session: &Session, statement: &Statement) -> Outcome<u64> {
+    match session.statements.get(statement.sql) {
+        Some(prepared) => session.client.execute_raw(prepared, &statement.cells).await,
+        None => session.client.execute_raw(statement.sql, &statement.cells).await,
+    }
+}
+
+async fn rows(session: &Session, query: &Statement) -> Outcome<Vec<Row>> {
+    let cells: Vec<&(dyn ToSql + Sync)> = query.cells.iter().map(|cell| cell as &(dyn ToSql + Sync)).collect();
+    let found = match session.statements.get(query.sql) {
+        Some(prepared) => session.client.query(prepared, &cells).await?,
+        None => session.client.query(query.sql, &cells).await?,
+    };
+    found.iter().map(row).collect()
+}
+
+fn row(row: &tokio_postgres::Row) -> Outcome<Row> {
+    let cell = |column: usize| match row.columns().get(column).map(tokio_postgres::Column::type_) {
+        Some(&Type::INT8) => row.try_get::<_, Option<i64>>(column).map(Cell::from),
+        _ => row.try_get::<_, Option<String>>(column).map(Cell::from),
+    };
+    (0..row.len()).map(cell).collect::<Outcome<Vec<_>>>().map(Row::new)
+}
+
+impl ToSql for Cell {
+    fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        match self {
+            Self::Null => Ok(IsNull::Yes),
+            Self::Integer(number) => number.to_sql(kind, out),
+            // A text cannot hold this character here. None of our ids does, so such an id is found by nobody.
+            Self::Text(text) if text.contains('\0') => text.replace('\0', "\u{fffd}").to_sql(kind, out),
+            Self::Text(text) => text.to_sql(kind, out),
+        }
+    }
+
+    fn accepts(kind: &Type) -> bool {
+        <String as ToSql>::accepts(kind) || <i64 as ToSql>::accepts(kind)
+    }
+
+    fn encode_format(&self, _: &Type) -> Format {
+        Format::Binary
+    }
+
+    to_sql_checked!();
+}

@@ -1,0 +1,149 @@
+//! What is forgotten, and when: by age and by number, in small batches, so that nobody waits for it.
+
+use super::conversation;
+use super::error::StoreError;
+use super::ledger::Store;
+use super::statement::{Cell, Miss, Row, Statement};
+
+const BATCH: i64 = 100;
+const DAY: i64 = 24 * 60 * 60 * 1000;
+
+/// How long things are kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Keep {
+    /// So many days since they were last written; none for ever.
+    pub days: Option<u32>,
+    /// So many of them, the newest; none for all.
+    pub most: Option<u32>,
+}
+
+/// How long each kind of thing is kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Retention {
+    /// Conversations with all that belongs to them.
+    pub conversations: Keep,
+    /// Responses; those that have expired go in any case.
+    pub responses: Keep,
+    /// Histories of Chat Completions.
+    pub snapshots: Keep,
+    /// Traces.
+    pub traces: Keep,
+}
+
+/// How much was forgotten.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Pruned {
+    /// Conversations.
+    pub conversations: u64,
+    /// Responses.
+    pub responses: u64,
+    /// Histories.
+    pub snapshots: u64,
+    /// Traces.
+    pub traces: u64,
+}
+
+/// Something that may be deleted, if it has not been written since.
+struct Old {
+    id: String,
+    time: i64,
+    chain: Option<String>,
+}
+
+/// A kind of thing: how the old and the surplus ones are found, and how one of them is deleted.
+struct Kind {
+    older: &'static str,
+    surplus: &'static str,
+    delete: fn(&Old) -> Vec<Statement>,
+}
+
+const CONVERSATIONS: Kind = Kind {
+    older: "SELECT id, updated_at FROM conversations WHERE updated_at < $1 ORDER BY updated_at LIMIT $2",
+    surplus: "SELECT id, updated_at FROM conversations ORDER BY updated_at DESC LIMIT $1 OFFSET $2",
+    delete: |old| {
+        let untouched = "DELETE FROM conversations WHERE id = $1 AND updated_at = $2";
+        let own = Statement::new(untouched, old.cells()).or(Miss::Gone);
+        std::iter::once(own).chain(conversation::delete_parts(&old.id)).collect()
+    },
+};
+const RESPONSES: Kind = Kind {
+    older: "SELECT id, created_at FROM responses WHERE created_at < $1 ORDER BY created_at LIMIT $2",
+    surplus: "SELECT id, created_at FROM responses ORDER BY created_at DESC LIMIT $1 OFFSET $2",
+    delete: |old| vec![Statement::new("DELETE FROM responses WHERE id = $1", [old.id.as_str().into()]).or(Miss::Gone)],
+};
+const EXPIRED: Kind = Kind {
+    older: "SELECT id, created_at FROM responses WHERE expires_at < $1 ORDER BY expires_at LIMIT $2",
+    ..RESPONSES
+};
+const TRACES: Kind = Kind {
+    older: "SELECT id, created_at FROM traces WHERE created_at < $1 ORDER BY created_at LIMIT $2",
+    surplus: "SELECT id, created_at FROM traces ORDER BY created_at DESC LIMIT $1 OFFSET $2",
+    delete: |old| vec![Statement::new("DELETE FROM traces WHERE id = $1", [old.id.as_str().into()]).or(Miss::Gone)],
+};
+const SNAPSHOTS: Kind = Kind {
+    older: "SELECT history, kept_at, chain FROM snapshots WHERE kept_at < $1 ORDER BY kept_at LIMIT $2",
+    surplus: "SELECT history, kept_at, chain FROM snapshots ORDER BY kept_at DESC LIMIT $1 OFFSET $2",
+    delete: |old| {
+        let untouched = "DELETE FROM snapshots WHERE history = $1 AND kept_at = $2";
+        let name = "DELETE FROM named_snapshots WHERE history = $1";
+        let unused =
+            "DELETE FROM chain_parts WHERE chain = $1 AND NOT EXISTS (SELECT 1 FROM snapshots WHERE chain = $1)";
+        vec![
+            Statement::new(untouched, old.cells()).or(Miss::Gone),
+            Statement::new(name, [old.id.as_str().into()]),
+            Statement::new(unused, [old.chain.clone().into()]),
+        ]
+    },
+};
+
+impl Store {
+    /// Forgets what is too old or too much.
+    pub async fn prune(&self, retention: &Retention, now: i64) -> Result<Pruned, StoreError> {
+        Ok(Pruned {
+            conversations: self.prune_kind(&CONVERSATIONS, retention.conversations, now).await?,
+            responses: self.prune_kind(&RESPONSES, retention.responses, now).await?
+                + self.prune_by(&EXPIRED, EXPIRED.older, [now.into(), BATCH.into()]).await?,
+            snapshots: self.prune_kind(&SNAPSHOTS, retention.snapshots, now).await?,
+            traces: self.prune_kind(&TRACES, retention.traces, now).await?,
+        })
+    }
+
+    async fn prune_kind(&self, kind: &Kind, keep: Keep, now: i64) -> Result<u64, StoreError> {
+        let mut pruned = 0;
+        if let Some(days) = keep.days {
+            let oldest = now.saturating_sub(i64::from(days).saturating_mul(DAY));
+            pruned += self.prune_by(kind, kind.older, [oldest.into(), BATCH.into()]).await?;
+        }
+        if let Some(most) = keep.most {
+            pruned += self.prune_by(kind, kind.surplus, [BATCH.into(), i64::from(most).into()]).await?;
+        }
+        Ok(pruned)
+    }
+
+    /// Deletes what the question finds, until it finds nothing, or nothing that can be deleted.
+    async fn prune_by(&self, kind: &Kind, question: &'static str, cells: [Cell; 2]) -> Result<u64, StoreError> {
+        let mut pruned = 0;
+        loop {
+            let rows = self.reads()?.read(Statement::new(question, cells.clone())).await?;
+            let mut deleted = 0;
+            for mut row in rows {
+                let missed = self.writes()?.write((kind.delete)(&Old::read(&mut row)?)).await?;
+                deleted += u64::from(missed.is_none());
+            }
+            pruned += deleted;
+            if deleted == 0 {
+                return Ok(pruned);
+            }
+        }
+    }
+}
+
+impl Old {
+    fn read(row: &mut Row) -> Result<Self, StoreError> {
+        Ok(Self { id: row.text()?, time: row.integer()?, chain: row.optional_text()? })
+    }
+
+    fn cells(&self) -> [Cell; 2] {
+        [self.id.as_str().into(), self.time.into()]
+    }
+}

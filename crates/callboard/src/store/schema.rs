@@ -1,0 +1,40 @@
+//! The versions of the database, embedded in the program, and what has to be done to reach the newest.
+
+use super::error::StoreError;
+
+/// The changes that lead from each version to the next: the first makes version 1.
+const MIGRATIONS: &[&str] = &[include_str!("migrations/001_ledger.sql")];
+
+/// Where a database notes its version. It has one row.
+pub(super) const VERSION_TABLE: &str = "CREATE TABLE IF NOT EXISTS callboard_schema (version BIGINT NOT NULL)";
+/// The version; no row means zero.
+pub(super) const READ_VERSION: &str = "SELECT max(version) FROM callboard_schema";
+
+/// The changes that a database at this version still needs, as text for one transaction, the note of the version included.
+pub(super) fn pending(version: i64, unlogged: &str) -> Result<Option<String>, StoreError> {
+    let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
+    let done = usize::try_from(version).unwrap_or_default();
+    match MIGRATIONS.get(done..) {
+        None => Err(StoreError::Newer { found: version, known }),
+        Some([]) => Ok(None),
+        Some(changes) => {
+            let changes = changes.join("\n").replace("{unlogged}", unlogged);
+            Ok(Some(format!(
+                "{changes}\nDELETE FROM callboard_schema;\nINSERT INTO callboard_schema VALUES ({known});"
+            )))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_missing_is_done() {
+        let known = i64::try_from(MIGRATIONS.len()).unwrap();
+        assert!(pending(0, "").unwrap().unwrap().contains("CREATE TABLE conversations"));
+        assert_eq!(pending(known, "").unwrap(), None);
+        assert_eq!(pending(known + 1, "").unwrap_err(), StoreError::Newer { found: known + 1, known });
+    }
+}

@@ -1,0 +1,156 @@
+//! What is asked of a database, as data: statements with their values, and the rows that come back.
+//!
+//! A change is a list of statements that are done in one transaction or not at all. What must hold is said with the
+//! statement: one that touches no row where it should have touched one undoes the whole list.
+
+use tokio::sync::oneshot;
+
+use super::error::StoreError;
+
+/// A value in a statement or a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Cell {
+    Null,
+    Integer(i64),
+    Text(String),
+}
+
+/// One statement with its values for `$1`, `$2` and so on.
+#[derive(Debug, Clone)]
+pub(super) struct Statement {
+    pub(super) sql: &'static str,
+    pub(super) cells: Vec<Cell>,
+    /// What it means when no row was touched; none where that is fine.
+    pub(super) otherwise: Option<Miss>,
+}
+
+/// What must hold for a change, and did not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Miss {
+    /// The conversation is at another version.
+    Version,
+    /// The id is in use.
+    Taken,
+    /// There is no such row.
+    Gone,
+    /// The chain of messages went on elsewhere, or is gone.
+    Chain,
+    /// Another holds the lease.
+    Leased,
+}
+
+/// Something to do for the database.
+#[derive(Debug)]
+pub(super) enum Work {
+    /// Only looks.
+    Read(Statement),
+    /// Changes something, and may look at the outcome before it is committed.
+    Write(Vec<Statement>, Option<Statement>),
+}
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub(super) struct Answer {
+    pub(super) rows: Vec<Row>,
+    /// Why nothing was changed, if nothing was.
+    pub(super) missed: Option<Miss>,
+}
+
+/// Work with the place where its answer goes.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub(super) work: Work,
+    pub(super) reply: oneshot::Sender<Result<Answer, StoreError>>,
+}
+
+impl Statement {
+    pub(super) fn new(sql: &'static str, cells: impl Into<Vec<Cell>>) -> Self {
+        debug_assert!(is_numbered_in_order(sql), "{sql}");
+        Self { sql, cells: cells.into(), otherwise: None }
+    }
+
+    /// It must touch a row.
+    pub(super) fn or(mut self, miss: Miss) -> Self {
+        self.otherwise = Some(miss);
+        self
+    }
+
+    /// What follows from the number of touched rows.
+    pub(super) fn missed(&self, touched: u64) -> Option<Miss> {
+        self.otherwise.filter(|_| touched == 0)
+    }
+}
+
+/// SQLite numbers `$1` and `$2` as they first appear, PostgreSQL by their digits: the two must agree.
+fn is_numbered_in_order(sql: &str) -> bool {
+    let mut highest = 0;
+    sql.split('$').skip(1).all(|after| {
+        let digits = after.split(|character: char| !character.is_ascii_digit()).next().unwrap_or_default();
+        let number: usize = digits.parse().unwrap_or_default();
+        let in_order = number <= highest + 1;
+        highest = highest.max(number);
+        in_order
+    })
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<i64> for Cell {
+    fn from(number: i64) -> Self {
+        Self::Integer(number)
+    }
+}
+
+impl<T: Into<Self>> From<Option<T>> for Cell {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Into::into)
+    }
+}
+
+/// A row, taken apart from left to right.
+#[derive(Debug)]
+pub(super) struct Row(std::vec::IntoIter<Cell>);
+
+impl Row {
+    pub(super) fn new(cells: Vec<Cell>) -> Self {
+        Self(cells.into_iter())
+    }
+
+    pub(super) fn text(&mut self) -> Result<String, StoreError> {
+        self.optional_text()?.ok_or_else(|| unexpected("a text", &Cell::Null))
+    }
+
+    pub(super) fn optional_text(&mut self) -> Result<Option<String>, StoreError> {
+        match self.0.next() {
+            Some(Cell::Text(text)) => Ok(Some(text)),
+            Some(Cell::Null) | None => Ok(None),
+            Some(other) => Err(unexpected("a text", &other)),
+        }
+    }
+
+    pub(super) fn integer(&mut self) -> Result<i64, StoreError> {
+        self.optional_integer()?.ok_or_else(|| unexpected("a number", &Cell::Null))
+    }
+
+    pub(super) fn optional_integer(&mut self) -> Result<Option<i64>, StoreError> {
+        match self.0.next() {
+            Some(Cell::Integer(number)) => Ok(Some(number)),
+            Some(Cell::Null) | None => Ok(None),
+            Some(other) => Err(unexpected("a number", &other)),
+        }
+    }
+}
+
+fn unexpected(wanted: &str, found: &Cell) -> StoreError {
+    StoreError::Damaged(format!("{wanted} was expected in a column, found {found:?}"))
+}

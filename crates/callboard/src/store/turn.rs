@@ -1,0 +1,113 @@
+//! A turn of a conversation: claimed against all others, written in whole transactions, given back at its end.
+
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep_until};
+
+use super::error::StoreError;
+use super::lease::{Claim, Lease, pauses};
+use super::ledger::Store;
+use super::notes::Notes;
+use super::standing::{self, Standing};
+use super::statement::{Answer, Miss, Statement, Work};
+use super::turn_write::{Plan, TurnWrite};
+
+/// A turn that nobody else plays at the same time. Dropped without `finish`, it gives the conversation back and changes
+/// nothing more.
+#[derive(Debug)]
+pub struct Turn {
+    pub(super) standing: Standing,
+    pub(super) held: HeldLease,
+    // Dropped behind the lease: the next turn of this process begins when the lease is on its way back.
+    _claim: Claim,
+}
+
+/// A lease that is renewed while it lives, and given back when dropped.
+#[derive(Debug)]
+pub(super) struct HeldLease {
+    pub(super) store: Store,
+    lease: Lease,
+    given_back: bool,
+}
+
+impl Store {
+    /// Begins a turn, when all others of this conversation have ended. Waits so long at most.
+    pub async fn begin_turn(&self, conversation: &str, wait: Duration) -> Result<Turn, StoreError> {
+        let until = Instant::now() + wait;
+        let busy = || StoreError::Busy { conversation: conversation.to_owned(), waited: wait };
+        let claim = self.inner.claims.claim(conversation, until).await.ok_or_else(busy)?;
+        let held = HeldLease::new(self, conversation);
+        for pause in pauses() {
+            let (standing, missed) = held.take().await?;
+            if missed.is_none() {
+                return Ok(Turn { standing, held, _claim: claim });
+            }
+            let next = Instant::now() + pause;
+            if next >= until {
+                break;
+            }
+            sleep_until(next).await;
+        }
+        Err(busy())
+    }
+}
+
+impl HeldLease {
+    fn new(store: &Store, conversation: &str) -> Self {
+        let lease = Lease { conversation: conversation.to_owned(), token: store.inner.new_name() };
+        store.inner.claims.hold(&lease);
+        Self { store: store.clone(), lease, given_back: false }
+    }
+
+    /// Tries to take the lease, and looks at the conversation in the same transaction.
+    async fn take(&self) -> Result<(Standing, Option<Miss>), StoreError> {
+        let conversation = self.lease.conversation.as_str();
+        let look = Statement::new(standing::SELECT, [conversation.into()]);
+        let work = Work::Write(vec![self.lease.take(&self.store.inner.settings)], Some(look));
+        let Answer { rows, missed } = self.store.writes()?.ask(work).await?;
+        let mut row = rows.into_iter().next().ok_or_else(|| StoreError::NotFound(conversation.to_owned()))?;
+        Ok((Standing::read(&mut row)?, missed))
+    }
+}
+
+impl Drop for HeldLease {
+    fn drop(&mut self) {
+        self.store.inner.claims.let_go(&self.lease);
+        if let (false, Ok(writes)) = (self.given_back, self.store.writes()) {
+            // Nobody waits: should it fail, the lease ends by itself.
+            drop(writes.leave(Work::Write(vec![self.lease.release()], None)));
+        }
+    }
+}
+
+impl Turn {
+    /// How the conversation stands, with all that this turn has written.
+    pub fn standing(&self) -> &Standing {
+        &self.standing
+    }
+
+    /// Writes something of the turn, which goes on.
+    pub async fn commit(&mut self, write: &TurnWrite) -> Result<(), StoreError> {
+        let plan = write.plan(&self.standing)?;
+        self.perform(plan, &write.notes).await
+    }
+
+    /// Writes the rest of the turn and ends it, in one transaction.
+    pub async fn finish(mut self, write: &TurnWrite) -> Result<Standing, StoreError> {
+        let mut plan = write.plan(&self.standing)?;
+        plan.statements.push(self.held.lease.release());
+        self.perform(plan, &write.notes).await?;
+        self.held.given_back = true;
+        Ok(self.standing.clone())
+    }
+
+    pub(super) async fn perform(&mut self, plan: Plan, notes: &Notes) -> Result<(), StoreError> {
+        match self.held.store.write_with(notes, plan.statements).await? {
+            None => {
+                self.standing = plan.after;
+                Ok(())
+            }
+            Some(_) => Err(StoreError::Conflict(self.standing.conversation.id.clone())),
+        }
+    }
+}

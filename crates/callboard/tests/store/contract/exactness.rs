@@ -1,0 +1,91 @@
+//! What comes out is what went in, letter by letter.
+
+use callboard::store::{Change, NewConversation, NewItem, Notes, Opening, Snapshot, TurnWrite};
+use callboard_core::journal::CallNote;
+
+use super::conversations::new;
+use super::histories::{find, keep, snapshot};
+use super::records::{put, response};
+use super::run::Promise;
+use super::turns::WAIT;
+use crate::databases::{Database, block_on};
+
+pub(super) const PROMISES: &[Promise] = &[
+    ("odd words come back as they were", odd_words),
+    ("digits and the order of members come back as they were", odd_numbers),
+    ("ids that nobody could have given are found by nobody", odd_ids),
+    ("a large turn is written like a small one", large),
+];
+
+const WORDS: &str = "quote ' \" ; -- \\ % _ $1 ?1 :a \u{0} \u{1f600} \u{202e} e\u{301} \r\n\t \u{feff}";
+
+fn odd_words(database: &Database) {
+    let store = database.open();
+    let json = serde_json::to_string(WORDS).unwrap();
+    block_on(async {
+        store.create_conversation(NewConversation { metadata: json.clone(), ..new("conv_1", 1) }).await.unwrap();
+        let turn = store.begin_turn("conv_1", WAIT).await.unwrap();
+        let call = CallNote { call_id: "call_1".to_owned(), result: WORDS.to_owned(), ..CallNote::default() };
+        let write = TurnWrite {
+            opening: Some(Opening { system_prompt: WORDS.to_owned(), state: Some("{}".to_owned()) }),
+            changes: vec![Change { call: call.clone(), state: json.clone() }],
+            items: vec![NewItem { id: "item_1".to_owned(), body: json.clone() }],
+            ..TurnWrite::default()
+        };
+        turn.finish(&write).await.unwrap();
+        let standing = store.standing("conv_1").await.unwrap().unwrap();
+        assert_eq!(standing.conversation.metadata, json);
+        assert_eq!(standing.opening.unwrap().system_prompt, WORDS);
+        assert_eq!(standing.state.unwrap(), json);
+        assert_eq!(store.journal("conv_1", 0, 9).await.unwrap()[0].call, call);
+        assert_eq!(store.item("conv_1", "item_1").await.unwrap().unwrap().body, json);
+        let told = Snapshot { interrupted: Some(WORDS.to_owned()), ..snapshot(WORDS, &json, &["x"]) };
+        keep(&store, "key", None, 1, told.clone()).await;
+        assert_eq!(find(&store, &["key"]).await, Some((0, told)));
+    });
+}
+
+fn odd_numbers(database: &Database) {
+    let store = database.open();
+    let state = r#"{"z":1.0,"a":1e2,"n":123456789012345678901234567890.10,"m":-0,"0":[1E+2]}"#;
+    block_on(async {
+        store.create_conversation(new("conv_1", 1)).await.unwrap();
+        let turn = store.begin_turn("conv_1", WAIT).await.unwrap();
+        let change = Change { call: CallNote::default(), state: state.to_owned() };
+        turn.finish(&TurnWrite { changes: vec![change], ..TurnWrite::default() }).await.unwrap();
+        assert_eq!(store.standing("conv_1").await.unwrap().unwrap().state.as_deref(), Some(state));
+        let replayed = super::journal::replayed(&store, "conv_1").await;
+        let expected: serde_json::Value = serde_json::from_str(state).unwrap();
+        assert_eq!(replayed, expected.to_string());
+    });
+}
+
+fn odd_ids(database: &Database) {
+    let store = database.open();
+    block_on(async {
+        put(&store, response("resp_1", None, 1)).await;
+        for id in ["", "\u{0}", "resp_1\u{0}", "resp_1'", "RESP_1", "resp_1 ", WORDS] {
+            assert_eq!(store.response(id, 0).await.unwrap(), None, "{id:?}");
+            assert_eq!(store.conversation(id).await.unwrap(), None, "{id:?}");
+            assert!(store.begin_turn(id, WAIT).await.is_err(), "{id:?}");
+            assert!(!store.delete_response(id).await.unwrap(), "{id:?}");
+        }
+        assert!(store.response("resp_1", 0).await.unwrap().is_some());
+    });
+}
+
+fn large(database: &Database) {
+    let store = database.open();
+    block_on(async {
+        store.create_conversation(new("conv_1", 1)).await.unwrap();
+        let body = format!("\"{}\"", "x".repeat(1_000_000));
+        let item = |number| NewItem { id: format!("item_{number}"), body: body.clone() };
+        let turn = store.begin_turn("conv_1", WAIT).await.unwrap();
+        let mut big = response("resp_1", None, 1);
+        big.input = body.clone();
+        let notes = Notes { response: Some(big), ..Notes::default() };
+        turn.finish(&TurnWrite { items: (0..60).map(item).collect(), notes, ..TurnWrite::default() }).await.unwrap();
+        assert_eq!(store.item("conv_1", "item_59").await.unwrap().unwrap().body, body);
+        assert_eq!(store.response("resp_1", 0).await.unwrap().unwrap().input, body);
+    });
+}

@@ -1,0 +1,201 @@
+//! Histories of Chat Completions.
+
+use callboard::store::{NewSnapshot, Notes, Snapshot, Store};
+use callboard_core::journal::{CallNote, Entry};
+use serde_json::json;
+
+use super::run::Promise;
+use crate::databases::{Database, block_on};
+
+pub(super) const PROMISES: &[Promise] = &[
+    ("a history is found by its newest known key", newest_key),
+    ("a history that goes on is found with all of its messages", goes_on),
+    ("a history that was edited forks, and both stay what they are", forks),
+    ("a history keeps its journal, also what was undone in it", journal),
+    ("a snapshot that does not fit is passed over", interrupted),
+    ("what nobody waited for is found by whoever looks next", unawaited),
+    ("the same key keeps the newest", same_key),
+    ("a named conversation is found at its end", named),
+    ("a long history is found far back", far_back),
+];
+
+pub(super) fn snapshot(system_prompt: &str, state: &str, messages: &[&str]) -> Snapshot {
+    Snapshot {
+        system_prompt: system_prompt.to_owned(),
+        state: Some(state.to_owned()),
+        messages: messages.iter().map(|text| format!("{{\"content\":\"{text}\"}}")).collect(),
+        ..Snapshot::default()
+    }
+}
+
+pub(super) async fn keep(store: &Store, key: &str, name: Option<&str>, at: i64, snapshot: Snapshot) {
+    let new = NewSnapshot { key: key.to_owned(), name: name.map(str::to_owned), at, snapshot };
+    store.note(&Notes { snapshot: Some(new), ..Notes::default() }).await.unwrap();
+}
+
+/// What is found, without its place, which is the store's own business.
+pub(super) async fn find(store: &Store, keys: &[&str]) -> Option<(usize, Snapshot)> {
+    let keys: Vec<String> = keys.iter().map(|key| (*key).to_owned()).collect();
+    let found = store.find_snapshot(&keys, |_, _| true).await.unwrap();
+    found.map(|(number, snapshot)| (number, Snapshot { place: None, ..snapshot }))
+}
+
+/// The next snapshot of a history that was found.
+async fn follow(store: &Store, key: &str, next: Snapshot) -> Snapshot {
+    let keys = [key.to_owned()];
+    let (_, found) = store.find_snapshot(&keys, |_, _| true).await.unwrap().unwrap();
+    Snapshot { place: found.place, ..next }
+}
+
+fn newest_key(database: &Database) {
+    let store = database.open();
+    block_on(async {
+        assert_eq!(find(&store, &["b", "a"]).await, None);
+        keep(&store, "a", None, 1, snapshot("p", "1", &["x"])).await;
+        assert_eq!(find(&store, &["b", "a"]).await, Some((1, snapshot("p", "1", &["x"]))));
+        keep(&store, "b", None, 1, snapshot("p", "2", &["x", "y"])).await;
+        assert_eq!(find(&store, &["b", "a"]).await, Some((0, snapshot("p", "2", &["x", "y"]))));
+        assert_eq!(find(&store, &[]).await, None);
+    });
+}
+
+fn goes_on(database: &Database) {
+    let store = database.open();
+    block_on(async {
+        keep(&store, "k0", None, 1, snapshot("p", "0", &["0"])).await;
+        let mut messages = vec!["0"];
+        for (number, pair) in [["1", "2"], ["3", "4"], ["5", "6"]].iter().enumerate() {
+            messages.extend(pair);
+            let next = follow(&store, &format!("k{number}"), snapshot("p", "9", &messages)).await;
+            keep(&store, &format!("k{}", number + 1), None, 1, next).await;
+        }
+        assert_eq!(find(&store, &["k3"]).await.unwrap().1, snapshot("p", "9", &["0", "1", "2", "3", "4", "5", "6"]));
+        assert_eq!(find(&store, &["k1"]).await.unwrap().1, snapshot("p", "9", &["0", "1", "2"]));
+        assert_eq!(find(&store, &["k0"]).await.unwrap().1, snapshot("p", "0", &["0"]));
+    });
+}
+
+fn forks(database: &Database) {
+    let store = database.open();
+    block_on(async {
+        keep(&store, "a", None, 1, snapshot("p", "1", &["x"])).await;
+        let one = follow(&store, "a", snapshot("p", "2", &["x", "y"])).await;
+        let other = follow(&store, "a", snapshot("p", "3", &["x", "z"])).await;
+        keep(&store, "b", None, 1, one).await;
+        keep(&store, "c", None, 1, other).await;
+        let further = follow(&store, "c", snapshot("p", "4", &["x", "z", "w"])).await;
+        keep(&store, "d", None, 1, further).await;
+        assert_eq!(find(&store, &["a"]).await.unwrap().1, snapshot("p", "1", &["x"]));
+        assert_eq!(find(&store, &["b"]).await.unwrap().1, snapshot("p", "2", &["x", "y"]));
+        assert_eq!(find(&store, &["c"]).await.unwrap().1, snapshot("p", "3", &["x", "z"]));
+        assert_eq!(find(&store, &["d"]).await.unwrap().1, snapshot("p", "4", &["x", "z", "w"]));
+    });
+}
+
+/// Each snapshot has the journal as it was at its time.
+fn journal(database: &Database) {
+    let store = database.open();
+    let entry = |sequence, undone_by| {
+        let call = CallNote { call_id: format!("call_{sequence}"), at: 1_790_000_000_000, ..CallNote::default() };
+        let entry = Entry::of_call(sequence, call, &json!({"n": 0}), &json!({"n": 1.50})).unwrap();
+        Entry { undone_by, ..entry }
+    };
+    let with = |journal: Vec<Entry>, messages: &[&str]| Snapshot {
+        initial: Some(r#"{"n": 1e2}"#.to_owned()),
+        journal,
+        ..snapshot("p", "1", messages)
+    };
+    let versions = [
+        ("a", with(vec![entry(1, None), entry(2, None)], &["x"])),
+        ("b", with(vec![entry(1, None), entry(2, Some(3)), entry(3, None)], &["x", "y"])),
+        ("c", with(vec![entry(1, None), entry(2, None), entry(3, Some(4)), entry(4, None)], &["x", "y", "z"])),
+    ];
+    block_on(async {
+        let mut before: Option<&str> = None;
+        for (key, version) in &versions {
+            let next = match before {
+                Some(before) => follow(&store, before, version.clone()).await,
+                None => version.clone(),
+            };
+            keep(&store, key, None, 1, next).await;
+            before = Some(key);
+        }
+        let fork = with(vec![entry(1, Some(3)), entry(2, Some(3)), entry(3, None)], &["x", "other"]);
+        let forked = follow(&store, "a", fork.clone()).await;
+        keep(&store, "d", None, 1, forked).await;
+        for (key, version) in versions.iter().chain([&("d", fork)]) {
+            assert_eq!(find(&store, &[key]).await.unwrap().1, *version, "{key}");
+        }
+    });
+}
+
+fn interrupted(database: &Database) {
+    let store = database.open();
+    block_on(async {
+        let told = Snapshot { interrupted: Some("Once upon a time".to_owned()), ..snapshot("p", "2", &["x"]) };
+        keep(&store, "b", None, 1, told).await;
+        keep(&store, "a", None, 1, snapshot("p", "1", &[])).await;
+        let keys = ["b".to_owned(), "a".to_owned()];
+        for (read, expected) in [("Once upon", 0), ("Other", 1)] {
+            let fits = |_, told: Option<&str>| told.is_none_or(|told| told.starts_with(read));
+            let (number, found) = store.find_snapshot(&keys, fits).await.unwrap().unwrap();
+            assert_eq!(number, expected);
+            assert_eq!(found.interrupted.is_some(), expected == 0);
+        }
+        assert_eq!(store.find_snapshot(&keys, |_, _| false).await.unwrap(), None);
+    });
+}
+
+fn unawaited(database: &Database) {
+    let store = database.open();
+    block_on(async {
+        keep(&store, "key 0", None, 1, snapshot("p", "0", &["0"])).await;
+        for number in 0..50 {
+            let next = follow(&store, &format!("key {number}"), snapshot("p", "1", &["0", "1"])).await;
+            let new = NewSnapshot { key: format!("key {}", number + 1), name: None, at: 1, snapshot: next };
+            store.note_unawaited(&Notes { snapshot: Some(new), ..Notes::default() }).unwrap();
+        }
+        assert_eq!(find(&store, &["key 50"]).await.unwrap().1, snapshot("p", "1", &["0", "1"]));
+    });
+}
+
+fn same_key(database: &Database) {
+    let store = database.open();
+    block_on(async {
+        for state in ["1", "2", "3"] {
+            keep(&store, "a", None, 1, snapshot("p", state, &[state])).await;
+        }
+        assert_eq!(find(&store, &["a"]).await.unwrap().1, snapshot("p", "3", &["3"]));
+        let next = follow(&store, "a", snapshot("p", "4", &["3", "4"])).await;
+        keep(&store, "b", None, 1, next).await;
+        keep(&store, "a", None, 1, snapshot("p", "5", &["5"])).await;
+        assert_eq!(find(&store, &["b"]).await.unwrap().1, snapshot("p", "4", &["3", "4"]));
+        assert_eq!(find(&store, &["a"]).await.unwrap().1, snapshot("p", "5", &["5"]));
+    });
+    if !database.is_in_memory() {
+        assert_eq!(database.execute("DELETE FROM chain_parts"), 3, "nothing that is not used is kept");
+    }
+}
+
+fn named(database: &Database) {
+    let store = database.open();
+    block_on(async {
+        assert_eq!(store.named_snapshot("game").await.unwrap(), None);
+        keep(&store, "a", Some("game"), 1, snapshot("p", "1", &["x"])).await;
+        keep(&store, "b", Some("game"), 1, snapshot("p", "2", &["x", "y"])).await;
+        keep(&store, "c", Some("other"), 1, snapshot("p", "3", &[])).await;
+        let found = store.named_snapshot("game").await.unwrap().unwrap();
+        assert_eq!(Snapshot { place: None, ..found }, snapshot("p", "2", &["x", "y"]));
+    });
+}
+
+fn far_back(database: &Database) {
+    let store = database.open();
+    block_on(async {
+        keep(&store, "key 150", None, 1, snapshot("p", "1", &["x"])).await;
+        keep(&store, "key 170", None, 1, snapshot("p", "2", &["x"])).await;
+        let keys: Vec<String> = (0..200).map(|number| format!("key {number}")).collect();
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        assert_eq!(find(&store, &keys).await.map(|(number, _)| number), Some(150));
+    });
+}

@@ -1,0 +1,16 @@
+//! What every store promises, one file for each part of it.
+
+mod conversations;
+mod exactness;
+mod histories;
+mod journal;
+mod opening;
+mod records;
+mod retention;
+mod run;
+mod turns;
+
+pub(crate) use conversations::new;
+pub(crate) use journal::{change, replayed};
+pub(crate) use run::run;
+pub(crate) use turns::WAIT;

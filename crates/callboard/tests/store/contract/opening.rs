@@ -1,0 +1,64 @@
+//! Opening and closing.
+
+use callboard::store::StoreError;
+
+use super::conversations::new;
+use super::run::Promise;
+use crate::databases::{Database, block_on};
+
+pub(super) const PROMISES: &[Promise] = &[
+    ("many processes open a new database at once", at_once),
+    ("what was written is there when it is opened again", again),
+    ("a database of a newer version is refused", newer),
+    ("connections that the server closed are opened again", lost_connections),
+    ("a store can be opened, used and dropped inside a runtime", inside_a_runtime),
+];
+
+fn at_once(database: &Database) {
+    std::thread::scope(|scope| {
+        let opening: Vec<_> = (0..6).map(|_| scope.spawn(|| database.try_open())).collect();
+        for opened in opening {
+            let store = opened.join().unwrap().unwrap();
+            block_on(store.check()).unwrap();
+        }
+    });
+}
+
+fn again(database: &Database) {
+    if database.is_in_memory() {
+        return;
+    }
+    let store = database.open();
+    block_on(store.create_conversation(new("conv_1", 1))).unwrap();
+    drop(store);
+    assert!(block_on(database.open().conversation("conv_1")).unwrap().is_some());
+}
+
+fn newer(database: &Database) {
+    if database.is_in_memory() {
+        return;
+    }
+    drop(database.open());
+    database.execute("UPDATE callboard_schema SET version = version + 1");
+    let refused = database.try_open().map(drop).unwrap_err();
+    assert!(matches!(refused, StoreError::Newer { .. }), "{refused}");
+}
+
+fn inside_a_runtime(database: &Database) {
+    block_on(async {
+        let store = database.open();
+        store.create_conversation(new("conv_1", 1)).await.unwrap();
+        assert!(store.conversation("conv_1").await.unwrap().is_some());
+    });
+}
+
+fn lost_connections(database: &Database) {
+    let Some(name) = &database.schema else { return };
+    let store = database.open();
+    block_on(store.create_conversation(new("conv_1", 1))).unwrap();
+    let others = format!("FROM pg_stat_activity WHERE application_name = '{name}' AND pid <> pg_backend_pid()");
+    assert!(database.execute(&format!("SELECT pg_terminate_backend(pid) {others}")) > 0);
+    while database.execute(&format!("SELECT pid {others}")) > 0 {}
+    assert!(block_on(store.conversation("conv_1")).unwrap().is_some());
+    block_on(store.create_conversation(new("conv_2", 1))).unwrap();
+}

@@ -1,0 +1,114 @@
+//! Responses, traces and counts.
+
+use callboard::store::{Count, Notes, Page, Response, Store, Trace};
+
+use super::run::Promise;
+use crate::databases::{Database, block_on};
+
+pub(super) const PROMISES: &[Promise] = &[
+    ("a response is stored, gets a new body, expires and is deleted", responses),
+    ("responses are followed back to the first", chains),
+    ("traces are listed newest first, page by page", traces),
+    ("counts add up, also from many threads at once", counts),
+];
+
+pub(super) fn response(id: &str, previous: Option<&str>, at: i64) -> Response {
+    Response {
+        id: id.to_owned(),
+        owner: "someone".to_owned(),
+        conversation: None,
+        previous: previous.map(str::to_owned),
+        created_at: at,
+        expires_at: None,
+        body: format!("{{\"id\":\"{id}\"}}"),
+        input: "[]".to_owned(),
+    }
+}
+
+pub(super) async fn put(store: &Store, response: Response) {
+    store.note(&Notes { response: Some(response), ..Notes::default() }).await.unwrap();
+}
+
+pub(super) fn trace(number: i64, at: i64) -> Trace {
+    Trace { id: format!("trace_{number}"), conversation: None, created_at: at, body: "{}".to_owned() }
+}
+
+fn responses(database: &Database) {
+    let store = database.open();
+    block_on(async {
+        let first = Response { conversation: Some("conv_1".to_owned()), ..response("resp_1", None, 5) };
+        put(&store, first.clone()).await;
+        assert_eq!(store.response("resp_1", 9).await.unwrap(), Some(first.clone()));
+        let done = Response { body: "{\"status\":\"completed\"}".to_owned(), expires_at: Some(20), ..first };
+        put(&store, done.clone()).await;
+        assert_eq!(store.response("resp_1", 19).await.unwrap(), Some(done));
+        assert_eq!(store.response("resp_1", 20).await.unwrap(), None);
+        assert!(store.delete_response("resp_1").await.unwrap());
+        assert!(!store.delete_response("resp_1").await.unwrap());
+        assert_eq!(store.response("resp_1", 9).await.unwrap(), None);
+    });
+}
+
+fn chains(database: &Database) {
+    let store = database.open();
+    block_on(async {
+        put(&store, response("resp_1", None, 1)).await;
+        put(&store, response("resp_2", Some("resp_1"), 2)).await;
+        put(&store, response("resp_3", Some("resp_2"), 3)).await;
+        put(&store, response("resp_4", Some("resp_2"), 4)).await;
+        let chain = async |id: &str, most| {
+            let chain = store.response_chain(id, most, 0).await.unwrap();
+            chain.into_iter().map(|response| response.id).collect::<Vec<_>>()
+        };
+        assert_eq!(chain("resp_3", 100).await, ["resp_1", "resp_2", "resp_3"]);
+        assert_eq!(chain("resp_4", 100).await, ["resp_1", "resp_2", "resp_4"]);
+        assert_eq!(chain("resp_4", 2).await, ["resp_2", "resp_4"]);
+        assert_eq!(chain("resp_9", 100).await, [""; 0]);
+        store.delete_response("resp_1").await.unwrap();
+        assert_eq!(chain("resp_3", 100).await, ["resp_2", "resp_3"]);
+    });
+}
+
+fn traces(database: &Database) {
+    let store = database.open();
+    block_on(async {
+        for (number, at) in [(1, 1), (2, 2), (3, 2), (4, 3)] {
+            store.note(&Notes { trace: Some(trace(number, at)), ..Notes::default() }).await.unwrap();
+        }
+        assert_eq!(store.trace("trace_2").await.unwrap(), Some(trace(2, 2)));
+        assert_eq!(store.trace("trace_9").await.unwrap(), None);
+        let page = Page { behind: None, limit: 2 };
+        assert_eq!(store.traces(&page).await.unwrap(), [trace(4, 3), trace(3, 2)]);
+        let page = Page { behind: Some((2, "trace_3".to_owned())), limit: 9 };
+        assert_eq!(store.traces(&page).await.unwrap(), [trace(2, 2), trace(1, 1)]);
+    });
+}
+
+fn counts(database: &Database) {
+    const THREADS: i64 = 4;
+    const TIMES: i64 = 25;
+    let store = database.open();
+    let count = |day, name: &str, amount| Count {
+        day,
+        played_by: "narrator".to_owned(),
+        model: "m".to_owned(),
+        name: name.to_owned(),
+        amount,
+    };
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let store = store.clone();
+            scope.spawn(move || {
+                for _ in 0..TIMES {
+                    let mut counts = vec![count(1, "turns", 1), count(1, "repaired", 2), count(2, "turns", 3)];
+                    counts.rotate_left(thread as usize % 3);
+                    block_on(store.note(&Notes { counts, ..Notes::default() })).unwrap();
+                }
+            });
+        }
+    });
+    let times = THREADS * TIMES;
+    let expected = [count(1, "repaired", 2 * times), count(1, "turns", times), count(2, "turns", 3 * times)];
+    assert_eq!(block_on(store.counts(0)).unwrap(), expected);
+    assert_eq!(block_on(store.counts(2)).unwrap(), expected[2..]);
+}

@@ -1,0 +1,85 @@
+//! What is forgotten.
+
+use callboard::store::{ItemPage, Keep, Notes, Pruned, Response, Retention, TurnWrite};
+
+use super::conversations::{new, new_items};
+use super::histories::{find, keep, snapshot};
+use super::records::{put, response, trace};
+use super::run::Promise;
+use super::turns::WAIT;
+use crate::databases::{Database, block_on};
+
+pub(super) const PROMISES: &[Promise] = &[
+    ("nothing is forgotten unless it is said", nothing),
+    ("the old is forgotten, and all that belongs to it", by_age),
+    ("the surplus is forgotten, oldest first, in as many batches as it takes", by_number),
+];
+
+const DAY: i64 = 24 * 60 * 60 * 1000;
+const NOW: i64 = 100 * DAY;
+
+fn days(days: u32) -> Keep {
+    Keep { days: Some(days), most: None }
+}
+
+fn most(most: u32) -> Keep {
+    Keep { days: None, most: Some(most) }
+}
+
+fn nothing(database: &Database) {
+    let store = database.open();
+    block_on(async {
+        store.create_conversation(new("conv_1", 0)).await.unwrap();
+        put(&store, response("resp_1", None, 0)).await;
+        put(&store, Response { expires_at: Some(NOW - 1), ..response("resp_2", None, 0) }).await;
+        let pruned = store.prune(&Retention::default(), NOW).await.unwrap();
+        assert_eq!(pruned, Pruned { responses: 1, ..Pruned::default() });
+        assert!(store.conversation("conv_1").await.unwrap().is_some());
+        assert!(store.response("resp_1", 0).await.unwrap().is_some());
+        assert_eq!(store.response("resp_2", 0).await.unwrap(), None);
+    });
+}
+
+fn by_age(database: &Database) {
+    let store = database.open();
+    block_on(async {
+        for (id, at) in [("conv_old", NOW - 8 * DAY), ("conv_new", NOW - 6 * DAY)] {
+            store.create_conversation(new(id, at - DAY)).await.unwrap();
+            let turn = store.begin_turn(id, WAIT).await.unwrap();
+            turn.finish(&TurnWrite { at, items: new_items(0..2), ..TurnWrite::default() }).await.unwrap();
+            put(&store, response(&id.replace("conv", "resp"), None, at)).await;
+        }
+        keep(&store, "a", Some("game"), NOW - 8 * DAY, snapshot("p", "1", &["x"])).await;
+        keep(&store, "b", None, NOW - 6 * DAY, snapshot("p", "2", &["y"])).await;
+        store.note(&Notes { trace: Some(trace(1, NOW - 8 * DAY)), ..Notes::default() }).await.unwrap();
+        let all = Retention { conversations: days(7), responses: days(7), snapshots: days(7), traces: days(7) };
+        let pruned = store.prune(&all, NOW).await.unwrap();
+        assert_eq!(pruned, Pruned { conversations: 1, responses: 1, snapshots: 1, traces: 1 });
+        let page = ItemPage { after: None, descending: false, limit: 9 };
+        assert_eq!(store.conversation("conv_old").await.unwrap(), None);
+        assert_eq!(store.items("conv_old", page).await.unwrap(), []);
+        assert_eq!(store.items("conv_new", page).await.unwrap().len(), 2);
+        assert_eq!(store.response("resp_old", 0).await.unwrap(), None);
+        assert!(store.response("resp_new", 0).await.unwrap().is_some());
+        assert_eq!(find(&store, &["a"]).await, None);
+        assert_eq!(store.named_snapshot("game").await.unwrap(), None);
+        assert!(find(&store, &["b"]).await.is_some());
+        assert_eq!(store.prune(&all, NOW).await.unwrap(), Pruned::default());
+    });
+    if !database.is_in_memory() {
+        assert_eq!(database.execute("DELETE FROM chain_parts"), 1);
+    }
+}
+
+fn by_number(database: &Database) {
+    let store = database.open();
+    block_on(async {
+        for number in 0..250 {
+            store.note(&Notes { trace: Some(trace(number, number)), ..Notes::default() }).await.unwrap();
+        }
+        let retention = Retention { traces: most(3), ..Retention::default() };
+        assert_eq!(store.prune(&retention, NOW).await.unwrap(), Pruned { traces: 247, ..Pruned::default() });
+        assert!(store.trace("trace_247").await.unwrap().is_some());
+        assert_eq!(store.trace("trace_246").await.unwrap(), None);
+    });
+}

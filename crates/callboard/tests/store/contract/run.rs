@@ -1,0 +1,29 @@
+//! Runs all promises on one kind of database, each on a new one, and tells all that are broken.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::{conversations, exactness, histories, journal, opening, records, retention, turns};
+use crate::databases::{Database, Kind};
+
+pub(super) type Promise = (&'static str, fn(&Database));
+
+pub(crate) fn run(kind: &Kind) {
+    let all = [
+        conversations::PROMISES,
+        exactness::PROMISES,
+        histories::PROMISES,
+        journal::PROMISES,
+        opening::PROMISES,
+        records::PROMISES,
+        retention::PROMISES,
+        turns::PROMISES,
+    ];
+    let mut broken = Vec::new();
+    for (name, promise) in all.into_iter().flatten() {
+        let database = Database::new(kind);
+        if catch_unwind(AssertUnwindSafe(|| promise(&database))).is_err() {
+            broken.push(*name);
+        }
+    }
+    assert!(broken.is_empty(), "broken: {broken:#?}");
+}

@@ -1,0 +1,227 @@
+//! Turns: one at a time, whole or not at all.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use callboard::store::{Count, ItemPage, Notes, Response, Store, StoreError, TurnWrite};
+
+use super::conversations::{new, new_items};
+use super::journal::change;
+use super::run::Promise;
+use crate::databases::{Database, block_on};
+
+pub(crate) const WAIT: Duration = Duration::from_secs(30);
+const SHORT: Duration = Duration::from_millis(50);
+
+pub(super) const PROMISES: &[Promise] = &[
+    ("a second turn waits, and is told when it waited too long", one_at_a_time),
+    ("a turn of another process waits too", two_processes),
+    ("a turn that is dropped writes nothing and blocks nobody", dropped),
+    ("a turn of a conversation that does not exist is refused", not_found),
+    ("a turn whose conversation was deleted writes nothing at all", deleted_meanwhile),
+    ("a lease of a process that died ends by itself", dead_process),
+    ("a turn that lost its lease is refused, and nothing of it is stored", lost_lease),
+    ("a long turn keeps its lease", long_turn),
+    ("several writes of one turn follow each other", several_writes),
+    ("turns from many threads and runtimes are all written, in order", many_threads),
+];
+
+fn write(ids: std::ops::Range<usize>) -> TurnWrite {
+    TurnWrite { at: 2, items: new_items(ids), ..TurnWrite::default() }
+}
+
+async fn ids(store: &Store, conversation: &str) -> Vec<String> {
+    let page = ItemPage { after: None, descending: false, limit: 10_000 };
+    store.items(conversation, page).await.unwrap().into_iter().map(|item| item.id).collect()
+}
+
+fn one_at_a_time(database: &Database) {
+    let store = database.open();
+    block_on(async {
+        store.create_conversation(new("conv_1", 1)).await.unwrap();
+        store.create_conversation(new("conv_2", 1)).await.unwrap();
+        let first = store.begin_turn("conv_1", WAIT).await.unwrap();
+        let busy = store.begin_turn("conv_1", SHORT).await.unwrap_err();
+        assert_eq!(busy, StoreError::Busy { conversation: "conv_1".to_owned(), waited: SHORT });
+        drop(store.begin_turn("conv_2", SHORT).await.unwrap());
+        let finished = async { first.finish(&write(0..1)).await.unwrap() };
+        let (_, second) = tokio::join!(finished, store.begin_turn("conv_1", WAIT));
+        let second = second.unwrap();
+        assert_eq!(second.standing().conversation.version, 1);
+        second.finish(&write(1..2)).await.unwrap();
+        assert_eq!(ids(&store, "conv_1").await, ["item_0", "item_1"]);
+    });
+}
+
+fn two_processes(database: &Database) {
+    if database.is_in_memory() {
+        return;
+    }
+    let (here, there) = (database.open(), database.open());
+    block_on(async {
+        here.create_conversation(new("conv_1", 1)).await.unwrap();
+        let first = here.begin_turn("conv_1", WAIT).await.unwrap();
+        let busy = there.begin_turn("conv_1", SHORT).await.unwrap_err();
+        assert_eq!(busy, StoreError::Busy { conversation: "conv_1".to_owned(), waited: SHORT });
+        let finished = async { first.finish(&write(0..1)).await.unwrap() };
+        let (_, second) = tokio::join!(finished, there.begin_turn("conv_1", WAIT));
+        let second = second.unwrap();
+        assert_eq!(second.standing().conversation.next_position, 1);
+        second.finish(&write(1..2)).await.unwrap();
+        assert_eq!(ids(&here, "conv_1").await, ["item_0", "item_1"]);
+    });
+}
+
+fn dropped(database: &Database) {
+    let store = database.open();
+    block_on(async {
+        store.create_conversation(new("conv_1", 1)).await.unwrap();
+        drop(store.begin_turn("conv_1", WAIT).await.unwrap());
+        let next = store.begin_turn("conv_1", WAIT).await.unwrap();
+        assert_eq!(next.standing().conversation.version, 0);
+        drop(next);
+    });
+    if !database.is_in_memory() {
+        let other = database.open();
+        block_on(async { drop(other.begin_turn("conv_1", WAIT).await.unwrap()) });
+    }
+}
+
+fn not_found(database: &Database) {
+    let store = database.open();
+    let missing = block_on(store.begin_turn("conv_1", WAIT)).unwrap_err();
+    assert_eq!(missing, StoreError::NotFound("conv_1".to_owned()));
+}
+
+fn full_write() -> TurnWrite {
+    let response =
+        Response { id: "resp_1".to_owned(), body: "{}".to_owned(), input: "[]".to_owned(), ..Response::default() };
+    let count = Count { day: 1, played_by: String::new(), model: "m".to_owned(), name: "turns".to_owned(), amount: 1 };
+    TurnWrite {
+        changes: vec![change(1, r#"{"a":1}"#)],
+        notes: Notes { response: Some(response), counts: vec![count], ..Notes::default() },
+        ..write(0..2)
+    }
+}
+
+/// Nothing of `full_write` is there.
+async fn assert_nothing(store: &Store) {
+    assert_eq!(ids(store, "conv_1").await, [""; 0]);
+    assert_eq!(store.journal("conv_1", 0, 10).await.unwrap(), []);
+    assert_eq!(store.response("resp_1", 0).await.unwrap(), None);
+    assert_eq!(store.counts(0).await.unwrap(), []);
+}
+
+fn deleted_meanwhile(database: &Database) {
+    let store = database.open();
+    block_on(async {
+        store.create_conversation(new("conv_1", 1)).await.unwrap();
+        let turn = store.begin_turn("conv_1", WAIT).await.unwrap();
+        store.delete_conversation("conv_1").await.unwrap();
+        let refused = turn.finish(&full_write()).await;
+        assert_eq!(refused.unwrap_err(), StoreError::Conflict("conv_1".to_owned()));
+        assert_nothing(&store).await;
+        store.create_conversation(new("conv_1", 1)).await.unwrap();
+        let turn = store.begin_turn("conv_1", WAIT).await.unwrap();
+        turn.finish(&full_write()).await.unwrap();
+        assert_eq!(ids(&store, "conv_1").await.len(), 2);
+        assert_eq!(store.journal("conv_1", 0, 10).await.unwrap().len(), 1);
+        assert!(store.response("resp_1", 0).await.unwrap().is_some());
+        assert_eq!(store.counts(0).await.unwrap().len(), 1);
+    });
+}
+
+fn dead_process(database: &Database) {
+    if database.is_in_memory() {
+        return;
+    }
+    let store = database.open();
+    block_on(store.create_conversation(new("conv_1", 1))).unwrap();
+    let length = Duration::from_millis(400);
+    let end = SystemTime::now().duration_since(UNIX_EPOCH).unwrap() + length;
+    let lease = format!("INSERT INTO turn_leases VALUES ('conv_1', 'dead', 'token', {})", end.as_millis());
+    let start = Instant::now();
+    assert_eq!(database.execute(&lease), 1);
+    drop(block_on(store.begin_turn("conv_1", WAIT)).unwrap());
+    assert!(start.elapsed() < WAIT);
+    assert!(SystemTime::now().duration_since(UNIX_EPOCH).unwrap() >= end - Duration::from_millis(1));
+}
+
+fn lost_lease(database: &Database) {
+    if database.is_in_memory() {
+        return;
+    }
+    let (here, there) = (database.open(), database.open());
+    block_on(here.create_conversation(new("conv_1", 1))).unwrap();
+    let slow = block_on(here.begin_turn("conv_1", WAIT)).unwrap();
+    assert_eq!(database.execute("DELETE FROM turn_leases"), 1);
+    let quick = block_on(there.begin_turn("conv_1", WAIT)).unwrap();
+    block_on(quick.finish(&TurnWrite { at: 3, ..TurnWrite::default() })).unwrap();
+    let refused = block_on(slow.finish(&full_write()));
+    assert_eq!(refused.unwrap_err(), StoreError::Conflict("conv_1".to_owned()));
+    block_on(assert_nothing(&here));
+}
+
+/// Another process asks for twice the length of a lease, and does not get it.
+fn long_turn(database: &Database) {
+    if database.is_in_memory() {
+        return;
+    }
+    let (here, there) = (database.open(), database.open());
+    block_on(async {
+        here.create_conversation(new("conv_1", 1)).await.unwrap();
+        let turn = here.begin_turn("conv_1", WAIT).await.unwrap();
+        let wait = Duration::from_millis(1300);
+        assert!(matches!(there.begin_turn("conv_1", wait).await, Err(StoreError::Busy { .. })));
+        turn.finish(&write(0..1)).await.unwrap();
+    });
+}
+
+fn several_writes(database: &Database) {
+    let store = database.open();
+    block_on(async {
+        store.create_conversation(new("conv_1", 1)).await.unwrap();
+        let mut turn = store.begin_turn("conv_1", WAIT).await.unwrap();
+        turn.commit(&write(0..2)).await.unwrap();
+        turn.commit(&TurnWrite { changes: vec![change(1, r#"{"a":1}"#)], ..write(2..3) }).await.unwrap();
+        assert_eq!(ids(&store, "conv_1").await, ["item_0", "item_1", "item_2"]);
+        let end = turn.finish(&write(3..4)).await.unwrap();
+        assert_eq!((end.conversation.version, end.conversation.next_position), (3, 4));
+        assert_eq!(store.standing("conv_1").await.unwrap(), Some(end));
+    });
+}
+
+fn many_threads(database: &Database) {
+    const THREADS: usize = 4;
+    const TURNS: usize = 40;
+    const CONVERSATIONS: usize = 3;
+    let store = database.open();
+    for number in 0..CONVERSATIONS {
+        block_on(store.create_conversation(new(&format!("conv_{number}"), 1))).unwrap();
+    }
+    let clock = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let (store, clock) = (store.clone(), &clock);
+            scope.spawn(move || {
+                block_on(async {
+                    for turn in 0..TURNS {
+                        let conversation = format!("conv_{}", (thread + turn) % CONVERSATIONS);
+                        let playing = store.begin_turn(&conversation, WAIT).await.unwrap();
+                        let time = clock.fetch_add(1, Ordering::SeqCst) as usize;
+                        playing.finish(&write(time..time + 1)).await.unwrap();
+                    }
+                });
+            });
+        }
+    });
+    let mut all = Vec::new();
+    for number in 0..CONVERSATIONS {
+        let ids = block_on(ids(&store, &format!("conv_{number}")));
+        let times: Vec<usize> = ids.iter().map(|id| id.strip_prefix("item_").unwrap().parse().unwrap()).collect();
+        assert!(times.is_sorted(), "{times:?}");
+        all.extend(times);
+    }
+    all.sort_unstable();
+    assert_eq!(all, (0..THREADS * TURNS).collect::<Vec<_>>());
+}

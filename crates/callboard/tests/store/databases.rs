@@ -1,0 +1,133 @@
+//! Databases for tests: each is new and empty, and gone when the test is over.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use callboard::store::{Address, Store, StoreError, StoreSettings};
+
+static NUMBER: AtomicU64 = AtomicU64::new(0);
+
+fn new_name(word: &str) -> String {
+    format!("callboard_{word}_{}_{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed))
+}
+
+/// What databases are made of.
+pub(crate) enum Kind {
+    Memory,
+    File,
+    Postgres(Server),
+}
+
+/// A PostgreSQL that ends with this process at the latest.
+pub(crate) struct Server {
+    url: String,
+    folder: Option<PathBuf>,
+}
+
+impl Server {
+    /// The one that `CALLBOARD_TEST_POSTGRES` names, or a new one.
+    pub(crate) fn start() -> Self {
+        if let Ok(url) = std::env::var("CALLBOARD_TEST_POSTGRES") {
+            return Self { url, folder: None };
+        }
+        let folder = std::env::temp_dir().join(new_name("cluster"));
+        let start =
+            Command::new(script()).arg("start").arg(&folder).arg(std::process::id().to_string()).output().unwrap();
+        assert!(start.status.success(), "{}", String::from_utf8_lossy(&start.stderr));
+        Self { url: String::from_utf8(start.stdout).unwrap().trim().to_owned(), folder: Some(folder) }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(folder) = &self.folder {
+            let _ = Command::new(script()).arg("stop").arg(folder).stdout(Stdio::null()).status();
+        }
+    }
+}
+
+fn script() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/postgres")
+}
+
+/// An empty database.
+pub(crate) struct Database {
+    pub address: String,
+    folder: Option<PathBuf>,
+    /// On a server: what its tables live in, and what its connections are called.
+    pub(crate) schema: Option<String>,
+}
+
+impl Database {
+    pub(crate) fn new(kind: &Kind) -> Self {
+        match kind {
+            Kind::Memory => Self { address: "sqlite::memory:".to_owned(), folder: None, schema: None },
+            Kind::File => {
+                let folder = std::env::temp_dir().join(new_name("store"));
+                std::fs::create_dir(&folder).unwrap();
+                let address = format!("sqlite:{}", folder.join("store.db").display());
+                Self { address, folder: Some(folder), schema: None }
+            }
+            Kind::Postgres(server) => {
+                let schema = new_name("schema");
+                postgres(&server.url, &format!("CREATE SCHEMA {schema}")).unwrap();
+                let address = format!("{}?options=-c%20search_path%3D{schema}&application_name={schema}", server.url);
+                Self { address, folder: None, schema: Some(schema) }
+            }
+        }
+    }
+
+    pub(crate) fn is_in_memory(&self) -> bool {
+        self.address == "sqlite::memory:"
+    }
+
+    pub(crate) fn open(&self) -> Store {
+        self.try_open().unwrap()
+    }
+
+    pub(crate) fn try_open(&self) -> Result<Store, StoreError> {
+        open(&self.address, &new_name("instance"))
+    }
+
+    /// Does something behind the store's back.
+    pub(crate) fn execute(&self, sql: &str) -> u64 {
+        match Address::read(&self.address).unwrap() {
+            Address::Memory => panic!("a database in memory has no back"),
+            Address::Postgres(url) => postgres(&url, sql).unwrap(),
+            Address::File { path, .. } => {
+                let connection = rusqlite::Connection::open(path).unwrap();
+                connection.busy_timeout(Duration::from_secs(10)).unwrap();
+                connection.execute(sql, []).unwrap() as u64
+            }
+        }
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        if let Some(folder) = &self.folder {
+            let _ = std::fs::remove_dir_all(folder);
+        }
+    }
+}
+
+/// Opens a store as a process of that name, with leases that end soon.
+pub(crate) fn open(address: &str, instance: &str) -> Result<Store, StoreError> {
+    let settings = StoreSettings { lease: Duration::from_millis(600), ..StoreSettings::new(instance) };
+    Store::open(&Address::read(address)?, settings)
+}
+
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+fn postgres(url: &str, sql: &str) -> Result<u64, tokio_postgres::Error> {
+    block_on(async {
+        let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await?;
+        let (outcome, ended) = tokio::join!(async move { client.execute(sql, &[]).await }, connection,);
+        ended?;
+        outcome
+    })
+}
