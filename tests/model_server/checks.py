@@ -233,7 +233,7 @@ CHECKS = [
     (a_client_that_leaves_stops_the_model, None),
     (what_was_learned_is_shown, None),
     (a_format_that_it_does_not_know_is_learned, VALIDATION_500),
-    (a_named_function, TWO_PLACES),
+    (a_named_function, None),
     (null_content_beside_a_call_is_learned, NULL_CONTENT),
     (a_stream_that_fails_does_not_hurt_the_next_request, STALE),
 ]

@@ -12,5 +12,6 @@ pub mod random;
 pub mod server;
 pub mod session;
 pub mod stage;
+pub mod store;
 pub mod telemetry;
 pub mod upstream;

@@ -11,6 +11,7 @@ const OWNERS: &[&str] = &[
     "crates/callboard-python/src/backstage/thread.rs",
     "crates/callboard/src/author/prompt.rs",
     "crates/callboard/src/server.rs",
+    "crates/callboard/src/store/threads.rs",
 ];
 
 const SPAWNERS: &[&str] = &[

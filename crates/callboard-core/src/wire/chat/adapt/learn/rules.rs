@@ -160,6 +160,7 @@ fn tools(Complaint { words, path, .. }: &Complaint, sent: &Sent<'_>) -> Option<Q
     let named =
         any(words, &["tool use", "tool calling", "tool calls", "tool-calling", "function call", "functions are"]);
     let named = named || words.starts_with("tools ") || fields::names(words, "tools") || path.as_slice() == ["tools"];
-    let other = any(words, &["parallel", "tool_choice", "type of tool", "tool type"]);
+    // A list of validation errors names every field in sight; what it refuses is said by the rules before this one.
+    let other = any(words, &["parallel", "tool_choice", "type of tool", "tool type", "input should be"]);
     (named && !other && refuses(words)).then_some(Quirk::Tools)
 }

@@ -1,0 +1,50 @@
+//! The store's contract, run on SQLite in a file, on SQLite in memory and on a PostgreSQL of our own.
+//!
+//! One list of promises holds for all of them; what follows a crash is tested with processes that are really killed.
+
+#[cfg(test)]
+mod contract;
+#[cfg(test)]
+mod crash;
+#[cfg(test)]
+mod databases;
+#[cfg(test)]
+mod movement;
+
+#[cfg(test)]
+use databases::{Kind, Server};
+
+#[test]
+fn the_contract_holds_on_sqlite_in_a_file() {
+    contract::run(&Kind::File);
+}
+
+#[test]
+fn the_contract_holds_on_sqlite_in_memory() {
+    contract::run(&Kind::Memory);
+}
+
+#[test]
+fn the_contract_holds_on_postgres() {
+    contract::run(&Kind::Postgres(Server::start()));
+}
+
+#[test]
+fn kills_lose_nothing_on_sqlite() {
+    crash::run(&Kind::File);
+}
+
+#[test]
+fn kills_lose_nothing_on_postgres() {
+    crash::run(&Kind::Postgres(Server::start()));
+}
+
+#[test]
+fn conversations_move_between_two_stores_on_sqlite() {
+    movement::run(&Kind::File);
+}
+
+#[test]
+fn conversations_move_between_two_stores_on_postgres() {
+    movement::run(&Kind::Postgres(Server::start()));
+}
