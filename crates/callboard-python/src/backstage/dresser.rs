@@ -11,6 +11,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::member::Role;
+use super::member::{MOST_MISSES, PAUSE};
 use super::obituaries::Obituary;
 use super::process::Process;
 use super::protocol::{Dress, Event, FoundProblem};
@@ -47,9 +48,7 @@ pub(crate) struct Dressed {
 pub(crate) async fn dress(stage: &Rc<Stage>, role: &Role) -> Result<Dressed, LoadFailure> {
     let closed = |_| StageFailure::Closed;
     let _turn = stage.imports.acquire().await.map_err(closed)?;
-    let root = stage.root().await.map_err(|error| StageFailure::NotStarted(error.to_string()))?;
-    let lines = stage.fork(&root, &role.id, None).await?;
-    let mut dresser = Dresser::meet(stage, lines).await?;
+    let mut dresser = forked(stage, role).await?;
     let limit = stage.settings.limits.import;
     let order = Dress { id: &role.id, path: &role.path, source: role.source.as_deref() };
     let loading = async {
@@ -67,6 +66,26 @@ pub(crate) async fn dress(stage: &Rc<Stage>, role: &Role) -> Result<Dressed, Loa
         Ok(Ok(None) | Err(_)) => Err(dresser.crashed(role).await),
         Err(_) => Err(dresser.timed_out(role, limit).await),
     }
+}
+
+/// A new process for the file. The root may just have been lost, and be replaced by the time it is asked again.
+async fn forked(stage: &Rc<Stage>, role: &Role) -> Result<Dresser, StageFailure> {
+    let mut misses = 0;
+    loop {
+        match try_to_fork(stage, role).await {
+            Err(StageFailure::NotStarted(_)) if misses < MOST_MISSES => {
+                misses += 1;
+                tokio::time::sleep(PAUSE * misses).await;
+            }
+            result => return result,
+        }
+    }
+}
+
+async fn try_to_fork(stage: &Rc<Stage>, role: &Role) -> Result<Dresser, StageFailure> {
+    let root = stage.root().await.map_err(|error| StageFailure::NotStarted(error.to_string()))?;
+    let lines = stage.fork(&root, &role.id, None).await?;
+    Dresser::meet(stage, lines).await
 }
 
 impl Dresser {

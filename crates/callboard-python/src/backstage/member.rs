@@ -37,6 +37,10 @@ pub(crate) struct Casting {
 pub(crate) type Cast = (Box<Manifest>, mpsc::UnboundedSender<Job>);
 
 /// The way to a running dresser. It leaves when this is dropped.
+/// How often a worker is tried for before a job is given up, and how long to wait in between.
+pub(super) const MOST_MISSES: u32 = 4;
+pub(super) const PAUSE: std::time::Duration = std::time::Duration::from_millis(10);
+
 struct DresserLink {
     sender: Sender,
     leave: oneshot::Sender<()>,
@@ -49,6 +53,8 @@ struct Member {
     queue: Rc<Queue>,
     jobs: mpsc::UnboundedReceiver<Job>,
     workers: usize,
+    /// Workers in a row that never started.
+    misses: u32,
     departures: (mpsc::UnboundedSender<Departure>, mpsc::UnboundedReceiver<Departure>),
 }
 
@@ -74,7 +80,7 @@ impl Member {
     fn new(stage: Rc<Stage>, role: Role, dresser: Dresser, jobs: mpsc::UnboundedReceiver<Job>) -> Self {
         let dresser = Some(start(dresser));
         let departures = mpsc::unbounded_channel();
-        Self { queue: stage.queue(), stage, role, dresser, jobs, workers: 0, departures }
+        Self { queue: stage.queue(), stage, role, dresser, jobs, workers: 0, misses: 0, departures }
     }
 
     async fn serve(mut self) {
@@ -97,8 +103,16 @@ impl Member {
     async fn note_departure(&mut self, departure: Departure) {
         self.workers = self.workers.saturating_sub(1);
         match departure {
-            Departure::Dismissed => {}
-            Departure::Lost => self.start_worker().await,
+            Departure::Dismissed => self.misses = 0,
+            Departure::Lost => {
+                self.misses = 0;
+                self.start_worker().await;
+            }
+            // What forks it may just have been lost, and be replaced by the time it is asked again.
+            Departure::NeverStarted(_) if self.misses < MOST_MISSES => {
+                self.misses += 1;
+                tokio::time::sleep(PAUSE * self.misses).await;
+            }
             Departure::NeverStarted(failure) => {
                 tracing::warn!(character = self.role.id, %failure, "a worker could not be started");
                 // One job is given up for each, so that a character that can never start does not try forever.
