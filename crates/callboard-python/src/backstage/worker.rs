@@ -176,7 +176,8 @@ impl Worker {
     /// Where all workers are busy and calls are short, the next jobs are sent before the last is answered: then a
     /// worker need not sleep and be woken in between.
     async fn look_ahead(&mut self, queue: &Queue) {
-        while self.sent.len() < SENT_AT_ONCE && self.pace < SHORT {
+        // Jobs that a starting worker will take are left to it: calls of one reply shall run at the same time.
+        while self.sent.len() < SENT_AT_ONCE && self.pace < SHORT && queue.lacks_workers() {
             let Some(job) = queue.take_small(SMALL) else { return };
             self.send(job).await;
         }
