@@ -13,8 +13,10 @@ use metrics_exporter_prometheus::PrometheusHandle;
 
 use crate::config::{Settings, UpstreamSettings};
 use crate::http::Keys;
+use crate::random;
 use crate::server;
 use crate::stage::{self, Cast, Conversations};
+use crate::store::{Address, Keep, Retention, Store, StoreSettings};
 use crate::telemetry;
 use crate::upstream::{Alias, Client, Tls, Upstream, Upstreams, local_servers};
 
@@ -32,8 +34,10 @@ pub struct App {
     pub metrics: PrometheusHandle,
     /// The characters.
     pub cast: Arc<Cast>,
-    /// What is remembered of conversations with them.
-    pub conversations: Arc<Conversations>,
+    /// What lasts.
+    pub store: Store,
+    /// What is remembered of conversations in Chat Completions.
+    pub conversations: Conversations,
     /// Requests being answered, all threads together.
     pub in_flight: Arc<AtomicUsize>,
     tls: Tls,
@@ -48,17 +52,31 @@ impl App {
         let mut upstreams = settings.upstreams.iter().map(upstream).collect::<anyhow::Result<Vec<_>>>()?;
         upstreams.push(Upstream::rehearsal(upstreams.is_empty()));
         let needs_tls = upstreams.iter().any(|upstream| upstream.url.starts_with("https:"));
+        let store = open_store(&settings)?;
         Ok(Self {
             tools: ToolCache::new(schema_limits),
             upstreams: Upstreams::new(upstreams),
             keys: Keys::new(settings.api_keys.iter().map(|key| key.expose().to_owned())),
             metrics: telemetry::metrics::start().context("metrics cannot be started")?,
             cast: Arc::new(Cast::new(settings.characters.clone(), company(&settings, stage::terminal()))),
-            conversations: Arc::new(Conversations::new(settings.stage.conversations)),
+            conversations: Conversations::new(store.clone()),
+            store,
             in_flight: Arc::default(),
             tls: Tls::load(needs_tls).context("the system's certificates cannot be loaded")?,
             settings,
         })
+    }
+
+    /// How long things are kept.
+    pub fn retention(&self) -> Retention {
+        let days = |days: usize| Keep { days: u32::try_from(days).ok().filter(|days| *days > 0), most: None };
+        let keep = &self.settings.keep;
+        Retention {
+            conversations: days(keep.conversation_days),
+            responses: days(keep.response_days),
+            snapshots: days(keep.history_days),
+            traces: days(keep.trace_days),
+        }
     }
 
     /// A pool of connections for one thread.
@@ -66,6 +84,13 @@ impl App {
         let timeouts = &self.settings.timeouts;
         Client::new(&self.tls, timeouts.connect, timeouts.first_byte)
     }
+}
+
+/// Opens what lasts.
+pub fn open_store(settings: &Settings) -> anyhow::Result<Store> {
+    let address = Address::read(settings.store.expose())?;
+    Store::open(&address, StoreSettings::new(random::letters::<12>()))
+        .with_context(|| format!("the store {address} cannot be opened; name another with --store"))
 }
 
 /// How characters are run.

@@ -6,6 +6,7 @@
 pub mod app;
 pub mod author;
 pub mod cli;
+pub mod clock;
 pub mod config;
 pub mod http;
 pub mod random;

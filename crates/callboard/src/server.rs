@@ -18,12 +18,13 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::app::App;
-use crate::http;
-use crate::stage;
+use crate::store::Pruned;
+use crate::{clock, http, stage};
 
 const HEAD_TIME: Duration = Duration::from_secs(30);
 const UPKEEP: Duration = Duration::from_secs(5);
 const PROBE: Duration = Duration::from_secs(2);
+const FORGET: Duration = Duration::from_secs(10 * 60);
 
 /// Serves until a signal asks to stop and all replies in flight are whole, or the drain time is over.
 pub fn run(app: &Arc<App>, listener: StdListener) -> anyhow::Result<()> {
@@ -42,6 +43,7 @@ pub fn run(app: &Arc<App>, listener: StdListener) -> anyhow::Result<()> {
             result = wait_for_signal(app) => result,
             () = follow_characters(app) => Ok(()),
             () = probe_servers(app) => Ok(()),
+            () = forget(app) => Ok(()),
         }
     })?;
     tracing::info!("draining: replies in flight are finished, new connections are refused");
@@ -81,6 +83,19 @@ async fn probe_servers(app: &App) {
     loop {
         ticks.tick().await;
         app.upstreams.probe(&client).await;
+    }
+}
+
+/// Forgets what has been kept long enough, for as long as the program runs.
+async fn forget(app: &App) {
+    let (retention, mut ticks) = (app.retention(), tokio::time::interval(FORGET));
+    loop {
+        ticks.tick().await;
+        match app.store.prune(&retention, clock::milliseconds()).await {
+            Ok(pruned) if pruned == Pruned::default() => {}
+            Ok(pruned) => tracing::info!(?pruned, "what was kept long enough is forgotten"),
+            Err(error) => tracing::error!(%error, "old things cannot be forgotten"),
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use super::prompt::Prompt;
 use crate::config::Settings;
 use crate::random;
 use crate::session::Progress;
-use crate::stage::{self, Conversations, Role, Scene, SceneParts};
+use crate::stage::{Conversations, Role, Scene, SceneParts, Whose, begin_in_history};
 use crate::upstream::{Client, Upstreams};
 
 /// What a conversation at the terminal needs.
@@ -35,7 +35,7 @@ pub async fn chat(parlour: &Parlour<'_>, out: &mut impl Write) -> anyhow::Result
     writeln!(out, "You talk with {name}. Ctrl-C interrupts, Ctrl-D ends, /undo takes back the last turn.")?;
     let conversation = Conversation {
         parlour,
-        conversations: Arc::new(Conversations::new(parlour.settings.stage.conversations)),
+        conversations: Conversations::in_memory()?,
         tools: ToolCache::new(SchemaLimits::default()),
     };
     let mut messages: Vec<Value> = Vec::new();
@@ -59,7 +59,7 @@ pub async fn chat(parlour: &Parlour<'_>, out: &mut impl Write) -> anyhow::Result
 
 struct Conversation<'a> {
     parlour: &'a Parlour<'a>,
-    conversations: Arc<Conversations>,
+    conversations: Conversations,
     tools: ToolCache,
 }
 
@@ -70,8 +70,9 @@ impl Conversation<'_> {
         let body = json!({"model": id, "stream": true, "messages": messages}).to_string();
         let (request, _) = ChatRequest::read(body.into_bytes(), &self.tools)?;
         let mut said = String::new();
+        let whose = Whose::default();
         let begun = tokio::select! {
-            begun = stage::begin(self.parts(&request)) => begun,
+            begun = begin_in_history(self.parts(&request), &self.conversations, &whose) => begun,
             _ = tokio::signal::ctrl_c() => return Ok(said),
         };
         match begun {
@@ -90,13 +91,11 @@ impl Conversation<'_> {
         SceneParts {
             role: Arc::clone(&self.parlour.role),
             request,
-            conversations: Arc::clone(&self.conversations),
             settings: self.parlour.settings,
             tools: &self.tools,
             upstreams: self.parlour.upstreams,
             client: self.parlour.client.clone(),
             authorization: None,
-            named: None,
             request_id: format!("chat_{}", random::letters::<12>()),
             random: random::bytes,
         }

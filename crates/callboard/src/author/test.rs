@@ -13,7 +13,7 @@ use super::scenario::{self, Scenario, ScenarioTurn};
 use super::script::Script;
 use crate::config::Settings;
 use crate::session::Progress;
-use crate::stage::{self, Cast, Conversations, Printed, Role, SceneParts};
+use crate::stage::{Cast, Conversations, Printed, Role, SceneParts, Whose, begin_in_history};
 use crate::upstream::{Client, Upstream, Upstreams};
 
 /// What all scenarios share.
@@ -77,7 +77,7 @@ async fn play(rehearsal: &Rehearsal<'_>, role: &Arc<Role>, scenario: &Scenario) 
     let scene = Setting {
         rehearsal,
         role,
-        conversations: Arc::new(Conversations::new(1000)),
+        conversations: Conversations::in_memory().map_err(|error| vec![error.to_string()])?,
         tools: ToolCache::new(SchemaLimits::default()),
         upstreams: Upstreams::new(vec![model]),
     };
@@ -104,7 +104,7 @@ async fn play(rehearsal: &Rehearsal<'_>, role: &Arc<Role>, scenario: &Scenario) 
 struct Setting<'a> {
     rehearsal: &'a Rehearsal<'a>,
     role: &'a Arc<Role>,
-    conversations: Arc<Conversations>,
+    conversations: Conversations,
     tools: ToolCache,
     upstreams: Upstreams,
 }
@@ -123,7 +123,7 @@ impl Setting<'_> {
         let mut heard = Heard::default();
         let body = json!({"model": self.role.character.manifest().id, "messages": messages}).to_string();
         let begun = match ChatRequest::read(body.into_bytes(), &self.tools) {
-            Ok((request, _)) => stage::begin(self.parts(&request)).await,
+            Ok((request, _)) => begin_in_history(self.parts(&request), &self.conversations, &Whose::default()).await,
             Err(refusal) => Err(refusal.into()),
         };
         let mut scene = match begun {
@@ -149,13 +149,11 @@ impl Setting<'_> {
         SceneParts {
             role: Arc::clone(self.role),
             request,
-            conversations: Arc::clone(&self.conversations),
             settings: self.rehearsal.settings,
             tools: &self.tools,
             upstreams: &self.upstreams,
             client: self.rehearsal.client.clone(),
             authorization: None,
-            named: None,
             request_id: "test".to_owned(),
             random: crate::random::bytes,
         }

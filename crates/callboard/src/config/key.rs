@@ -51,18 +51,20 @@ pub(super) enum Section {
     Limits,
     Timeouts,
     Stage,
+    Keep,
     Python,
 }
 
 impl Section {
     /// All sections, in the order in which they are listed.
-    pub(super) const ALL: [Section; 7] = [
+    pub(super) const ALL: [Section; 8] = [
         Section::Top,
         Section::Upstream,
         Section::Contract,
         Section::Limits,
         Section::Timeouts,
         Section::Stage,
+        Section::Keep,
         Section::Python,
     ];
 
@@ -75,6 +77,7 @@ impl Section {
             Section::Limits => "limits",
             Section::Timeouts => "timeouts",
             Section::Stage => "stage",
+            Section::Keep => "keep",
             Section::Python => "python",
         }
     }

@@ -35,7 +35,7 @@ pub use origin::Origin;
 pub use reference::reference;
 pub use secret::{Secret, StoreUrl};
 pub use settings::{
-    ContractMode, ContractSettings, Limits, LogLevel, PythonSettings, Settings, StageSettings, Timeouts,
+    ContractMode, ContractSettings, KeepSettings, Limits, LogLevel, PythonSettings, Settings, StageSettings, Timeouts,
     UpstreamSettings,
 };
 

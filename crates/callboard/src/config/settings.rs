@@ -35,6 +35,8 @@ pub struct Settings {
     pub timeouts: Timeouts,
     /// How characters play.
     pub stage: StageSettings,
+    /// How long things are kept.
+    pub keep: KeepSettings,
     /// How characters are run.
     pub python: PythonSettings,
 }
@@ -54,6 +56,7 @@ impl Settings {
             limits: Limits::default(),
             timeouts: Timeouts::default(),
             stage: StageSettings::default(),
+            keep: KeepSettings::default(),
             python: PythonSettings { interpreter: PathBuf::new(), memory_bytes: 0, workers: 0, import: Duration::ZERO },
         }
     }
@@ -217,10 +220,21 @@ pub struct StageSettings {
     pub arguments_bytes: usize,
     /// Characters of a tool's result that the model is told.
     pub result_characters: usize,
-    /// Points of conversations that are remembered.
-    pub conversations: usize,
     /// A character that should act and talks is asked for a call once.
     pub insist: bool,
+}
+
+/// How many days things are kept; 0 is for ever.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct KeepSettings {
+    /// Conversations, from their last turn.
+    pub conversation_days: usize,
+    /// Responses.
+    pub response_days: usize,
+    /// Histories of Chat Completions with a character.
+    pub history_days: usize,
+    /// Traces.
+    pub trace_days: usize,
 }
 
 /// How characters are run.

@@ -284,22 +284,52 @@ pub(super) static KEYS: &[Key<Settings>] = &[
     Key {
         about: About {
             section: Section::Stage,
-            name: "conversations",
-            fallback: Fallback::Text("10000"),
-            flag: None,
-            help: "Points of conversations that are remembered",
-        },
-        kind: Kind::Count { least: 1, most: 100000, field: |settings| &mut settings.stage.conversations },
-    },
-    Key {
-        about: About {
-            section: Section::Stage,
             name: "insist",
             fallback: Fallback::Text("false"),
             flag: None,
             help: "Ask a character that should act (`REPLY = \"tools_only\"`) once more for a call when it only talks",
         },
         kind: Kind::Truth(|settings| &mut settings.stage.insist),
+    },
+    Key {
+        about: About {
+            section: Section::Keep,
+            name: "conversation_days",
+            fallback: Fallback::Text("0"),
+            flag: None,
+            help: "Days after its last turn that a conversation is kept, with its state; 0 is for ever",
+        },
+        kind: Kind::Count { least: 0, most: 36_500, field: |settings| &mut settings.keep.conversation_days },
+    },
+    Key {
+        about: About {
+            section: Section::Keep,
+            name: "response_days",
+            fallback: Fallback::Text("30"),
+            flag: None,
+            help: "Days that a response is kept; 0 is for ever",
+        },
+        kind: Kind::Count { least: 0, most: 36_500, field: |settings| &mut settings.keep.response_days },
+    },
+    Key {
+        about: About {
+            section: Section::Keep,
+            name: "history_days",
+            fallback: Fallback::Text("30"),
+            flag: None,
+            help: "Days that a history of Chat Completions with a character is kept; 0 is for ever",
+        },
+        kind: Kind::Count { least: 0, most: 36_500, field: |settings| &mut settings.keep.history_days },
+    },
+    Key {
+        about: About {
+            section: Section::Keep,
+            name: "trace_days",
+            fallback: Fallback::Text("7"),
+            flag: None,
+            help: "Days that a trace is kept; 0 is for ever",
+        },
+        kind: Kind::Count { least: 0, most: 36_500, field: |settings| &mut settings.keep.trace_days },
     },
     Key {
         about: About {

@@ -1,5 +1,6 @@
 //! Callboard over HTTP: routes, keys, and the conversion of requests and replies. No decision about calls is made here.
 
+mod body;
 mod characters;
 mod chat;
 mod keys;
@@ -10,6 +11,7 @@ mod outlet;
 mod reply;
 mod request_id;
 mod router;
+mod running;
 mod upstreams;
 
 pub use keys::Keys;

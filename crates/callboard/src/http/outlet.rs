@@ -13,42 +13,9 @@ use http::{HeaderMap, HeaderValue};
 use super::limit::Ticket;
 use super::reply;
 use super::router::Arrival;
-use crate::session::{Progress, Session};
-use crate::stage::Scene;
+use crate::session::Progress;
+use crate::stage::Run;
 use crate::telemetry::metrics;
-
-/// A turn in motion: for a client with its own tools, or of a character.
-pub(super) enum Run {
-    Gateway(Box<Session>),
-    Stage(Box<Scene>),
-}
-
-impl Run {
-    async fn next(&mut self) -> Progress {
-        match self {
-            Self::Gateway(session) => session.next().await,
-            Self::Stage(scene) => scene.next().await,
-        }
-    }
-
-    fn report(&self) -> &Report {
-        match self {
-            Self::Gateway(session) => session.report(),
-            Self::Stage(scene) => scene.report(),
-        }
-    }
-
-    fn counted_usage(&self, usage: Option<Usage>) -> Usage {
-        let usage = match self {
-            Self::Gateway(session) => session.usage_or_estimate(usage),
-            Self::Stage(scene) => scene.usage_or_estimate(usage),
-        };
-        if !usage.estimated {
-            metrics::tokens(usage.prompt_tokens, usage.completion_tokens);
-        }
-        usage
-    }
-}
 
 /// The events folded into one body.
 pub(super) async fn whole(mut run: Run, stamp: &Stamp) -> Response {

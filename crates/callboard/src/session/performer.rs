@@ -3,7 +3,7 @@
 //! Names in arguments are resolved first. State is taken over only from calls that succeeded, and every change is put in the
 //! journal. What has run is known at any moment, so that an interruption can be recorded.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use callboard_core::contract::Call;
 use callboard_core::journal::CallNote;
@@ -16,6 +16,7 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 use super::{Record, undo_tool};
+use crate::clock;
 use crate::telemetry::stage as counters;
 
 /// Runs the tools of one character in one turn.
@@ -169,13 +170,12 @@ impl Prepared {
 }
 
 fn note(call: &Call, arguments: &str, result: &str) -> CallNote {
-    let at = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
     CallNote {
         call_id: call.id.to_string(),
         tool: call.name.clone(),
         arguments: arguments.to_owned(),
         result: result.to_owned(),
-        at: i64::try_from(at).unwrap_or(i64::MAX),
+        at: clock::milliseconds(),
     }
 }
 

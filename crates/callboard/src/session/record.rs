@@ -3,18 +3,51 @@
 use callboard_core::journal::{CallNote, Entry, Target, UndoError, undo};
 use serde_json::Value;
 
+use crate::store::Change;
+
 /// The state now, the state at the beginning, and every change between them.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Record {
     initial: Option<String>,
     state: Option<String>,
     journal: Vec<Entry>,
+    /// The sequence of the next entry.
+    next: u64,
+    /// How many entries were there before this turn.
+    earlier: usize,
+    /// Which entries this turn has marked as undone or brought back, and by which entry.
+    marks: Vec<(u64, Option<u64>)>,
+}
+
+impl Default for Record {
+    fn default() -> Self {
+        Self::new(None)
+    }
 }
 
 impl Record {
     /// A conversation that begins in this state.
     pub fn new(state: Option<String>) -> Self {
-        Self { initial: state.clone(), state, journal: Vec::new() }
+        Self::resumed(state.clone(), state, Vec::new(), 1)
+    }
+
+    /// A conversation that goes on. Where nothing can be undone, the journal may be left out; the sequence of its next entry
+    /// may not.
+    pub fn resumed(initial: Option<String>, state: Option<String>, journal: Vec<Entry>, next: u64) -> Self {
+        let (earlier, marks) = (journal.len(), Vec::new());
+        Self { initial, state, journal, next, earlier, marks }
+    }
+
+    /// The state at the beginning.
+    pub fn initial(&self) -> Option<&str> {
+        self.initial.as_deref()
+    }
+
+    /// What this turn changed; none where it changed nothing.
+    pub fn changed(&self) -> Option<Change> {
+        let entries: Vec<Entry> = self.journal.iter().skip(self.earlier).cloned().collect();
+        let state = self.state.clone().filter(|_| !entries.is_empty())?;
+        Some(Change { state, entries, marks: self.marks.clone() })
     }
 
     /// The state as JSON text.
@@ -29,8 +62,8 @@ impl Record {
 
     /// Takes over the state after a call that succeeded.
     pub fn change(&mut self, call: CallNote, state: String) {
-        let sequence = self.journal.last().map_or(1, |entry| entry.sequence + 1);
-        let entry = Entry::of_call(sequence, call, &value(self.state.as_deref()), &value(Some(&state)));
+        let entry = Entry::of_call(self.next, call, &value(self.state.as_deref()), &value(Some(&state)));
+        self.next += u64::from(entry.is_some());
         self.journal.extend(entry);
         self.state = Some(state);
     }
@@ -44,12 +77,14 @@ impl Record {
             if let Some(entry) = self.journal.iter_mut().find(|entry| entry.sequence == sequence) {
                 entry.undone_by = mark;
             }
+            self.marks.push((sequence, mark));
         }
         self.state = Some(undone.state.to_string());
         let gone =
             self.journal.iter().rev().filter(|entry| entry.undone_by.is_some() && held.contains(&entry.sequence));
         let tools = gone.map(|entry| entry.call.tool.clone()).collect();
         self.journal.push(undone.entry);
+        self.next += 1;
         Ok(tools)
     }
 

@@ -35,6 +35,14 @@ impl Key {
     }
 }
 
+impl Key {
+    /// The key of a turn that the client interrupted: its next history holds some of what was said, or none.
+    #[must_use]
+    pub fn interrupted(self) -> Self {
+        self.then("interrupted", "")
+    }
+}
+
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))

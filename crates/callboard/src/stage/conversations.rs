@@ -1,126 +1,84 @@
-//! What is remembered of conversations: for places in their histories, the state and all that the client never saw.
+//! What is remembered of conversations in Chat Completions: for places in their histories, the state and all that the client
+//! never saw.
 //!
 //! A snapshot is never changed once it is kept, so a history that is edited or shortened simply goes on from an earlier one.
-
-use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use callboard_core::wire::chat::PlainMessage;
 
 use super::chain::{Key, links};
-use crate::session::Record;
-
-/// A conversation at the end of a turn.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Snapshot {
-    /// The prompt that was made when the conversation began.
-    pub system_prompt: String,
-    /// The character's state and its journal.
-    pub record: Record,
-    /// All messages so far, as they go to a model: also calls and results.
-    pub messages: Vec<String>,
-    /// What the client was told in a turn that it interrupted; it may have read less.
-    pub interrupted: Option<String>,
-}
+use crate::random;
+use crate::store::{Address, NewSnapshot, Notes, Snapshot, Store, StoreError, StoreSettings};
 
 /// Where a request goes on.
 #[derive(Debug)]
 pub struct Found {
     /// The newest snapshot that the history leads to.
-    pub snapshot: Option<Arc<Snapshot>>,
+    pub snapshot: Option<Snapshot>,
     /// How many messages of the history it covers.
     pub covered: usize,
     /// The key after the whole history.
     pub key: Key,
 }
 
-/// All that is remembered, in memory; the oldest is forgotten first.
-#[derive(Debug)]
+/// All that is remembered.
+#[derive(Debug, Clone)]
 pub struct Conversations {
-    kept: Mutex<Kept>,
-    most: usize,
-}
-
-#[derive(Debug, Default)]
-struct Kept {
-    snapshots: HashMap<Key, Arc<Snapshot>>,
-    order: VecDeque<Key>,
-    named: HashMap<Key, Arc<Snapshot>>,
+    store: Store,
 }
 
 impl Conversations {
-    /// Remembers at most so many snapshots.
-    pub fn new(most: usize) -> Self {
-        Self { kept: Mutex::default(), most }
+    /// Remembers in a store.
+    pub fn new(store: Store) -> Self {
+        Self { store }
+    }
+
+    /// Remembers as long as it lives.
+    pub fn in_memory() -> Result<Self, StoreError> {
+        Store::open(&Address::Memory, StoreSettings::new(random::letters::<12>())).map(Self::new)
     }
 
     /// Finds where a history goes on: at the longest part of it that is known.
-    pub fn find(&self, start: Key, history: &[PlainMessage]) -> Found {
-        let keys = links(start, history);
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = keys.last().copied().unwrap_or(start);
-        for covered in (1..=history.len()).rev() {
-            if let Some((snapshot, covered)) = kept.at(&keys, history, covered) {
-                return Found { snapshot: Some(snapshot), covered, key };
-            }
-        }
-        Found { snapshot: None, covered: 0, key }
+    pub async fn find(&self, start: Key, history: &[PlainMessage]) -> Result<Found, StoreError> {
+        let links = links(start, history);
+        let key = links.last().copied().unwrap_or(start);
+        let newest_first = links.iter().rev();
+        let keys: Vec<String> = newest_first.flat_map(|key| [key.to_string(), key.interrupted().to_string()]).collect();
+        let fits = |number, told: Option<&str>| covered(number, told, history).is_some();
+        let Some((number, snapshot)) = self.store.find_snapshot(&keys, fits).await? else {
+            return Ok(Found { snapshot: None, covered: 0, key });
+        };
+        let covered = covered(number, snapshot.interrupted.as_deref(), history).unwrap_or_default();
+        Ok(Found { snapshot: Some(snapshot), covered, key })
     }
 
     /// The end of a conversation that the client named.
-    pub fn named(&self, start: Key) -> Option<Arc<Snapshot>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).named.get(&start).cloned()
+    pub async fn named(&self, start: Key) -> Result<Option<Snapshot>, StoreError> {
+        self.store.named_snapshot(&start.to_string()).await
     }
 
-    /// Keeps a whole turn: the client's next history will hold these words of the character.
-    pub fn keep(&self, start: Key, history: Key, said: &str, snapshot: Snapshot) {
-        self.insert(start, history.then("assistant", said), snapshot);
+    /// Keeps a snapshot under a key, and as the end of the conversation that the client named, if it did.
+    pub async fn keep(&self, new: NewSnapshot) -> Result<(), StoreError> {
+        self.store.note(&Notes { snapshot: Some(new), ..Notes::default() }).await
     }
 
-    /// Keeps a turn that the client interrupted: its next history holds some of these words, or none.
-    pub fn keep_interrupted(&self, start: Key, history: Key, said: &str, snapshot: Snapshot) {
-        let snapshot = Snapshot { interrupted: Some(said.to_owned()), ..snapshot };
-        self.insert(start, interrupted(history), snapshot);
-    }
-
-    fn insert(&self, start: Key, key: Key, snapshot: Snapshot) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let snapshot = Arc::new(snapshot);
-        kept.named.insert(start, Arc::clone(&snapshot));
-        if kept.snapshots.insert(key, snapshot).is_none() {
-            kept.order.push_back(key);
-        }
-        while kept.order.len() > self.most {
-            let Some(oldest) = kept.order.pop_front() else { break };
-            kept.snapshots.remove(&oldest);
-        }
-        if kept.named.len() > self.most {
-            kept.named.clear();
-        }
+    /// The store behind it.
+    pub fn store(&self) -> &Store {
+        &self.store
     }
 }
 
-impl Kept {
-    /// The snapshot that ends after `covered` messages: a whole turn, or one that was interrupted there.
-    fn at(&self, keys: &[Key], history: &[PlainMessage], covered: usize) -> Option<(Arc<Snapshot>, usize)> {
-        let key = keys.get(covered - 1)?;
-        if let Some(snapshot) = self.snapshots.get(key) {
-            return Some((Arc::clone(snapshot), covered));
-        }
-        let snapshot = self.snapshots.get(&interrupted(*key))?;
-        let told = snapshot.interrupted.as_deref().unwrap_or_default().trim();
-        match history.get(covered) {
-            Some(next) if next.role == "assistant" => {
-                told.starts_with(next.text.trim()).then(|| (Arc::clone(snapshot), covered + 1))
-            }
-            Some(_) => Some((Arc::clone(snapshot), covered)),
-            None => None,
-        }
+/// How many messages of a history the snapshot covers that was found with this number: two keys for each message, the newest
+/// first, one for a whole turn and one for a turn that was interrupted. None where it does not fit the history.
+fn covered(number: usize, told: Option<&str>, history: &[PlainMessage]) -> Option<usize> {
+    let covered = history.len().checked_sub(number / 2)?;
+    if number.is_multiple_of(2) {
+        return Some(covered);
     }
-}
-
-fn interrupted(history: Key) -> Key {
-    history.then("interrupted", "")
+    let next = history.get(covered)?;
+    if next.role != "assistant" {
+        return Some(covered);
+    }
+    told.unwrap_or_default().trim().starts_with(next.text.trim()).then_some(covered + 1)
 }
 
 #[cfg(test)]
@@ -138,55 +96,56 @@ mod tests {
     }
 
     fn state(found: &Found) -> Option<&str> {
-        found.snapshot.as_ref().and_then(|snapshot| snapshot.record.state())
+        found.snapshot.as_ref().and_then(|snapshot| snapshot.state.as_deref())
     }
 
-    fn with_state(state: &str) -> Snapshot {
-        Snapshot { record: Record::new(Some(state.to_owned())), ..Snapshot::default() }
+    fn with_state(key: Key, state: &str) -> NewSnapshot {
+        let snapshot = Snapshot { state: Some(state.to_owned()), ..Snapshot::default() };
+        NewSnapshot { key: key.to_string(), snapshot, ..NewSnapshot::default() }
     }
 
-    #[test]
-    fn a_history_finds_its_newest_known_place() {
-        let (store, start) = (Conversations::new(10), Key::start(&["x"]));
-        let first = store.find(start, &history(&["hi"]));
+    #[tokio::test]
+    async fn a_history_finds_its_newest_known_place() {
+        let (kept, start) = (Conversations::in_memory().unwrap(), Key::start(&["x"]));
+        let find = async |start, words: &[&str]| kept.find(start, &history(words)).await.unwrap();
+        let first = find(start, &["hi"]).await;
         assert_eq!((state(&first), first.covered), (None, 0));
-        store.keep(start, first.key, "hello", with_state("1"));
-        let second = store.find(start, &history(&["hi", "hello", "more"]));
+        kept.keep(with_state(first.key.then("assistant", "hello"), "1")).await.unwrap();
+        let second = find(start, &["hi", "hello", "more"]).await;
         assert_eq!((state(&second), second.covered), (Some("1"), 2));
-        store.keep(start, second.key, "well", with_state("2"));
-        let third = store.find(start, &history(&["hi", "hello", "more", "well", "on"]));
+        kept.keep(with_state(second.key.then("assistant", "well"), "2")).await.unwrap();
+        let third = find(start, &["hi", "hello", "more", "well", "on"]).await;
         assert_eq!((state(&third), third.covered), (Some("2"), 4));
-        let edited = store.find(start, &history(&["hi", "hello", "other", "well", "on"]));
+        let edited = find(start, &["hi", "hello", "other", "well", "on"]).await;
         assert_eq!((state(&edited), edited.covered), (Some("1"), 2));
-        assert_eq!(state(&store.find(start, &history(&["ho", "hello", "more"]))), None);
-        assert_eq!(state(&store.find(Key::start(&["y"]), &history(&["hi", "hello", "more"]))), None);
+        assert_eq!(state(&find(start, &["ho", "hello", "more"]).await), None);
+        assert_eq!(state(&find(Key::start(&["y"]), &["hi", "hello", "more"]).await), None);
     }
 
-    #[test]
-    fn an_interrupted_turn_is_found_by_what_was_read_of_it() {
-        let (store, start) = (Conversations::new(10), Key::start(&["x"]));
-        let first = store.find(start, &history(&["hi"]));
-        store.keep_interrupted(start, first.key, "Once upon a time", with_state("1"));
-        let half = store.find(start, &history(&["hi", "Once upon", "stop"]));
+    #[tokio::test]
+    async fn an_interrupted_turn_is_found_by_what_was_read_of_it() {
+        let (kept, start) = (Conversations::in_memory().unwrap(), Key::start(&["x"]));
+        let first = kept.find(start, &history(&["hi"])).await.unwrap();
+        let mut new = with_state(first.key.interrupted(), "1");
+        new.snapshot.interrupted = Some("Once upon a time".to_owned());
+        kept.keep(new).await.unwrap();
+        let half = kept.find(start, &history(&["hi", "Once upon", "stop"])).await.unwrap();
         assert_eq!((state(&half), half.covered), (Some("1"), 2));
         let mut silent = history(&["hi"]);
         silent.extend(history(&["stop"]));
-        let silent = store.find(start, &silent);
+        let silent = kept.find(start, &silent).await.unwrap();
         assert_eq!((state(&silent), silent.covered), (Some("1"), 1));
-        assert_eq!(state(&store.find(start, &history(&["hi", "Other words", "stop"]))), None);
+        assert_eq!(state(&kept.find(start, &history(&["hi", "Other words", "stop"])).await.unwrap()), None);
     }
 
-    #[test]
-    fn the_oldest_is_forgotten() {
-        let (store, start) = (Conversations::new(2), Key::start(&["x"]));
-        for text in ["a", "b", "c"] {
-            store.keep(start, start.then("user", text), "ok", with_state(text));
+    #[tokio::test]
+    async fn a_named_conversation_is_found_by_its_name() {
+        let (kept, start) = (Conversations::in_memory().unwrap(), Key::start(&["x", "name"]));
+        assert_eq!(kept.named(start).await.unwrap(), None);
+        for text in ["a", "b"] {
+            let new = with_state(start.then("user", text), &format!("\"{text}\""));
+            kept.keep(NewSnapshot { name: Some(start.to_string()), ..new }).await.unwrap();
         }
-        assert_eq!(state(&store.find(start, &history(&["a", "ok", "?"]))), None);
-        assert_eq!(state(&store.find(start, &history(&["c", "ok", "?"]))), Some("c"));
-        assert_eq!(
-            store.named(start).and_then(|snapshot| snapshot.record.state().map(str::to_owned)).as_deref(),
-            Some("c")
-        );
+        assert_eq!(kept.named(start).await.unwrap().and_then(|found| found.state).as_deref(), Some("\"b\""));
     }
 }

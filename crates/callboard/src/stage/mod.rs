@@ -4,17 +4,23 @@
 //! brought together with what is remembered of a conversation.
 
 mod cast;
+mod casting;
 mod chain;
 mod conversations;
+mod in_history;
 mod printed;
 mod role;
+mod run;
 mod scene;
 mod watch;
 
 pub use cast::{Cast, FileProblem};
+pub use casting::open;
 pub use chain::Key;
-pub use conversations::{Conversations, Snapshot};
+pub use conversations::Conversations;
+pub use in_history::{InHistory, Whose, begin_in_history, split_history};
 pub use printed::{Printed, terminal};
 pub use role::Role;
-pub use scene::{Scene, SceneParts, begin};
+pub use run::Run;
+pub use scene::{Past, Scene, SceneParts};
 pub use watch::watch;

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use callboard_core::wire::ApiError;
+
 /// A failure of the store.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
@@ -51,4 +53,20 @@ pub enum StoreError {
     /// The conversation went on elsewhere since this turn began.
     #[error("conversation {0:?} went on elsewhere while this turn ran; nothing of it was stored: send it again")]
     Conflict(String),
+}
+
+/// What clients are told. The words of the database stay in the log.
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Busy { .. } => Self::new(409, "conversation_busy", error.to_string()),
+            StoreError::Conflict(_) => Self::new(409, "conversation_conflict", error.to_string()),
+            StoreError::NotFound(id) => Self::conversation_not_found(&id),
+            error => {
+                tracing::error!(%error, "the store failed");
+                let message = "what belongs to this conversation cannot be read or written now; try again later";
+                Self::new(503, "store_unavailable", message).with_retry_after(1)
+            }
+        }
+    }
 }

@@ -56,7 +56,7 @@ pub(super) fn insert(conversation: &str, entry: &Entry) -> Result<Statement, Sto
     Ok(Statement::new(INSERT, [conversation.into(), number(entry.sequence).into(), body.into()]))
 }
 
-fn mark(conversation: &str, sequence: u64, by: Option<u64>) -> Statement {
+pub(super) fn mark(conversation: &str, sequence: u64, by: Option<u64>) -> Statement {
     Statement::new(MARK, [by.map(number).into(), conversation.into(), number(sequence).into()])
 }
 

@@ -29,11 +29,14 @@ impl Store {
 
     /// Writes notes without waiting, for a turn whose client has left. Whoever looks for a history in this process finds them.
     pub fn note_unawaited(&self, notes: &Notes) -> Result<(), StoreError> {
-        // Nobody is there to try again, so the history gets a chain of its own at once.
-        let inner = &self.inner;
-        let statements = notes.statements(&inner.settings.instance, inner.next_number(), Chain::Forked)?;
-        inner.unawaited.add(self.writes()?.leave(Work::Write(statements, None)));
+        let statements = self.statements_alone(notes)?;
+        self.inner.unawaited.add(self.writes()?.leave(Work::Write(statements, None)));
         Ok(())
+    }
+
+    /// The statements of notes that nobody can try again: their history gets a chain of its own at once.
+    pub(super) fn statements_alone(&self, notes: &Notes) -> Result<Vec<Statement>, StoreError> {
+        notes.statements(&self.inner.settings.instance, self.inner.next_number(), Chain::Forked)
     }
 
     /// Writes notes behind other statements. A history that went on elsewhere gets a chain of its own.

@@ -20,6 +20,8 @@ const PUT_STATE: &str = "INSERT INTO states (conversation_id, body) VALUES ($1, 
 /// What a conversation began with.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Opening {
+    /// The character that plays in it.
+    pub character: String,
     /// The prompt that was made for it.
     pub system_prompt: String,
     /// The state as JSON text; none where the character keeps none.
@@ -39,6 +41,8 @@ pub struct Standing {
 
 #[derive(Serialize, Deserialize)]
 struct Written {
+    #[serde(default)]
+    character: String,
     system_prompt: String,
     state: Option<Box<RawValue>>,
 }
@@ -73,12 +77,16 @@ impl Standing {
 impl Opening {
     fn from_text(text: &str) -> Result<Self, StoreError> {
         let written: Written = serde_json::from_str(text).map_err(damaged)?;
-        Ok(Self { system_prompt: written.system_prompt, state: written.state.map(|state| state.get().to_owned()) })
+        Ok(Self {
+            character: written.character,
+            system_prompt: written.system_prompt,
+            state: written.state.map(|state| state.get().to_owned()),
+        })
     }
 
     pub(super) fn put(&self, conversation: &str) -> Result<Statement, StoreError> {
         let state = self.state.clone().map(RawValue::from_string).transpose().map_err(damaged)?;
-        let written = Written { system_prompt: self.system_prompt.clone(), state };
+        let written = Written { character: self.character.clone(), system_prompt: self.system_prompt.clone(), state };
         let text = serde_json::to_string(&written).map_err(damaged)?;
         Ok(Statement::new(PUT_OPENING, [conversation.into(), text.into()]))
     }

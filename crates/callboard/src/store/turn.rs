@@ -36,6 +36,7 @@ impl Store {
         let until = Instant::now() + wait;
         let busy = || StoreError::Busy { conversation: conversation.to_owned(), waited: wait };
         let claim = self.inner.claims.claim(conversation, until).await.ok_or_else(busy)?;
+        self.inner.unawaited.settled().await;
         let held = HeldLease::new(self, conversation);
         for pause in pauses() {
             let (standing, missed) = held.take().await?;
@@ -99,6 +100,18 @@ impl Turn {
         self.perform(plan, &write.notes).await?;
         self.held.given_back = true;
         Ok(self.standing.clone())
+    }
+
+    /// Writes the rest of the turn and ends it without waiting, for a turn whose client has left. The next turn of this
+    /// conversation in this process begins behind it.
+    pub fn finish_unawaited(mut self, write: &TurnWrite) -> Result<(), StoreError> {
+        let mut plan = write.plan(&self.standing)?;
+        plan.statements.push(self.held.lease.release());
+        let store = self.held.store.clone();
+        plan.statements.extend(store.statements_alone(&write.notes)?);
+        store.inner.unawaited.add(store.writes()?.leave(Work::Write(plan.statements, None)));
+        self.held.given_back = true;
+        Ok(())
     }
 
     pub(super) async fn perform(&mut self, plan: Plan, notes: &Notes) -> Result<(), StoreError> {

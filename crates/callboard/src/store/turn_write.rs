@@ -1,8 +1,8 @@
-//! What a turn writes: items, changes of state with their journal entries, and the notes beside them.
+//! What a turn writes: items, the state with new entries of its journal, and the notes beside them.
 //!
 //! All of it becomes one list of statements, led by the check that the conversation is still where the turn found it.
 
-use callboard_core::journal::{CallNote, Entry};
+use callboard_core::journal::Entry;
 
 use super::error::StoreError;
 use super::item::{self, Item};
@@ -21,21 +21,23 @@ pub struct TurnWrite {
     pub at: i64,
     /// What the conversation began with, in its first turn.
     pub opening: Option<Opening>,
-    /// Successful calls, in their order. Those that changed the state get an entry in the journal.
-    pub changes: Vec<Change>,
+    /// How the state changed, where it did.
+    pub change: Option<Change>,
     /// New items, in their order.
     pub items: Vec<NewItem>,
     /// What is written beside the conversation.
     pub notes: Notes,
 }
 
-/// A successful call of a character's tool.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A new state, and how it came about.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Change {
-    /// The call.
-    pub call: CallNote,
-    /// The state after it, as JSON text.
+    /// The state after all of it, as JSON text.
     pub state: String,
+    /// New entries of the journal, the next one first.
+    pub entries: Vec<Entry>,
+    /// Which entries, old or new, were undone or brought back: their sequences, and by which entry. The last word counts.
+    pub marks: Vec<(u64, Option<u64>)>,
 }
 
 /// An item to append.
@@ -64,8 +66,22 @@ impl Plan {
 
     /// Adds an entry of the journal, which must be the next one.
     pub(super) fn append(&mut self, entry: &Entry) -> Result<(), StoreError> {
+        if i64::try_from(entry.sequence) != Ok(self.after.conversation.next_sequence) {
+            return Err(StoreError::Conflict(self.after.conversation.id.clone()));
+        }
         self.statements.push(journal::insert(&self.after.conversation.id, entry)?);
         self.after.conversation.next_sequence += 1;
+        Ok(())
+    }
+
+    /// Adds a change of state with its entries.
+    fn change(&mut self, change: &Change) -> Result<(), StoreError> {
+        for entry in &change.entries {
+            self.append(entry)?;
+        }
+        let id = self.after.conversation.id.clone();
+        self.statements.extend(change.marks.iter().map(|(sequence, by)| journal::mark(&id, *sequence, *by)));
+        self.set_state(change.state.clone());
         Ok(())
     }
 
@@ -96,7 +112,9 @@ impl TurnWrite {
         if let Some(opening) = &self.opening {
             self.open(opening, &mut plan)?;
         }
-        self.change(&mut plan)?;
+        if let Some(change) = &self.change {
+            plan.change(change)?;
+        }
         for new in &self.items {
             let conversation = &mut plan.after.conversation;
             let item = Item { position: conversation.next_position, id: new.id.clone(), body: new.body.clone() };
@@ -111,24 +129,6 @@ impl TurnWrite {
         plan.after.opening = Some(opening.clone());
         if let Some(state) = &opening.state {
             plan.set_state(state.clone());
-        }
-        Ok(())
-    }
-
-    fn change(&self, plan: &mut Plan) -> Result<(), StoreError> {
-        let Some(last) = self.changes.last() else { return Ok(()) };
-        let mut old = plan.after.value()?;
-        let before = plan.after.conversation.next_sequence;
-        for change in &self.changes {
-            let new = standing::value(Some(&change.state))?;
-            let sequence = u64::try_from(plan.after.conversation.next_sequence).unwrap_or_default();
-            if let Some(entry) = Entry::of_call(sequence, change.call.clone(), &old, &new) {
-                plan.append(&entry)?;
-            }
-            old = new;
-        }
-        if plan.after.conversation.next_sequence != before {
-            plan.set_state(last.state.clone());
         }
         Ok(())
     }

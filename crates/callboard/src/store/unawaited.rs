@@ -14,10 +14,12 @@ pub(super) struct Unawaited(Mutex<Vec<Shared<BoxFuture<'static, ()>>>>);
 
 impl Unawaited {
     pub(super) fn add(&self, answer: oneshot::Receiver<Result<Answer, StoreError>>) {
-        let told = answer.map(|answer| {
-            if let Ok(Err(error)) = answer {
-                tracing::error!(%error, "a turn that its client left could not be stored");
+        let told = answer.map(|answer| match answer {
+            Ok(Err(error)) => tracing::error!(%error, "a turn that its client left could not be stored"),
+            Ok(Ok(Answer { missed: Some(miss), .. })) => {
+                tracing::warn!(?miss, "a turn that its client left could not be stored");
             }
+            _ => {}
         });
         let mut under_way = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         under_way.retain(|write| write.clone().now_or_never().is_none());

@@ -8,11 +8,11 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 
-use callboard::store::{Change, ItemPage, NewItem, Opening, Store, StoreError, TurnWrite, UndoFailure};
+use callboard::store::{ItemPage, NewItem, Opening, Standing, Store, StoreError, TurnWrite, UndoFailure};
 use callboard_core::journal::{CallNote, Entry, Target};
 use serde_json::{Value, json};
 
-use crate::contract::{WAIT, new, replayed};
+use crate::contract::{WAIT, change, new, replayed};
 use crate::databases::{Database, Kind, block_on, open};
 
 const ROUNDS: usize = 20;
@@ -149,7 +149,7 @@ async fn play(store: &Store, conversation: &str, id: &str) -> bool {
             Err(failure) => panic!("{failure}"),
         }
     }
-    let write = next(turn_state(&turn), call);
+    let write = next(turn.standing(), call);
     match turn.finish(&write).await {
         Ok(_) => true,
         Err(StoreError::Conflict(_)) => false,
@@ -157,16 +157,15 @@ async fn play(store: &Store, conversation: &str, id: &str) -> bool {
     }
 }
 
-fn turn_state(turn: &callboard::store::Turn) -> Option<Value> {
-    turn.standing().state.as_deref().map(|state| serde_json::from_str(state).unwrap())
-}
-
-fn next(state: Option<Value>, call: CallNote) -> TurnWrite {
+fn next(standing: &Standing, call: CallNote) -> TurnWrite {
     let initial = json!({"made": [], "last": null});
-    let opening = state.is_none().then(|| Opening { system_prompt: String::new(), state: Some(initial.to_string()) });
+    let state: Option<Value> = standing.state.as_deref().map(|state| serde_json::from_str(state).unwrap());
+    let opening = state.is_none().then(|| Opening { state: Some(initial.to_string()), ..Opening::default() });
+    let first = initial.to_string();
     let mut state = state.unwrap_or(initial);
     state["made"].as_array_mut().unwrap().push(json!(call.call_id));
     state["last"] = json!(call.call_id);
     let items = vec![NewItem { id: call.call_id.clone(), body: "{}".to_owned() }];
-    TurnWrite { opening, items, changes: vec![Change { call, state: state.to_string() }], ..TurnWrite::default() }
+    let change = change(standing, Some(&first), vec![(call, state.to_string())]);
+    TurnWrite { opening, items, change, ..TurnWrite::default() }
 }

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use callboard::store::{ItemPage, NewItem, TurnWrite};
 
-use crate::contract::{WAIT, change, new, replayed};
+use crate::contract::{WAIT, change, made, new, replayed};
 use crate::databases::{Database, Kind, block_on};
 
 const CONVERSATIONS: usize = 200;
@@ -36,8 +36,9 @@ pub(crate) fn run(kind: &Kind) {
                         written[number].lock().unwrap().push(id.clone());
                         let version = playing.standing().conversation.version;
                         let items = vec![NewItem { id, body: "{}".to_owned() }];
-                        let changes = vec![change(turn, &format!("{{\"turns\":{}}}", version + 1))];
-                        playing.finish(&TurnWrite { items, changes, ..TurnWrite::default() }).await.unwrap();
+                        let made = vec![made(turn, &format!("{{\"turns\":{}}}", version + 1))];
+                        let change = change(playing.standing(), None, made);
+                        playing.finish(&TurnWrite { items, change, ..TurnWrite::default() }).await.unwrap();
                     });
                 }
             });

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::cases::{Case, CaseFile, JournalCall};
 use super::samples;
 use crate::session::Record;
-use crate::stage::Snapshot;
+use crate::stage::Past;
 
 /// Parts of a state that a character builds from another part: where the first is laid anew, the second is emptied.
 const BUILT_FROM: [(&str, &str); 1] = [("armies", "units")];
@@ -22,7 +22,7 @@ const UNTOLD: &str = "…";
 const LOOKING: [&str; 4] = ["query_", "get_", "list_", "show_"];
 
 /// Opens the conversation.
-pub(super) async fn open(character: &Character, file: &CaseFile, case: &Case) -> anyhow::Result<Snapshot> {
+pub(super) async fn open(character: &Character, file: &CaseFile, case: &Case) -> anyhow::Result<Past> {
     let opening = character.open().await.context("the character cannot begin a conversation")?;
     let state = match opening.state {
         Some(state) => Some(settled(character, laid_over(&state, file, case)?).await?),
@@ -35,7 +35,7 @@ pub(super) async fn open(character: &Character, file: &CaseFile, case: &Case) ->
     let lines = file.recent(case)?.into_iter();
     stage.messages.extend(lines.map(|line| json!({"role": "user", "content": line}).to_string()));
     let Stage { record, messages, .. } = stage;
-    Ok(Snapshot { system_prompt: opening.system_prompt, record, messages, interrupted: None })
+    Ok(Past { system_prompt: opening.system_prompt, record, messages, system: Vec::new() })
 }
 
 /// The character's state with the defaults of the file and the context of the case on it.

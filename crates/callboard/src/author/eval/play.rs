@@ -9,20 +9,16 @@ use serde_json::{Value, json};
 use super::venue::Venue;
 use super::verdict::{Heard, Made};
 use crate::session::Progress;
-use crate::stage::{self, Conversations, Key, Scene, SceneParts, Snapshot};
-
-/// The name under which the prepared conversation is found.
-const CONVERSATION: &str = "case";
+use crate::stage::{Past, Scene, SceneParts};
 
 /// Says the words in a conversation that is at this point.
-pub(super) async fn play(venue: &Venue<'_>, snapshot: Snapshot, say: &str) -> Heard {
+pub(super) async fn play(venue: &Venue<'_>, mut past: Past, say: &str) -> Heard {
     let id = &venue.role.character.manifest().id;
-    let start = Key::start(&[id, "", "", CONVERSATION]);
-    let conversations = Arc::new(Conversations::new(2));
-    conversations.keep(start, start, "", snapshot);
-    let body = json!({"model": id, "messages": [{"role": "user", "content": say}], "temperature": 0}).to_string();
+    let said = json!({"role": "user", "content": say});
+    past.messages.push(said.to_string());
+    let body = json!({"model": id, "messages": [said], "temperature": 0}).to_string();
     let begun = match ChatRequest::read(body.into_bytes(), venue.tools) {
-        Ok((request, _)) => stage::begin(parts(venue, &request, conversations)).await,
+        Ok((request, _)) => Scene::begin(parts(venue, &request), past).await,
         Err(refusal) => Err(refusal.into()),
     };
     match begun {
@@ -31,17 +27,15 @@ pub(super) async fn play(venue: &Venue<'_>, snapshot: Snapshot, say: &str) -> He
     }
 }
 
-fn parts<'a>(venue: &Venue<'a>, request: &'a ChatRequest, conversations: Arc<Conversations>) -> SceneParts<'a> {
+fn parts<'a>(venue: &Venue<'a>, request: &'a ChatRequest) -> SceneParts<'a> {
     SceneParts {
         role: Arc::clone(&venue.role),
         request,
-        conversations,
         settings: venue.settings,
         tools: venue.tools,
         upstreams: venue.upstreams,
         client: venue.client.clone(),
         authorization: None,
-        named: Some(CONVERSATION.to_owned()),
         request_id: "eval".to_owned(),
         random: crate::random::bytes,
     }

@@ -18,7 +18,7 @@ use crate::author::scenario::{ScriptedCall, ScriptedReply};
 use crate::author::script::Script;
 use crate::config::Settings;
 use crate::session::undo_tool;
-use crate::stage::{Role, Snapshot};
+use crate::stage::{Past, Role};
 use crate::upstream::{Client, Upstreams};
 
 /// Where cases are played.
@@ -49,9 +49,9 @@ impl Venue<'_> {
             let times = if script.is_some() { alternatives.len() } else { 1 };
             for wanted in alternatives.into_iter().take(times) {
                 let (heard, verdict) = match opening::open(&self.role.character, file, case).await {
-                    Ok(snapshot) => match script {
-                        Some(script) => self.scripted(case, wanted, script, snapshot).await,
-                        None => self.judged(case, snapshot).await,
+                    Ok(past) => match script {
+                        Some(script) => self.scripted(case, wanted, script, past).await,
+                        None => self.judged(case, past).await,
                     },
                     Err(error) => unplayed(case, &error),
                 };
@@ -65,22 +65,16 @@ impl Venue<'_> {
     }
 
     /// A case whose own calls are made is right only where the stated state and finding come of them.
-    async fn scripted(
-        &self,
-        case: &Case,
-        wanted: &[ExpectedCall],
-        script: &Script,
-        snapshot: Snapshot,
-    ) -> (Heard, Verdict) {
-        script.arm(&self.replies(wanted, &snapshot).await);
-        let (heard, verdict) = self.judged(case, snapshot).await;
+    async fn scripted(&self, case: &Case, wanted: &[ExpectedCall], script: &Script, past: Past) -> (Heard, Verdict) {
+        script.arm(&self.replies(wanted, &past).await);
+        let (heard, verdict) = self.judged(case, past).await;
         let holds = verdict.holds != Some(false);
         (heard, Verdict { arguments: verdict.arguments && holds, ..verdict })
     }
 
-    async fn judged(&self, case: &Case, snapshot: Snapshot) -> (Heard, Verdict) {
-        let before = snapshot.record.state().and_then(|state| serde_json::from_str(state).ok()).unwrap_or_default();
-        let heard = play(self, snapshot, &case.say).await;
+    async fn judged(&self, case: &Case, past: Past) -> (Heard, Verdict) {
+        let before = past.record.state().and_then(|state| serde_json::from_str(state).ok()).unwrap_or_default();
+        let heard = play(self, past, &case.say).await;
         let manifest = self.role.character.manifest();
         let offer = Offer { tools: &manifest.tools, undo: manifest.undo };
         let verdict = judge(&case.expect, &heard, &before, offer);
@@ -88,10 +82,10 @@ impl Venue<'_> {
     }
 
     /// A model that makes exactly these calls, and then says nothing.
-    async fn replies(&self, wanted: &[ExpectedCall], snapshot: &Snapshot) -> Vec<ScriptedReply> {
-        let names = self.role.character.names(snapshot.record.state()).await.ok().flatten();
+    async fn replies(&self, wanted: &[ExpectedCall], past: &Past) -> Vec<ScriptedReply> {
+        let names = self.role.character.names(past.record.state()).await.ok().flatten();
         let calls: Vec<ScriptedCall> =
-            wanted.iter().filter_map(|wanted| self.scripted_call(wanted, snapshot, names.as_ref())).collect();
+            wanted.iter().filter_map(|wanted| self.scripted_call(wanted, past, names.as_ref())).collect();
         let silence = ScriptedReply { text: String::new(), calls: Vec::new() };
         if calls.is_empty() {
             return vec![silence];
@@ -99,9 +93,9 @@ impl Venue<'_> {
         vec![ScriptedReply { text: String::new(), calls }, silence]
     }
 
-    fn scripted_call(&self, wanted: &ExpectedCall, snapshot: &Snapshot, names: Option<&Value>) -> Option<ScriptedCall> {
+    fn scripted_call(&self, wanted: &ExpectedCall, past: &Past, names: Option<&Value>) -> Option<ScriptedCall> {
         let (tool, arguments) = if wanted.undo {
-            let changed_by = snapshot.record.journal().iter().map(|entry| entry.call.tool.as_str());
+            let changed_by = past.record.journal().iter().map(|entry| entry.call.tool.as_str());
             (undo_tool::NAME.to_owned(), undo_wish::arguments_for(&wanted.target, changed_by))
         } else {
             let name = wanted.tool.clone()?;

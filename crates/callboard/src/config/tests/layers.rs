@@ -2,8 +2,8 @@
 
 use super::setup::{Folder, Start, flags, held, pair};
 use crate::config::{
-    ContractMode, ContractSettings, Environment, Limits, LogLevel, PythonSettings, Settings, StageSettings, StoreUrl,
-    Timeouts, every_key, load,
+    ContractMode, ContractSettings, Environment, KeepSettings, Limits, LogLevel, PythonSettings, Settings,
+    StageSettings, StoreUrl, Timeouts, every_key, load,
 };
 use std::time::Duration;
 
@@ -36,8 +36,11 @@ const SAMPLES: &[(&str, &str, &str, &str, &str)] = &[
     ("stage.turn_seconds", "1", "2", "1", "2"),
     ("stage.arguments_bytes", "1", "2", "1", "2"),
     ("stage.result_characters", "1", "2", "1", "2"),
-    ("stage.conversations", "1", "2", "1", "2"),
     ("stage.insist", "true", "true", "true", "true"),
+    ("keep.conversation_days", "1", "2", "1", "2"),
+    ("keep.response_days", "1", "2", "1", "2"),
+    ("keep.history_days", "1", "2", "1", "2"),
+    ("keep.trace_days", "1", "2", "1", "2"),
     ("python.memory_bytes", "\"1 MiB\"", "2 MiB", "\"1 MiB\"", "\"2 MiB\""),
     ("python.workers", "1", "2", "1", "2"),
     ("python.import_seconds", "1", "2", "1", "2"),
@@ -79,9 +82,9 @@ fn defaults_hold_when_nothing_is_said() {
             turn: Duration::from_secs(60),
             arguments_bytes: 2048,
             result_characters: 1000,
-            conversations: 10_000,
             insist: false,
         },
+        keep: KeepSettings { conversation_days: 0, response_days: 30, history_days: 30, trace_days: 7 },
         python: PythonSettings {
             interpreter: "python3".into(),
             memory_bytes: 512 << 20,

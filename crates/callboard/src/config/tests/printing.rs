@@ -48,8 +48,13 @@ rounds             = 8                           # default
 turn_seconds       = 60                          # default
 arguments_bytes    = "2 KiB"                     # default
 result_characters  = 1000                        # default
-conversations      = 10000                       # default
 insist             = false                       # default
+
+[keep]
+conversation_days  = 0                           # default
+response_days      = 30                          # default
+history_days       = 30                          # default
+trace_days         = 7                           # default
 
 [python]
 interpreter        = "python3"                   # default

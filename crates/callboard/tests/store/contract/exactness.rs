@@ -1,8 +1,9 @@
 //! What comes out is what went in, letter by letter.
 
-use callboard::store::{Change, NewConversation, NewItem, Notes, Opening, Snapshot, TurnWrite};
+use callboard::store::{NewConversation, NewItem, Notes, Opening, Snapshot, TurnWrite};
 use callboard_core::journal::CallNote;
 
+use super::change::change;
 use super::conversations::new;
 use super::histories::{find, keep, snapshot};
 use super::records::{put, response};
@@ -27,8 +28,12 @@ fn odd_words(database: &Database) {
         let turn = store.begin_turn("conv_1", WAIT).await.unwrap();
         let call = CallNote { call_id: "call_1".to_owned(), result: WORDS.to_owned(), ..CallNote::default() };
         let write = TurnWrite {
-            opening: Some(Opening { system_prompt: WORDS.to_owned(), state: Some("{}".to_owned()) }),
-            changes: vec![Change { call: call.clone(), state: json.clone() }],
+            opening: Some(Opening {
+                character: WORDS.to_owned(),
+                system_prompt: WORDS.to_owned(),
+                state: Some("{}".to_owned()),
+            }),
+            change: change(turn.standing(), None, vec![(call.clone(), json.clone())]),
             items: vec![NewItem { id: "item_1".to_owned(), body: json.clone() }],
             ..TurnWrite::default()
         };
@@ -51,8 +56,8 @@ fn odd_numbers(database: &Database) {
     block_on(async {
         store.create_conversation(new("conv_1", 1)).await.unwrap();
         let turn = store.begin_turn("conv_1", WAIT).await.unwrap();
-        let change = Change { call: CallNote::default(), state: state.to_owned() };
-        turn.finish(&TurnWrite { changes: vec![change], ..TurnWrite::default() }).await.unwrap();
+        let change = change(turn.standing(), None, vec![(CallNote::default(), state.to_owned())]);
+        turn.finish(&TurnWrite { change, ..TurnWrite::default() }).await.unwrap();
         assert_eq!(store.standing("conv_1").await.unwrap().unwrap().state.as_deref(), Some(state));
         let replayed = super::journal::replayed(&store, "conv_1").await;
         let expected: serde_json::Value = serde_json::from_str(state).unwrap();

@@ -1,9 +1,10 @@
 //! State, journal and undo.
 
-use callboard::store::{Change, Opening, Store, TurnWrite, UndoFailure};
+use callboard::store::{Opening, Store, TurnWrite, UndoFailure};
 use callboard_core::journal::{CallNote, Target, UndoError, replay};
 use serde_json::Value;
 
+use super::change::{Made, change};
 use super::conversations::new;
 use super::run::Promise;
 use super::turns::WAIT;
@@ -17,7 +18,7 @@ pub(super) const PROMISES: &[Promise] = &[
     ("the journal is read page by page", pages),
 ];
 
-pub(crate) fn change(number: usize, state: &str) -> Change {
+pub(crate) fn made(number: usize, state: &str) -> Made {
     let call = CallNote {
         call_id: format!("call_{number}"),
         tool: "act".to_owned(),
@@ -25,7 +26,7 @@ pub(crate) fn change(number: usize, state: &str) -> Change {
         result: format!("did {number}"),
         at: number as i64,
     };
-    Change { call, state: state.to_owned() }
+    (call, state.to_owned())
 }
 
 /// The state that the journal leads to.
@@ -48,11 +49,13 @@ async fn state(store: &Store) -> String {
 /// A conversation with these states, one call after the other.
 async fn play(store: &Store, states: &[&str]) {
     store.create_conversation(new("conv_1", 1)).await.unwrap();
+    let first = states.first().copied();
     let opening =
-        Opening { system_prompt: "You are".to_owned(), state: states.first().map(|state| (*state).to_owned()) };
-    let changes = states.iter().enumerate().skip(1).map(|(number, state)| change(number, state)).collect();
+        Opening { character: "cast".to_owned(), system_prompt: "You are".to_owned(), state: first.map(str::to_owned) };
+    let made = states.iter().enumerate().skip(1).map(|(number, state)| made(number, state)).collect();
     let turn = store.begin_turn("conv_1", WAIT).await.unwrap();
-    turn.finish(&TurnWrite { opening: Some(opening), changes, ..TurnWrite::default() }).await.unwrap();
+    let change = change(turn.standing(), first, made);
+    turn.finish(&TurnWrite { opening: Some(opening), change, ..TurnWrite::default() }).await.unwrap();
 }
 
 async fn undo(store: &Store, target: Target, id: &str) -> Result<String, UndoFailure> {
@@ -77,7 +80,7 @@ fn written_together(database: &Database) {
             ("You are", Some(r#"{"cp":1.0,"log":[]}"#))
         );
         let entries = store.journal("conv_1", 0, 10).await.unwrap();
-        assert_eq!(entries[1].call, change(2, "").call);
+        assert_eq!(entries[1].call, made(2, "").0);
         assert_eq!(
             serde_json::to_string(&entries[0].patch).unwrap(),
             r#"[{"op":"replace","path":"/cp","value":1},{"op":"add","path":"/log/0","value":"a"}]"#
@@ -127,8 +130,8 @@ fn single_undo(database: &Database) {
         assert_eq!(after, r#"{"cp":5,"vp":3,"log":["y"]}"#);
         assert_eq!(state(&store).await, after);
         let turn = store.begin_turn("conv_1", WAIT).await.unwrap();
-        let changes = vec![change(9, r#"{"cp":5,"vp":4,"log":["y"]}"#)];
-        turn.finish(&TurnWrite { changes, ..TurnWrite::default() }).await.unwrap();
+        let change = change(turn.standing(), None, vec![made(9, r#"{"cp":5,"vp":4,"log":["y"]}"#)]);
+        turn.finish(&TurnWrite { change, ..TurnWrite::default() }).await.unwrap();
         let refused = undo(&store, Target::Single("call_2".to_owned()), "undo_2").await.unwrap_err();
         assert!(matches!(refused, UndoFailure::Refused(UndoError::Conflict { later: 4, .. })), "{refused}");
         assert_eq!(state(&store).await, r#"{"cp":5,"vp":4,"log":["y"]}"#);

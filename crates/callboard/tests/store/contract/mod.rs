@@ -1,5 +1,6 @@
 //! What every store promises, one file for each part of it.
 
+mod change;
 mod conversations;
 mod exactness;
 mod histories;
@@ -10,7 +11,8 @@ mod retention;
 mod run;
 mod turns;
 
+pub(crate) use change::change;
 pub(crate) use conversations::new;
-pub(crate) use journal::{change, replayed};
+pub(crate) use journal::{made, replayed};
 pub(crate) use run::run;
 pub(crate) use turns::WAIT;

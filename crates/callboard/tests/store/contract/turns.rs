@@ -3,10 +3,11 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use callboard::store::{Count, ItemPage, Notes, Response, Store, StoreError, TurnWrite};
+use callboard::store::{Count, ItemPage, Notes, Response, Store, StoreError, Turn, TurnWrite};
 
+use super::change::change;
 use super::conversations::{new, new_items};
-use super::journal::change;
+use super::journal::{made, replayed};
 use super::run::Promise;
 use crate::databases::{Database, block_on};
 
@@ -14,6 +15,8 @@ pub(crate) const WAIT: Duration = Duration::from_secs(30);
 const SHORT: Duration = Duration::from_millis(50);
 
 pub(super) const PROMISES: &[Promise] = &[
+    ("a turn that its client left is written before the next one begins", left_by_its_client),
+    ("an entry that is not the next of its journal is refused", entries_out_of_turn),
     ("a second turn waits, and is told when it waited too long", one_at_a_time),
     ("a turn of another process waits too", two_processes),
     ("a turn that is dropped writes nothing and blocks nobody", dropped),
@@ -93,12 +96,12 @@ fn not_found(database: &Database) {
     assert_eq!(missing, StoreError::NotFound("conv_1".to_owned()));
 }
 
-fn full_write() -> TurnWrite {
+fn full_write(turn: &Turn) -> TurnWrite {
     let response =
         Response { id: "resp_1".to_owned(), body: "{}".to_owned(), input: "[]".to_owned(), ..Response::default() };
     let count = Count { day: 1, played_by: String::new(), model: "m".to_owned(), name: "turns".to_owned(), amount: 1 };
     TurnWrite {
-        changes: vec![change(1, r#"{"a":1}"#)],
+        change: change(turn.standing(), None, vec![made(1, r#"{"a":1}"#)]),
         notes: Notes { response: Some(response), counts: vec![count], ..Notes::default() },
         ..write(0..2)
     }
@@ -118,12 +121,14 @@ fn deleted_meanwhile(database: &Database) {
         store.create_conversation(new("conv_1", 1)).await.unwrap();
         let turn = store.begin_turn("conv_1", WAIT).await.unwrap();
         store.delete_conversation("conv_1").await.unwrap();
-        let refused = turn.finish(&full_write()).await;
+        let write = full_write(&turn);
+        let refused = turn.finish(&write).await;
         assert_eq!(refused.unwrap_err(), StoreError::Conflict("conv_1".to_owned()));
         assert_nothing(&store).await;
         store.create_conversation(new("conv_1", 1)).await.unwrap();
         let turn = store.begin_turn("conv_1", WAIT).await.unwrap();
-        turn.finish(&full_write()).await.unwrap();
+        let write = full_write(&turn);
+        turn.finish(&write).await.unwrap();
         assert_eq!(ids(&store, "conv_1").await.len(), 2);
         assert_eq!(store.journal("conv_1", 0, 10).await.unwrap().len(), 1);
         assert!(store.response("resp_1", 0).await.unwrap().is_some());
@@ -157,7 +162,8 @@ fn lost_lease(database: &Database) {
     assert_eq!(database.execute("DELETE FROM turn_leases"), 1);
     let quick = block_on(there.begin_turn("conv_1", WAIT)).unwrap();
     block_on(quick.finish(&TurnWrite { at: 3, ..TurnWrite::default() })).unwrap();
-    let refused = block_on(slow.finish(&full_write()));
+    let write = full_write(&slow);
+    let refused = block_on(slow.finish(&write));
     assert_eq!(refused.unwrap_err(), StoreError::Conflict("conv_1".to_owned()));
     block_on(assert_nothing(&here));
 }
@@ -183,7 +189,8 @@ fn several_writes(database: &Database) {
         store.create_conversation(new("conv_1", 1)).await.unwrap();
         let mut turn = store.begin_turn("conv_1", WAIT).await.unwrap();
         turn.commit(&write(0..2)).await.unwrap();
-        turn.commit(&TurnWrite { changes: vec![change(1, r#"{"a":1}"#)], ..write(2..3) }).await.unwrap();
+        let change = change(turn.standing(), None, vec![made(1, r#"{"a":1}"#)]);
+        turn.commit(&TurnWrite { change, ..write(2..3) }).await.unwrap();
         assert_eq!(ids(&store, "conv_1").await, ["item_0", "item_1", "item_2"]);
         let end = turn.finish(&write(3..4)).await.unwrap();
         assert_eq!((end.conversation.version, end.conversation.next_position), (3, 4));
@@ -224,4 +231,38 @@ fn many_threads(database: &Database) {
     }
     all.sort_unstable();
     assert_eq!(all, (0..THREADS * TURNS).collect::<Vec<_>>());
+}
+
+fn left_by_its_client(database: &Database) {
+    let store = database.open();
+    block_on(async {
+        store.create_conversation(new("conv_1", 1)).await.unwrap();
+        let turn = store.begin_turn("conv_1", WAIT).await.unwrap();
+        let next = store.begin_turn("conv_1", WAIT);
+        let leave = async {
+            let write = full_write(&turn);
+            turn.finish_unawaited(&write).unwrap();
+        };
+        let (next, ()) = tokio::join!(next, leave);
+        let next = next.unwrap();
+        assert_eq!(next.standing().state.as_deref(), Some(r#"{"a":1}"#));
+        next.finish(&write(2..3)).await.unwrap();
+        assert_eq!(ids(&store, "conv_1").await, ["item_0", "item_1", "item_2"]);
+        assert_eq!(replayed(&store, "conv_1").await, r#"{"a":1}"#);
+        assert!(store.response("resp_1", 0).await.unwrap().is_some());
+    });
+}
+
+fn entries_out_of_turn(database: &Database) {
+    let store = database.open();
+    block_on(async {
+        store.create_conversation(new("conv_1", 1)).await.unwrap();
+        let turn = store.begin_turn("conv_1", WAIT).await.unwrap();
+        let late = full_write(&turn);
+        turn.finish(&late).await.unwrap();
+        let again = store.begin_turn("conv_1", WAIT).await.unwrap();
+        let refused = again.finish(&TurnWrite { change: late.change, ..TurnWrite::default() }).await;
+        assert_eq!(refused.unwrap_err(), StoreError::Conflict("conv_1".to_owned()));
+        assert_eq!(store.journal("conv_1", 0, 10).await.unwrap().len(), 1);
+    });
 }

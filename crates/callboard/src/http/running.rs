@@ -1,0 +1,103 @@
+//! Who asks, and the turn that is begun for them: what Chat Completions and Responses have in common.
+
+use std::sync::Arc;
+
+use callboard_core::turn::{Turn, TurnRequest, TurnSettings};
+use callboard_core::wire::chat::ChatRequest;
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use sha2::{Digest, Sha256};
+
+use super::router::{Arrival, Shared};
+use crate::random;
+use crate::session::{Asking, Session, SessionParts};
+use crate::stage::{Role, SceneParts};
+use crate::upstream::Route;
+
+/// Names a conversation with a character.
+const CONVERSATION: HeaderName = HeaderName::from_static("callboard-conversation");
+
+/// Who asks.
+#[derive(Clone)]
+pub(super) struct Asker {
+    /// The key to pass on to model servers that have none of their own.
+    pub(super) authorization: Option<HeaderValue>,
+    /// Tells people apart by the keys they show, without telling the key.
+    pub(super) owner: String,
+    /// The conversation that the client names.
+    pub(super) conversation: Option<String>,
+}
+
+impl Asker {
+    pub(super) fn of(shared: &Shared, headers: &HeaderMap) -> Self {
+        let conversation = headers.get(CONVERSATION).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let shown = headers.get(AUTHORIZATION);
+        let authorization = shown.filter(|_| shared.app.keys.is_open()).cloned();
+        Self { authorization, owner: shown.map(owner).unwrap_or_default(), conversation }
+    }
+}
+
+fn owner(shown: &HeaderValue) -> String {
+    let digest = Sha256::digest(shown.as_bytes());
+    digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The engine of a turn for a client with its own tools.
+pub(super) fn engine(shared: &Shared, turn: TurnRequest, reasks: usize) -> Turn {
+    let settings = &shared.app.settings;
+    let turn_settings = TurnSettings {
+        reasks: u32::try_from(reasks).unwrap_or(u32::MAX),
+        stream_arguments: settings.contract.stream_arguments,
+        arguments_bytes: settings.limits.arguments_bytes,
+    };
+    Turn::new(turn, turn_settings, Box::new(random::bytes))
+}
+
+/// What a character's turn needs.
+pub(super) fn scene_parts<'a>(
+    shared: &'a Shared,
+    arrival: &Arrival,
+    role: Arc<Role>,
+    request: &'a ChatRequest,
+    asker: Asker,
+) -> SceneParts<'a> {
+    let app = &shared.app;
+    SceneParts {
+        role,
+        request,
+        settings: &app.settings,
+        tools: &app.tools,
+        upstreams: &app.upstreams,
+        client: shared.client.clone(),
+        authorization: asker.authorization,
+        request_id: arrival.id.clone(),
+        random: random::bytes,
+    }
+}
+
+/// A turn for a client with its own tools.
+pub(super) fn session(
+    shared: &Shared,
+    arrival: &Arrival,
+    request: ChatRequest,
+    turn: TurnRequest,
+    routes: Vec<Route>,
+    asker: Asker,
+) -> Session {
+    let settings = &shared.app.settings;
+    Session::new(SessionParts {
+        turn: engine(shared, turn, settings.contract.reasks),
+        request,
+        asking: Asking {
+            routes,
+            client: shared.client.clone(),
+            authorization: asker.authorization,
+            retries: settings.limits.retries,
+            request_id: arrival.id.clone(),
+        },
+        idle: settings.timeouts.idle,
+        keep_alive: settings.timeouts.keep_alive,
+        reply_bytes: settings.limits.reply_bytes,
+        performer: None,
+    })
+}

@@ -1,0 +1,119 @@
+//! What a turn is made of before it begins: the prompt, the model, the tools, and the session that plays it.
+
+use callboard_core::turn::{StageRules, Turn, TurnSettings};
+use callboard_core::wire::ApiError;
+use callboard_core::wire::chat::ChatRequest;
+use callboard_python::ReplyMode;
+use serde_json::json;
+use tokio::time::Instant;
+
+use super::role::offered;
+use super::{Past, Role, SceneParts};
+use crate::session::{Asking, Performer, Record, Session, SessionParts};
+
+/// What a character that acts instead of talking is told besides its own prompt.
+const ACTS: &str = "You act by calling tools; you do not chat. Call the tools for everything the user reports, several at \
+once where several things are said. Do not ask questions back and do not explain. When nothing is to be done, or when it is \
+unclear what, make no call and answer with nothing.";
+
+/// A conversation at its beginning.
+pub async fn open(role: &Role) -> Result<(String, Record), ApiError> {
+    let opening = role.character.open().await.map_err(|failure| character_failed(role, &failure))?;
+    Ok((opening.system_prompt, Record::new(opening.state)))
+}
+
+fn character_failed(role: &Role, failure: &callboard_python::Failure) -> ApiError {
+    let id = &role.character.manifest().id;
+    tracing::error!(character = id, %failure, "a character failed");
+    ApiError::new(500, "character_failed", format!("the character {id:?} failed before its turn: {failure}"))
+}
+
+/// The prompt of the conversation, what holds at this turn, and what the client adds.
+async fn full_prompt(role: &Role, past: &Past) -> Result<String, ApiError> {
+    let context =
+        role.character.turn_context(past.record.state()).await.map_err(|failure| character_failed(role, &failure))?;
+    let acts = (role.character.manifest().reply == Some(ReplyMode::ToolsOnly)).then(|| ACTS.to_owned());
+    let parts =
+        std::iter::once(past.system_prompt.clone()).chain(acts).chain(context).chain(past.system.iter().cloned());
+    Ok(parts.filter(|part| !part.trim().is_empty()).collect::<Vec<_>>().join("\n\n"))
+}
+
+/// The session that goes on from there.
+pub(super) async fn session(parts: &SceneParts<'_>, past: &Past) -> Result<Session, ApiError> {
+    let manifest = parts.role.character.manifest();
+    let model = model(parts).await?;
+    let tools = tools(&parts.role, past.record.state()).await?;
+    let prompt = full_prompt(&parts.role, past).await?;
+    let body = request_body(parts, &model, &prompt, &past.messages, tools.as_deref());
+    let (request, turn) = ChatRequest::read(body.into_bytes(), parts.tools)?;
+    let routes = parts.upstreams.routes(&model, &parts.client, parts.authorization.as_ref()).await?;
+    let asking = Asking {
+        routes,
+        client: parts.client.clone(),
+        authorization: parts.authorization.clone(),
+        retries: parts.settings.limits.retries,
+        request_id: parts.request_id.clone(),
+    };
+    let stage = &parts.settings.stage;
+    let arguments_bytes = manifest.limits.arguments.map_or(stage.arguments_bytes, |most| most as usize);
+    let settings = TurnSettings { reasks: 0, stream_arguments: false, arguments_bytes };
+    let rules = StageRules {
+        rounds: manifest.limits.rounds.unwrap_or(u32::try_from(stage.rounds).unwrap_or(u32::MAX)),
+        result_characters: manifest.limits.result.map_or(stage.result_characters, |most| most as usize),
+        tools_only: manifest.reply == Some(ReplyMode::ToolsOnly),
+        insists: stage.insist,
+        requires_call: manifest.requires_call,
+    };
+    let deadline = Instant::now() + stage.turn;
+    let performer =
+        Performer::new(parts.role.character.clone(), past.record.clone(), deadline, parts.request_id.clone());
+    tracing::debug!(request_id = parts.request_id, character = manifest.id, model, "a character's turn");
+    Ok(Session::new(SessionParts {
+        turn: Turn::on_stage(turn, settings, rules, Box::new(parts.random)),
+        request,
+        asking,
+        idle: parts.settings.timeouts.idle,
+        keep_alive: parts.settings.timeouts.keep_alive,
+        reply_bytes: parts.settings.limits.reply_bytes,
+        performer: Some(performer),
+    }))
+}
+
+/// The model that plays the character: its own, the configured one, or the first there is.
+async fn model(parts: &SceneParts<'_>) -> Result<String, ApiError> {
+    if let Some(model) = &parts.role.character.manifest().model {
+        return Ok(model.clone());
+    }
+    if !parts.settings.stage.model.is_empty() {
+        return Ok(parts.settings.stage.model.clone());
+    }
+    parts.upstreams.first_model(&parts.client, parts.authorization.as_ref()).await
+}
+
+/// The tools on offer: those of the file, or what the character offers in this state.
+async fn tools(role: &Role, state: Option<&str>) -> Result<Option<String>, ApiError> {
+    let own = role.character.tools(state).await.map_err(|failure| character_failed(role, &failure))?;
+    Ok(own.map_or_else(|| role.tools().map(str::to_owned), |tools| offered(&tools, role.character.manifest().undo)))
+}
+
+fn request_body(parts: &SceneParts<'_>, model: &str, prompt: &str, messages: &[String], tools: Option<&str>) -> String {
+    let mut body =
+        format!("{{\"model\":{},\"messages\":[{}", json!(model), json!({"role": "system", "content": prompt}));
+    for message in messages {
+        body.push(',');
+        body.push_str(message);
+    }
+    body.push(']');
+    if let Some(tools) = tools {
+        body.push_str(",\"tools\":");
+        body.push_str(tools);
+    }
+    for (key, value) in parts.request.style_fields() {
+        body.push_str(&format!(",{}:{value}", json!(key)));
+    }
+    if parts.request.stream {
+        body.push_str(",\"stream\":true,\"stream_options\":{\"include_usage\":true}");
+    }
+    body.push('}');
+    body
+}

@@ -1,0 +1,46 @@
+//! A turn in motion, whoever plays it.
+
+use callboard_core::contract::Report;
+use callboard_core::model::Usage;
+
+use super::Scene;
+use crate::session::{Progress, Session};
+use crate::telemetry::metrics;
+
+/// A turn in motion: for a client with its own tools, or of a character.
+pub enum Run {
+    /// A model, for a client with its own tools.
+    Gateway(Box<Session>),
+    /// A character.
+    Stage(Box<Scene>),
+}
+
+impl Run {
+    /// Goes on until there is something to say.
+    pub async fn next(&mut self) -> Progress {
+        match self {
+            Self::Gateway(session) => session.next().await,
+            Self::Stage(scene) => scene.next().await,
+        }
+    }
+
+    /// What was done to keep the contract.
+    pub fn report(&self) -> &Report {
+        match self {
+            Self::Gateway(session) => session.report(),
+            Self::Stage(scene) => scene.report(),
+        }
+    }
+
+    /// The usage to show; what a server counted is added to the metrics.
+    pub fn counted_usage(&self, usage: Option<Usage>) -> Usage {
+        let usage = match self {
+            Self::Gateway(session) => session.usage_or_estimate(usage),
+            Self::Stage(scene) => scene.usage_or_estimate(usage),
+        };
+        if !usage.estimated {
+            metrics::tokens(usage.prompt_tokens, usage.completion_tokens);
+        }
+        usage
+    }
+}
