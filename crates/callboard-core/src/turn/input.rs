@@ -37,7 +37,7 @@ impl Default for TurnSettings {
 }
 
 /// How a character's turn is run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StageRules {
     /// How often tools may be run before the model must answer.
     pub rounds: u32,
@@ -49,11 +49,30 @@ pub struct StageRules {
     pub insists: bool,
     /// The first request of a turn asks for a call; what follows is free.
     pub requires_call: bool,
+    /// How many tools may be run in all rounds together; calls of the client's tools do not count.
+    pub most_calls: Option<u64>,
+    /// Names among the tools on offer that are the client's to run; a call of one ends the turn.
+    pub client_tools: Vec<String>,
 }
 
 impl Default for StageRules {
     fn default() -> Self {
-        Self { rounds: 8, result_characters: 1000, tools_only: false, insists: false, requires_call: false }
+        Self {
+            rounds: 8,
+            result_characters: 1000,
+            tools_only: false,
+            insists: false,
+            requires_call: false,
+            most_calls: None,
+            client_tools: Vec::new(),
+        }
+    }
+}
+
+impl StageRules {
+    /// Whether the client runs this tool.
+    pub(super) fn is_clients(&self, name: &str) -> bool {
+        self.client_tools.iter().any(|own| own == name)
     }
 }
 
@@ -116,6 +135,8 @@ pub enum AskChoice {
     Force(String),
     /// Any tool, but a call.
     Required,
+    /// These tools are offered and no others, and no call is due, whatever the client asked for.
+    Only(Vec<String>),
     /// No tools are offered.
     WithoutTools,
 }

@@ -12,6 +12,7 @@ mod ladder;
 mod live;
 mod places;
 mod reply;
+mod round;
 mod stage;
 mod tool_result;
 

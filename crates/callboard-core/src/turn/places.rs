@@ -27,13 +27,6 @@ impl Place {
         }
     }
 
-    pub(super) fn valid(&self) -> Option<&Call> {
-        match self {
-            Self::Valid(call) => Some(call),
-            Self::Broken { .. } => None,
-        }
-    }
-
     fn repeats(&self, call: &Call) -> bool {
         matches!(self, Self::Valid(new) if new.name == call.name && same_json(new.arguments.as_str(), call.arguments.as_str()))
     }

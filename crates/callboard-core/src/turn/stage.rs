@@ -1,15 +1,17 @@
 //! A turn whose tools are run here: text goes out as it comes, calls are run in rounds, results go back to the model.
 //!
 //! A call that breaks a promise is answered with an error the model can act on; the conversation goes on. When the rounds
-//! or the time are used up, the model is asked for an answer without tools. Everything that was said, called and answered
-//! is kept in order for the conversation.
+//! or the time are used up, the model is asked for an answer without tools. A valid call of a tool of the client ends the
+//! turn, after the tools of the same reply have run. Everything that was said, called and answered is kept in order for the
+//! conversation; calls that went to the client have no answer in it yet.
 
 use super::inspect::Inspector;
-use super::ladder::spoken_call;
+use super::ladder::{self, spoken_call};
 use super::places::Place;
 use super::reply::{Heard, Reply};
+use super::round::{Refusal, Round};
 use super::{Action, Ask, AskChoice, Ending, Event, Input, StageRules, ToolResult, TurnRequest, TurnSettings};
-use crate::contract::{Outcome, choice_words, cleaned_call, stage_words};
+use crate::contract::{Call, Outcome, Violation, ViolationKind, choice_words, cleaned_call};
 use crate::model::{Delta, Finish, Item, RandomBytes};
 
 /// The text that marks calls which an interruption kept from running.
@@ -24,8 +26,12 @@ pub(super) struct StageTurn {
     said: String,
     transcript: Vec<Item>,
     last_ask: Ask,
-    waiting: Vec<Place>,
+    waiting: Round,
     round: u32,
+    /// How many tools were run.
+    ran: u64,
+    /// Whether any call was made that could be carried out.
+    called: bool,
     spoke_before: bool,
     insisted: bool,
 }
@@ -40,8 +46,10 @@ impl StageTurn {
             said: String::new(),
             transcript: Vec::new(),
             last_ask: Ask::default(),
-            waiting: Vec::new(),
+            waiting: Round::default(),
             round: 0,
+            ran: 0,
+            called: false,
             spoke_before: false,
             insisted: false,
         }
@@ -62,8 +70,9 @@ impl StageTurn {
     pub(super) fn step(&mut self, input: Input, actions: &mut Vec<Action>) {
         match input {
             Input::Start => {
-                let choice = if self.rules.requires_call { AskChoice::Required } else { AskChoice::AsRequested };
-                self.call_model(choice, actions);
+                let rules = &self.request.rules;
+                let asks = self.rules.requires_call && !rules.required && !rules.forbidden;
+                self.call_model(if asks { AskChoice::Required } else { AskChoice::AsRequested }, actions);
             }
             Input::Delta(delta) => self.delta(delta, actions),
             Input::ReplyEnded => self.reply_ended(actions),
@@ -114,37 +123,87 @@ impl StageTurn {
         let mut heard = Vec::new();
         self.reply.close(&mut heard);
         self.pass_on(heard, actions);
+        let places = self.calls();
+        let talked = self.rules.tools_only && places.is_empty() && self.round == 0 && !self.said.trim().is_empty();
+        self.keep_said(&places);
+        if !places.is_empty() {
+            self.act(places, actions);
+        } else if !(talked && self.insist(actions)) {
+            self.answered(actions);
+        }
+    }
+
+    /// The calls of the reply that is over, as many as may be made.
+    fn calls(&mut self) -> Vec<Place> {
         let mut places = self.inspector.inspect(&mut self.reply, &self.request, false);
         if self.round >= self.rules.rounds && !places.is_empty() {
             places.clear();
             self.inspector.report.note("rounds", Outcome::Refused);
         }
-        let talked = self.rules.tools_only && places.is_empty() && self.round == 0 && !self.said.trim().is_empty();
-        self.keep_said(&places);
-        if talked && self.insist(actions) {
-            return;
+        if !self.request.rules.parallel && places.len() > 1 {
+            places.truncate(1);
+            self.inspector.report.note("parallel_tool_calls", Outcome::Repaired);
         }
-        if places.is_empty() {
-            return self.complete(actions);
+        places
+    }
+
+    /// Tools of the character are run; where the client has something to run as well, that comes after them.
+    fn act(&mut self, places: Vec<Place>, actions: &mut Vec<Action>) {
+        self.waiting = Round::sorted(places, &self.rules, self.ran);
+        self.note_refusals();
+        let (calls, for_client) = (self.waiting.here(), self.waiting.has_client_calls());
+        self.ran = self.ran.saturating_add(u64::try_from(calls.len()).unwrap_or(u64::MAX));
+        self.called |= for_client || !calls.is_empty();
+        if for_client && calls.is_empty() {
+            return self.tools_done(&[], false, actions);
         }
-        let calls: Vec<_> = places.iter().filter_map(Place::valid).cloned().collect();
-        self.waiting = places;
         actions.extend(calls.iter().cloned().map(|call| Action::Emit(Event::RunsTool(call))));
         actions.push(Action::RunTools(calls));
+    }
+
+    /// A model whose turn ends with calls for the client reads its errors only when the client comes back.
+    fn note_refusals(&mut self) {
+        let told = if self.waiting.has_client_calls() { Outcome::Refused } else { Outcome::Reasked };
+        for refusal in self.waiting.refusals() {
+            match refusal {
+                Refusal::Broken(kind) => self.inspector.report.note(kind.code(), told),
+                Refusal::OverLimit => self.inspector.report.note("max_tool_calls", Outcome::Refused),
+                Refusal::CalledOff => {}
+            }
+        }
     }
 
     /// A character that should act has talked: that is counted, and where the rules say so it is asked for a call, once.
     fn insist(&mut self, actions: &mut Vec<Action>) -> bool {
         let asks = self.rules.insists && !self.insisted;
         self.inspector.report.note("text_only", if asks { Outcome::Reasked } else { Outcome::Observed });
-        if !asks {
-            return false;
+        if asks {
+            self.ask_for_call(AskChoice::AsRequested, actions);
         }
+        asks
+    }
+
+    fn ask_for_call(&mut self, choice: AskChoice, actions: &mut Vec<Action>) {
         self.insisted = true;
         self.transcript.push(Item::Remark(choice_words(&self.request.tools, &self.request.rules)));
         self.reply = Reply::new(&self.request.tools);
-        self.call_model(AskChoice::AsRequested, actions);
-        true
+        self.call_model(choice, actions);
+    }
+
+    /// An answer in words ends the turn, unless the client asked for a call and none was made.
+    fn answered(&mut self, actions: &mut Vec<Action>) {
+        if !self.request.rules.required || self.called || self.reply.is_cut() {
+            return self.complete(actions);
+        }
+        let message = "the model answered without a tool call although tool_choice asks for one";
+        let violation = Violation::new(ViolationKind::ChoiceUnmet, message);
+        let asks = !self.insisted && self.round < self.rules.rounds;
+        self.inspector.report.note(violation.kind.code(), if asks { Outcome::Reasked } else { Outcome::Refused });
+        if asks {
+            self.ask_for_call(ladder::choice(&self.request, &[], &violation), actions);
+        } else {
+            actions.push(Action::Finish(Ending::Failed(violation)));
+        }
     }
 
     fn keep_said(&mut self, places: &[Place]) {
@@ -172,15 +231,30 @@ impl StageTurn {
     }
 
     fn tools_done(&mut self, results: &[ToolResult], hurry: bool, actions: &mut Vec<Action>) {
-        self.keep_results(results, actions);
-        self.round += 1;
-        let last = hurry || self.round >= self.rules.rounds;
-        if last {
-            self.round = self.rules.rounds;
+        let for_client = self.keep_results(results, actions);
+        if !for_client.is_empty() {
+            actions.extend(for_client.into_iter().map(|call| Action::Emit(Event::Call(call))));
+            let usage = self.inspector.usage.take();
+            return actions.push(Action::Finish(Ending::Complete { finish: Finish::ToolCalls, usage }));
         }
+        self.round = self.round.saturating_add(1);
         self.reply = Reply::new(&self.request.tools);
-        let choice = if last { AskChoice::WithoutTools } else { AskChoice::AsRequested };
+        let choice = self.next_choice(hurry);
         self.call_model(choice, actions);
+    }
+
+    /// What may be called in the next reply. A call that was due has been made, so none is due any more; tools that may not
+    /// be run any more are not offered; and where nothing is left to offer, an answer is due.
+    fn next_choice(&mut self, hurry: bool) -> AskChoice {
+        let used_up = self.rules.most_calls.is_some_and(|most| self.ran >= most);
+        let may = |name: &&str| self.request.rules.allows(name) && (!used_up || self.rules.is_clients(name));
+        let names: Vec<String> = self.request.tools.names().filter(may).map(str::to_owned).collect();
+        if hurry || self.round >= self.rules.rounds || names.is_empty() {
+            self.round = self.rules.rounds;
+            return AskChoice::WithoutTools;
+        }
+        let met = self.request.rules.required && self.called;
+        if used_up || met { AskChoice::Only(names) } else { AskChoice::AsRequested }
     }
 
     fn call_model(&mut self, choice: AskChoice, actions: &mut Vec<Action>) {
@@ -188,30 +262,24 @@ impl StageTurn {
         actions.push(Action::CallModel(self.last_ask.clone()));
     }
 
-    /// Puts the results behind their calls, in the order of the calls; broken calls get their error.
-    fn keep_results(&mut self, results: &[ToolResult], actions: &mut Vec<Action>) {
-        for place in std::mem::take(&mut self.waiting) {
-            let result = match place {
-                Place::Broken { raw, id, violation } => {
-                    self.inspector.report.note(violation.kind.code(), Outcome::Reasked);
-                    ToolResult { id, text: stage_words(&raw, &violation), outcome: violation.kind.into(), ran: None }
-                }
-                Place::Valid(call) => match results.iter().find(|result| result.id == call.id) {
-                    Some(result) => result.clone(),
-                    None => ToolResult::cancelled(call.id),
-                },
-            };
+    /// Puts the results behind their calls, in the order of the calls; what is the client's to run comes back.
+    fn keep_results(&mut self, ran: &[ToolResult], actions: &mut Vec<Action>) -> Vec<Call> {
+        let settled = std::mem::take(&mut self.waiting).settle(ran);
+        for result in settled.results {
             let text = cut(&result.text, self.rules.result_characters);
             self.transcript.push(Item::ToolResult { id: result.id.clone(), text: text.clone() });
             actions.push(Action::Emit(Event::RanTool(ToolResult { text, ..result })));
         }
+        settled.for_client
     }
 
-    /// What ran is recorded; what did not is recorded as cancelled; half a sentence stays as it was said.
+    /// What ran is recorded; what did not is recorded as cancelled, the client's calls too, for they never reached it; half
+    /// a sentence stays as it was said.
     fn interrupted(&mut self, results: &[ToolResult]) {
         if self.waiting.is_empty() {
             self.keep_said(&[]);
         }
+        self.waiting.call_off();
         self.keep_results(results, &mut Vec::new());
     }
 }

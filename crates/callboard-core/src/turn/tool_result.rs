@@ -43,6 +43,8 @@ pub enum ToolOutcome {
     Execution,
     /// It was not run, because the user interrupted.
     Cancelled,
+    /// It was not run, because no more tools may be run for this response.
+    OverLimit,
 }
 
 impl ToolOutcome {
@@ -63,6 +65,7 @@ impl ToolOutcome {
             Self::Timeout => "timeout",
             Self::Execution => "execution",
             Self::Cancelled => "cancelled",
+            Self::OverLimit => "over_limit",
         }
     }
 }

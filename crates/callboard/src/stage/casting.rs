@@ -63,6 +63,7 @@ pub(super) async fn session(parts: &SceneParts<'_>, past: &Past) -> Result<Sessi
         tools_only: manifest.reply == Some(ReplyMode::ToolsOnly),
         insists: stage.insist,
         requires_call: manifest.requires_call,
+        ..StageRules::default()
     };
     let deadline = Instant::now() + stage.turn;
     let performer =

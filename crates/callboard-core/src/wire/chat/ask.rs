@@ -1,5 +1,8 @@
 //! A request to an upstream: the client's own text, field by field, with what a re-ask puts behind it.
 
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::ChatRequest;
@@ -28,10 +31,12 @@ impl ChatRequest {
         body.into_bytes()
     }
 
-    fn upstream_field<'a>(&self, key: &str, text: &'a str, ask: &Ask) -> Option<std::borrow::Cow<'a, str>> {
+    fn upstream_field<'a>(&self, key: &str, text: &'a str, ask: &Ask) -> Option<Cow<'a, str>> {
         let offers = self.offers_tools && ask.choice != AskChoice::WithoutTools;
         match key {
             "tools" | "tool_choice" | "parallel_tool_calls" if !offers => None,
+            "tools" => Some(offered(text, &ask.choice)),
+            "tool_choice" if matches!(ask.choice, AskChoice::Only(_)) => None,
             "tool_choice" => Some(choice_json(&ask.choice).map_or(text.into(), Into::into)),
             "messages" if !ask.appended.is_empty() => Some(with_items(text, &ask.appended).into()),
             _ => Some(text.into()),
@@ -41,10 +46,27 @@ impl ChatRequest {
 
 fn choice_json(choice: &AskChoice) -> Option<String> {
     match choice {
-        AskChoice::AsRequested | AskChoice::WithoutTools => None,
+        AskChoice::AsRequested | AskChoice::WithoutTools | AskChoice::Only(_) => None,
         AskChoice::Required => Some("\"required\"".to_owned()),
         AskChoice::Force(name) => Some(json!({"type": "function", "function": {"name": name}}).to_string()),
     }
+}
+
+/// The list of tools, or those of it that may still be called; each is passed on as it came.
+fn offered<'a>(tools: &'a str, choice: &AskChoice) -> Cow<'a, str> {
+    let AskChoice::Only(names) = choice else { return tools.into() };
+    let Ok(list) = serde_json::from_str::<Vec<&RawValue>>(tools) else { return tools.into() };
+    let kept: Vec<&str> = list
+        .into_iter()
+        .map(RawValue::get)
+        .filter(|tool| name_of(tool).is_some_and(|name| names.contains(&name)))
+        .collect();
+    format!("[{}]", kept.join(",")).into()
+}
+
+fn name_of(tool: &str) -> Option<String> {
+    let tool: Value = serde_json::from_str(tool).ok()?;
+    Some(tool.get("function")?.get("name")?.as_str()?.to_owned())
 }
 
 /// The client's list of messages with more of them behind.
@@ -80,4 +102,32 @@ fn message_json(item: &Item) -> Value {
 
 fn call_json(call: &SpokenCall) -> Value {
     json!({"id": call.id.as_str(), "type": "function", "function": {"name": call.name, "arguments": call.arguments}})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::ToolCache;
+
+    #[test]
+    fn tools_are_offered_as_the_choice_says() {
+        let tool =
+            |name: &str| json!({"type": "function", "function": {"name": name, "parameters": {"type": "object"}}});
+        let (a, b) = (tool("a"), tool("b"));
+        let messages = json!([{"role": "user", "content": "hi"}]);
+        let body = json!({"model": "m", "messages": messages, "tools": [a, b], "tool_choice": "required"});
+        let (request, _) = ChatRequest::read(body.to_string().into_bytes(), &ToolCache::default()).unwrap();
+        let named = json!({"type": "function", "function": {"name": "b"}});
+        let table = [
+            (AskChoice::AsRequested, json!({"tools": [a, b], "tool_choice": "required"})),
+            (AskChoice::Force("b".to_owned()), json!({"tools": [a, b], "tool_choice": named})),
+            (AskChoice::Only(vec!["b".to_owned()]), json!({"tools": [b]})),
+            (AskChoice::WithoutTools, json!({})),
+        ];
+        for (choice, mut expected) in table {
+            (expected["model"], expected["messages"]) = ("m".into(), messages.clone());
+            let body = request.upstream_body(&Ask { appended: Vec::new(), choice: choice.clone() });
+            assert_eq!(serde_json::from_slice::<Value>(&body).unwrap(), expected, "{choice:?}");
+        }
+    }
 }

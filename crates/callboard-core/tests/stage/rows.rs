@@ -1,0 +1,315 @@
+//! Turns told line by line: what the model is asked, what is run here, what goes to the client, how it ends.
+
+use callboard_core::contract::CallRules;
+use callboard_core::model::Item;
+use callboard_core::turn::{AskChoice, Ending, Event, StageRules};
+
+use crate::script::{Play, Played};
+
+/// `asks` is left out for the first request; events and endings follow in their order.
+fn told(played: &Played) -> Vec<String> {
+    let mut told: Vec<String> = played.events.iter().map(event).collect();
+    told.push(match &played.ending {
+        Some(Ending::Complete { finish, usage }) => {
+            let usage = usage.as_ref().map(|usage| usage.prompt_tokens).unwrap_or_default();
+            format!("{} {usage}", finish.as_word())
+        }
+        Some(Ending::Failed(violation)) => format!("failed {}", violation.kind.code()),
+        None => "interrupted".to_owned(),
+    });
+    told
+}
+
+fn event(event: &Event) -> String {
+    match event {
+        Event::Text(text) => format!("text {}", text.trim()),
+        Event::RunsTool(call) => format!("runs {}", call.name),
+        Event::RanTool(result) => result.text.split(['-', '.']).next().unwrap_or_default().trim().to_owned(),
+        Event::Call(call) => format!("call {} {}", call.name, call.arguments.as_str()),
+        other => format!("{other:?}"),
+    }
+}
+
+/// The conversation in short: calls by name, `=` for a result, `?` for a remark.
+fn kept(played: &Played) -> String {
+    let item = |item: &Item| match item {
+        Item::Assistant { text, calls } => {
+            let names: Vec<&str> = calls.iter().map(|call| call.name.as_str()).collect();
+            format!("{text}[{}]", names.join(","))
+        }
+        Item::ToolResult { text, .. } => format!("={}", text.split_whitespace().next().unwrap_or_default()),
+        Item::Remark(_) => "?".to_owned(),
+    };
+    played.transcript.iter().map(item).collect::<Vec<_>>().join(" ")
+}
+
+fn choices(played: &Played) -> Vec<String> {
+    let choice = |choice: &AskChoice| match choice {
+        AskChoice::Only(names) => format!("only {}", names.join(",")),
+        other => format!("{other:?}"),
+    };
+    played.asks.iter().skip(1).map(|ask| choice(&ask.choice)).collect()
+}
+
+struct Row<'a> {
+    about: &'a str,
+    play: Play,
+    told: &'a [&'a str],
+    kept: &'a str,
+    choices: &'a [&'a str],
+}
+
+fn check(rows: &[Row<'_>]) {
+    for row in rows {
+        let played = row.play.play();
+        assert_eq!(told(&played), row.told, "{}", row.about);
+        assert_eq!(kept(&played), row.kept, "{}", row.about);
+        assert_eq!(choices(&played), row.choices, "{}", row.about);
+    }
+}
+
+#[test]
+fn calls_of_both_kinds_in_one_reply() {
+    check(&[
+        Row {
+            about: "the character's alone",
+            play: Play::new(&["I roll. | roll:1", "Five."]),
+            told: &["text I roll.", "runs roll", "roll ran", "text Five.", "stop 4"],
+            kept: "I roll.[roll] =roll Five.[]",
+            choices: &["AsRequested"],
+        },
+        Row {
+            about: "the client's alone: nothing is run here",
+            play: Play::new(&["Look. | show:1 save:2"]),
+            told: &["text Look.", "call show {\"n\":1}", "call save {\"n\":2}", "tool_calls 2"],
+            kept: "Look.[show,save]",
+            choices: &[],
+        },
+        Row {
+            about: "both: the character's run first, and each keeps its order",
+            play: Play::new(&["| show:1 roll:2 save:3 look:4"]),
+            told: &[
+                "runs roll",
+                "runs look",
+                "roll ran",
+                "look ran",
+                "call show {\"n\":1}",
+                "call save {\"n\":3}",
+                "tool_calls 2",
+            ],
+            kept: "[show,roll,save,look] =roll =look",
+            choices: &[],
+        },
+        Row {
+            about: "one kind after the other; usage is the sum",
+            play: Play::new(&["| roll:1", "Now you. | show:1"]),
+            told: &["runs roll", "roll ran", "text Now you.", "call show {\"n\":1}", "tool_calls 4"],
+            kept: "[roll] =roll Now you.[show]",
+            choices: &["AsRequested"],
+        },
+        Row {
+            about: "a repair is made for the client as for the character",
+            play: Play::new(&["| functions.Show:\"1\" ROLL:\"2\""]),
+            told: &["runs roll", "roll ran", "call show {\"n\":1}", "tool_calls 2"],
+            kept: "[show,roll] =roll",
+            choices: &[],
+        },
+    ]);
+}
+
+#[test]
+fn broken_calls_are_answered_with_their_error() {
+    check(&[
+        Row {
+            about: "a broken call of the client's tool goes back to the model",
+            play: Play::new(&["| show:x", "| show:1"]),
+            told: &["Error: Invalid JSON arguments", "call show {\"n\":1}", "tool_calls 4"],
+            kept: "[show] =Error: [show]",
+            choices: &["AsRequested"],
+        },
+        Row {
+            about: "beside a call that is run here",
+            play: Play::new(&["| show:[] roll:1", "done"]),
+            told: &["runs roll", "Error: Invalid parameters", "roll ran", "text done", "stop 4"],
+            kept: "[show,roll] =Error: =roll done[]",
+            choices: &["AsRequested"],
+        },
+        Row {
+            about: "beside a valid call of the client: that one goes out, and the error waits in the conversation",
+            play: Play::new(&["| show:1 save:[] fly:1"]),
+            told: &["Error: Invalid parameters", "Error: Unknown tool: fly", "call show {\"n\":1}", "tool_calls 2"],
+            kept: "[show,save,fly] =Error: =Error:",
+            choices: &[],
+        },
+    ]);
+}
+
+#[test]
+fn limits_hold_for_both_kinds() {
+    let most = |most: u64, replies: &[&str]| {
+        let play = Play::new(replies);
+        Play { stage: StageRules { most_calls: Some(most), ..play.stage.clone() }, ..play }
+    };
+    let alone = |play: Play| Play { stage: StageRules { client_tools: Vec::new(), ..play.stage.clone() }, ..play };
+    let single =
+        |replies: &[&str]| Play { rules: CallRules { parallel: false, ..CallRules::default() }, ..Play::new(replies) };
+    let rounds = |rounds: u32, replies: &[&str]| {
+        let play = Play::new(replies);
+        Play { stage: StageRules { rounds, ..play.stage.clone() }, ..play }
+    };
+    let limit = "Error: the limit of 1 tool calls for this response is used up";
+    check(&[
+        Row {
+            about: "calls beyond the limit are not run; the client's tools stay on offer",
+            play: most(1, &["| roll:1 roll:2", "| roll:3", "| show:1"]),
+            told: &["runs roll", "roll ran", limit, limit, "call show {\"n\":1}", "tool_calls 6"],
+            kept: "[roll,roll] =roll =Error: [roll] =Error: [show]",
+            choices: &["only show,save", "only show,save"],
+        },
+        Row {
+            about: "without tools of the client, an answer is due",
+            play: alone(most(1, &["| roll:1 roll:2", "| roll:3"])),
+            told: &["runs roll", "roll ran", limit, "stop 4"],
+            kept: "[roll,roll] =roll =Error:",
+            choices: &["WithoutTools"],
+        },
+        Row {
+            about: "the client's calls do not count",
+            play: most(1, &["| show:1 roll:1 save:1"]),
+            told: &["runs roll", "roll ran", "call show {\"n\":1}", "call save {\"n\":1}", "tool_calls 2"],
+            kept: "[show,roll,save] =roll",
+            choices: &[],
+        },
+        Row {
+            about: "one call a reply, whoever runs it",
+            play: single(&["| roll:1 show:1", "| show:2 roll:2"]),
+            told: &["runs roll", "roll ran", "call show {\"n\":2}", "tool_calls 4"],
+            kept: "[roll] =roll [show]",
+            choices: &["AsRequested"],
+        },
+        Row {
+            about: "one call a reply, and it is broken",
+            play: single(&["| show:x show:1", "| show:2"]),
+            told: &["Error: Invalid JSON arguments", "call show {\"n\":2}", "tool_calls 4"],
+            kept: "[show] =Error: [show]",
+            choices: &["AsRequested"],
+        },
+        Row {
+            about: "rounds used up: no calls of either kind",
+            play: rounds(1, &["| roll:1", "Well. | roll:2 show:1"]),
+            told: &["runs roll", "roll ran", "text Well.", "stop 4"],
+            kept: "[roll] =roll Well.[]",
+            choices: &["WithoutTools"],
+        },
+        Row {
+            about: "the time is over, but the client's calls were made in time",
+            play: Play { late_after: Some(0), ..Play::new(&["| roll:1 show:1"]) },
+            told: &["runs roll", "roll ran", "call show {\"n\":1}", "tool_calls 2"],
+            kept: "[roll,show] =roll",
+            choices: &[],
+        },
+        Row {
+            about: "the time is over",
+            play: Play { late_after: Some(0), ..Play::new(&["| roll:1", "Late. | show:1"]) },
+            told: &["runs roll", "roll ran", "text Late.", "stop 4"],
+            kept: "[roll] =roll Late.[]",
+            choices: &["WithoutTools"],
+        },
+    ]);
+}
+
+#[test]
+fn tool_choice_holds_for_the_turn_as_a_whole() {
+    let chosen = |rules: CallRules, replies: &[&str]| Play { rules, ..Play::new(replies) };
+    let required = || CallRules { required: true, ..CallRules::default() };
+    let named = || CallRules { required: true, allowed: Some(vec!["show".to_owned()]), ..CallRules::default() };
+    let none = || CallRules { forbidden: true, ..CallRules::default() };
+    check(&[
+        Row {
+            about: "a call was due and made, so the next reply may be words",
+            play: chosen(required(), &["| roll:1", "Five."]),
+            told: &["runs roll", "roll ran", "text Five.", "stop 4"],
+            kept: "[roll] =roll Five.[]",
+            choices: &["only roll,look,show,save"],
+        },
+        Row {
+            about: "a call was due and is asked for once",
+            play: chosen(required(), &["Hm.", "| show:1"]),
+            told: &["text Hm.", "call show {\"n\":1}", "tool_calls 4"],
+            kept: "Hm.[] ? [show]",
+            choices: &["Required"],
+        },
+        Row {
+            about: "a call was due and never came",
+            play: chosen(named(), &["Hm.", "No."]),
+            told: &["text Hm.", "text No.", "failed tool_choice_unmet"],
+            kept: "Hm.[] ? No.[]",
+            choices: &["Force(\"show\")"],
+        },
+        Row {
+            about: "another tool than the one that is due",
+            play: chosen(named(), &["| roll:1", "| show:1"]),
+            told: &["Error: Unknown tool: roll", "call show {\"n\":1}", "tool_calls 4"],
+            kept: "[roll] =Error: [show]",
+            choices: &["AsRequested"],
+        },
+        Row {
+            about: "a cut reply is not asked for its call",
+            play: {
+                let mut play = chosen(required(), &["Hm"]);
+                play.replies[0].cut = true;
+                play
+            },
+            told: &["text Hm", "length 2"],
+            kept: "Hm[]",
+            choices: &[],
+        },
+        Row {
+            about: "no call may come",
+            play: chosen(none(), &["| roll:1 show:1", "Fine."]),
+            told: &["Error: Unknown tool: roll", "Error: Unknown tool: show", "text Fine.", "stop 4"],
+            kept: "[roll,show] =Error: =Error: Fine.[]",
+            choices: &["WithoutTools"],
+        },
+    ]);
+}
+
+#[test]
+fn characters_that_act_and_turns_that_are_interrupted() {
+    let acts = |replies: &[&str]| {
+        let play = Play::new(replies);
+        Play { stage: StageRules { tools_only: true, insists: true, ..play.stage.clone() }, ..play }
+    };
+    check(&[
+        Row {
+            about: "talk is asked for as a call, which the client may run",
+            play: acts(&["Hm.", "| show:1"]),
+            told: &["text Hm.", "call show {\"n\":1}", "tool_calls 4"],
+            kept: "Hm.[] ? [show]",
+            choices: &["AsRequested"],
+        },
+        Row {
+            about: "what did not run is cancelled, the client's calls too",
+            play: Play { interrupted_in: Some(0), ..Play::new(&["Go. | show:1 roll:1 look:[] roll:2"]) },
+            told: &["text Go.", "runs roll", "runs roll", "interrupted"],
+            kept: "Go.[show,roll,look,roll] =Error: =roll =Error: =Error:",
+            choices: &[],
+        },
+    ]);
+}
+
+#[test]
+fn what_was_done_is_reported() {
+    let single = CallRules { parallel: false, ..CallRules::default() };
+    let limited = StageRules { most_calls: Some(0), ..Play::new(&[]).stage };
+    let table = [
+        (Play::new(&["| show:[] roll:1"]), "reasked=invalid_tool_arguments"),
+        (Play::new(&["| show:[] save:1"]), "refused=invalid_tool_arguments"),
+        (Play { rules: single, ..Play::new(&["| show:1 roll:1"]) }, "parallel_tool_calls"),
+        (Play { stage: limited, ..Play::new(&["| roll:1 show:1"]) }, "refused=max_tool_calls"),
+    ];
+    for (play, expected) in table {
+        let report = play.play().report;
+        assert!(report.contains(expected), "{report} lacks {expected}: {play:?}");
+    }
+}
