@@ -3,6 +3,8 @@
 //! Faults that only the chat request's own checks can find (the schemas of tools and answers) are told in the words of this
 //! wire by [`ResponsesRequest::own_words`].
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value, json};
 
 use super::ResponsesRequest;
@@ -69,8 +71,11 @@ impl ResponsesRequest {
 
     fn messages(&self, earlier: &[Value]) -> Result<Vec<Value>, BadRequest> {
         let mut messages = Messages::new(&self.tools, self.instructions());
-        for item in earlier {
-            messages.push(&Spoken::read(item, "input")?, "input")?;
+        let stored: Vec<Spoken> = earlier.iter().map(|item| Spoken::read(item, "input")).collect::<Result<_, _>>()?;
+        let all = || stored.iter().chain(self.input.iter().map(|item| &item.spoken));
+        let answered: HashSet<&str> = all().filter_map(Spoken::answers).collect();
+        for spoken in stored.iter().filter(|spoken| !spoken.is_abandoned(&answered)) {
+            messages.push(spoken, "input")?;
         }
         let known = ids_of(earlier);
         for (number, item) in self.input.iter().enumerate() {
@@ -81,7 +86,9 @@ impl ResponsesRequest {
                 let message = format!("{place}.id {id:?} is no stored item; send the item itself");
                 return Err(BadRequest::at(format!("{place}.id"), "item_not_found", message));
             }
-            messages.push(&item.spoken, &place)?;
+            if !item.spoken.is_abandoned(&answered) {
+                messages.push(&item.spoken, &place)?;
+            }
         }
         messages.finish()
     }

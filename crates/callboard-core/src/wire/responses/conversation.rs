@@ -2,10 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
+use super::body::read_object;
 use super::fields::Fields;
 use super::ids::NewId;
 use super::input_items::stored_form;
-use super::request::{InputItem, read_items, read_object};
+use super::request::{InputItem, read_items};
 use crate::model::BadRequest;
 
 /// Items that one request may add.

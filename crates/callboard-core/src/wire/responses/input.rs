@@ -3,6 +3,8 @@
 //! Items that mean nothing to a chat model (thoughts, calls of tools hosted elsewhere) are passed over, not refused: clients
 //! send their whole history. An item of a kind nobody knows is refused, for it would be lost in silence.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::content::Content;
@@ -21,6 +23,9 @@ const PASSED_OVER: [&str; 9] = [
     "additional_tools",
     "configuration_update",
 ];
+
+/// What a chat model is told of a tool whose turn ended while it ran.
+const NO_RESULT: &str = "Error: the turn ended before this tool gave a result";
 
 /// What an item means to a chat model.
 #[derive(Debug, Clone)]
@@ -72,6 +77,8 @@ pub(super) struct SpokenCall {
     pub(super) namespace: Option<String>,
     pub(super) name: String,
     pub(super) arguments: String,
+    /// False for a call that broke off while it was written; nobody has to answer it.
+    pub(super) whole: bool,
 }
 
 impl Spoken {
@@ -92,6 +99,21 @@ impl Spoken {
                 Err(BadRequest::missing(&place, format!("{place} is missing, for instance \"message\"")))
             }
         }
+    }
+}
+
+impl Spoken {
+    /// The call that this item answers.
+    pub(super) fn answers(&self) -> Option<&str> {
+        match self {
+            Self::Output { call_id, .. } => Some(call_id),
+            _ => None,
+        }
+    }
+
+    /// A call of a reply that broke off, which the client did not run. It is not part of what the model said.
+    pub(super) fn is_abandoned(&self, answered: &HashSet<&str>) -> bool {
+        matches!(self, Self::Call(call) if !call.whole && !answered.contains(call.call_id.as_str()))
     }
 }
 
@@ -118,6 +140,7 @@ fn call(fields: Fields<'_>) -> Result<SpokenCall, BadRequest> {
         namespace: namespace.map(str::to_owned),
         name: name.to_owned(),
         arguments: arguments.to_owned(),
+        whole: fields.text("status")? != Some("incomplete"),
     })
 }
 
@@ -136,11 +159,14 @@ fn ran(fields: Fields<'_>) -> Result<Spoken, BadRequest> {
         namespace: None,
         name: name.to_owned(),
         arguments: fields.text("arguments")?.filter(|text| !text.is_empty()).unwrap_or("{}").to_owned(),
+        whole: true,
     };
+    let completed = matches!(fields.text("status")?, None | Some("completed"));
     let output = match (fields.text("output")?, fields.get("error")) {
         (Some(output), _) => output.to_owned(),
         (None, Some(error)) => error_text(error),
-        (None, None) => String::new(),
+        (None, None) if completed => String::new(),
+        (None, None) => NO_RESULT.to_owned(),
     };
     Ok(Spoken::Ran { call, output })
 }
@@ -265,6 +291,10 @@ mod tests {
             (json!({"output": null, "error": {"type": "mcp_protocol_error", "message": "m", "code": 1}}), "m"),
             (json!({"error": {"content": [{"type": "text", "text": "no"}], "type": "mcp_tool_execution_error"}}), "no"),
             (json!({}), ""),
+            (json!({"status": "completed", "output": null, "error": null}), ""),
+            (json!({"status": "failed", "output": "2"}), "2"),
+            (json!({"status": "incomplete", "output": null}), NO_RESULT),
+            (json!({"status": "in_progress"}), NO_RESULT),
         ];
         for (rest, expected) in table {
             let mut item = json!({"type": "mcp_call", "id": "mcp_Ab3", "name": "roll", "arguments": "{}"});

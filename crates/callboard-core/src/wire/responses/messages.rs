@@ -28,6 +28,8 @@ pub(super) struct Messages<'a> {
     /// The client's calls in the last message with calls, as long as not all of them have results: id and place.
     open: Vec<(String, String)>,
     open_at: usize,
+    /// The last message with calls, as long as all of them were run by the server and nothing has come behind their results.
+    ran_at: Option<usize>,
     missing: usize,
     waiting: Vec<Value>,
 }
@@ -43,6 +45,7 @@ impl<'a> Messages<'a> {
             answered: HashMap::new(),
             open: Vec::new(),
             open_at: 0,
+            ran_at: None,
             missing: 0,
             waiting: Vec::new(),
         }
@@ -51,6 +54,9 @@ impl<'a> Messages<'a> {
     /// Takes the next item; `place` is where it stands in the request.
     pub(super) fn push(&mut self, spoken: &Spoken, place: &str) -> Result<(), BadRequest> {
         self.begun |= !matches!(spoken, Spoken::Reference(_) | Spoken::PassedOver);
+        if !matches!(spoken, Spoken::Call(_) | Spoken::Ran { .. } | Spoken::Reference(_)) {
+            self.ran_at = None;
+        }
         match spoken {
             Spoken::Message { role, content } => self.message(*role, content),
             Spoken::Call(call) => self.call(call, place)?,
@@ -81,32 +87,57 @@ impl<'a> Messages<'a> {
         match role {
             Role::System if self.done.is_empty() => self.system.push(content.text()),
             Role::System => self.say(json!({"role": "system", "content": content.text()})),
-            Role::Assistant => self.say(json!({"role": "assistant", "content": content.text()})),
+            Role::Assistant => self.answer(content.text()),
             Role::User => self.say(json!({"role": "user", "content": content.to_chat()})),
         }
     }
 
     fn say(&mut self, message: Value) {
-        if self.open.is_empty() { self.done.push(message) } else { self.waiting.push(message) }
+        self.said().push(message);
     }
 
+    /// Where the next message goes.
+    fn said(&mut self) -> &mut Vec<Value> {
+        if self.open.is_empty() { &mut self.done } else { &mut self.waiting }
+    }
+
+    /// Texts of one turn are one message: many servers want the roles to take turns.
+    fn answer(&mut self, text: String) {
+        let last = self.said().last_mut().filter(|last| is_answer(last));
+        match last.and_then(|last| last.get_mut("content")) {
+            Some(Value::String(said)) if said.is_empty() => *said = text,
+            Some(Value::String(_)) if text.is_empty() => {}
+            Some(Value::String(said)) => {
+                said.push_str("\n\n");
+                said.push_str(&text);
+            }
+            _ => self.say(json!({"role": "assistant", "content": text})),
+        }
+    }
+
+    /// A call for the client right behind calls that the server ran was made in the same reply.
     fn call(&mut self, call: &SpokenCall, place: &str) -> Result<(), BadRequest> {
-        self.add_call(call, false, &format!("{place}.call_id"))?;
+        let beside = self.ran_at.take().filter(|_| self.open.is_empty());
+        self.add_call(call, beside, &format!("{place}.call_id"))?;
+        self.answered.insert(call.call_id.clone(), false);
         self.open.push((call.call_id.clone(), place.to_owned()));
         self.missing += 1;
         Ok(())
     }
 
-    fn add_call(&mut self, call: &SpokenCall, answered: bool, place: &str) -> Result<(), BadRequest> {
-        if self.answered.insert(call.call_id.clone(), answered).is_some() {
+    /// Adds a call to the open message, to the one it stands beside, or to a new one.
+    fn add_call(&mut self, call: &SpokenCall, beside: Option<usize>, place: &str) -> Result<(), BadRequest> {
+        if self.answered.contains_key(&call.call_id) {
             let message = format!("{place} {:?} was used by an earlier call of this conversation", call.call_id);
             return Err(BadRequest::at(place, "duplicate_tool_call_id", message));
         }
         let name = self.tools.past(call.namespace.as_deref(), &call.name);
         let function = json!({"name": name, "arguments": call.arguments});
         let entry = json!({"id": call.call_id, "type": "function", "function": function});
-        if self.open.is_empty() {
-            self.begin_calls();
+        match beside {
+            Some(place) => self.open_at = place,
+            None if self.open.is_empty() => self.begin_calls(),
+            None => {}
         }
         match self.done.get_mut(self.open_at).and_then(|message| message.get_mut("tool_calls")) {
             Some(Value::Array(calls)) => calls.push(entry),
@@ -117,9 +148,7 @@ impl<'a> Messages<'a> {
 
     /// Calls go into the message that the model wrote before them, where there is one.
     fn begin_calls(&mut self) {
-        let said = self.done.last_mut().filter(|last| {
-            last.get("role").and_then(Value::as_str) == Some("assistant") && last.get("tool_calls").is_none()
-        });
+        let said = self.done.last_mut().filter(|last| is_answer(last));
         match said.and_then(Value::as_object_mut) {
             Some(message) => {
                 message.insert("tool_calls".to_owned(), Value::Array(Vec::new()));
@@ -153,8 +182,10 @@ impl<'a> Messages<'a> {
     }
 
     fn ran(&mut self, call: &SpokenCall, output: &str, place: &str) -> Result<(), BadRequest> {
-        self.add_call(call, true, &format!("{place}.id"))?;
+        self.add_call(call, None, &format!("{place}.id"))?;
+        self.answered.insert(call.call_id.clone(), true);
         self.done.push(json!({"role": "tool", "tool_call_id": call.call_id, "content": output}));
+        self.ran_at = self.open.is_empty().then_some(self.open_at);
         Ok(())
     }
 
@@ -165,6 +196,11 @@ impl<'a> Messages<'a> {
             self.done.append(&mut self.waiting);
         }
     }
+}
+
+/// Whether a message is words of the model without calls.
+fn is_answer(message: &Value) -> bool {
+    message.get("role").and_then(Value::as_str) == Some("assistant") && message.get("tool_calls").is_none()
 }
 
 #[cfg(test)]
@@ -183,6 +219,11 @@ mod tests {
 
     fn call(id: &str) -> Value {
         json!({"type": "function_call", "call_id": id, "name": "f", "arguments": "{}"})
+    }
+
+    fn ran(letters: &str) -> Value {
+        let (id, output) = (format!("mcp_{letters}"), format!("call_{letters}"));
+        json!({"type": "mcp_call", "id": id, "server_label": "c", "name": "f", "arguments": "{}", "output": output})
     }
 
     fn output(id: &str) -> Value {
@@ -246,6 +287,91 @@ mod tests {
                 json!([said("system", "be kind"), calls(&null, &["a", "call_1"]), tool("call_1"), tool("a")]),
             ),
             (
+                json!([
+                    said("user", "u"),
+                    said("assistant", "t"),
+                    ran("1"),
+                    call("a"),
+                    output("a"),
+                    said("assistant", "v")
+                ]),
+                json!([
+                    said("system", "be kind"),
+                    said("user", "u"),
+                    calls(&json!("t"), &["call_1", "a"]),
+                    tool("call_1"),
+                    tool("a"),
+                    said("assistant", "v")
+                ]),
+            ),
+            (
+                json!([
+                    ran("1"),
+                    call("a"),
+                    call("b"),
+                    ran("2"),
+                    output("b"),
+                    output("a"),
+                    ran("3"),
+                    call("c"),
+                    output("c")
+                ]),
+                json!([
+                    said("system", "be kind"),
+                    calls(&null, &["call_1", "a", "b", "call_2"]),
+                    tool("call_1"),
+                    tool("call_2"),
+                    tool("b"),
+                    tool("a"),
+                    calls(&null, &["call_3", "c"]),
+                    tool("call_3"),
+                    tool("c")
+                ]),
+            ),
+            (
+                json!([
+                    ran("1"),
+                    ran("2"),
+                    said("assistant", "t"),
+                    ran("3"),
+                    said("user", "u"),
+                    call("a"),
+                    output("a")
+                ]),
+                json!([
+                    said("system", "be kind"),
+                    calls(&null, &["call_1"]),
+                    tool("call_1"),
+                    calls(&null, &["call_2"]),
+                    tool("call_2"),
+                    calls(&json!("t"), &["call_3"]),
+                    tool("call_3"),
+                    said("user", "u"),
+                    calls(&null, &["a"]),
+                    tool("a")
+                ]),
+            ),
+            (
+                json!([ran("1"), {"type": "reasoning", "id": "rs_1", "summary": []}, call("a"), output("a")]),
+                json!([
+                    said("system", "be kind"),
+                    calls(&null, &["call_1"]),
+                    tool("call_1"),
+                    calls(&null, &["a"]),
+                    tool("a")
+                ]),
+            ),
+            (
+                json!([
+                    said("user", "u"),
+                    said("assistant", ""),
+                    said("assistant", "s"),
+                    said("assistant", ""),
+                    said("assistant", "t")
+                ]),
+                json!([said("system", "be kind"), said("user", "u"), said("assistant", "s\n\nt")]),
+            ),
+            (
                 json!([call("a"), {"type": "function_call_output", "call_id": "a", "output": [image]}]),
                 json!([
                     said("system", "be kind"), calls(&null, &["a"]),
@@ -274,6 +400,9 @@ mod tests {
             (json!([output("a"), call("a")]), "input[0].call_id", "invalid_tool_call_id"),
             (json!([call("a"), output("a"), call("a")]), "input[2].call_id", "duplicate_tool_call_id"),
             (json!([call("a"), call("b"), output("a"), said("user", "u")]), "input[1]", "missing_tool_output"),
+            (json!([ran("1"), call("a"), said("user", "u")]), "input[1]", "missing_tool_output"),
+            (json!([ran("1"), output("call_1")]), "input[1].call_id", "invalid_tool_call_id"),
+            (json!([ran("1"), ran("1")]), "input[1].id", "duplicate_tool_call_id"),
             (json!([]), "input", "missing_required_field"),
             (json!([{"type": "reasoning", "summary": []}]), "input", "missing_required_field"),
         ];

@@ -1,6 +1,8 @@
 //! The Responses API, both ways: a client's request in, as the body of a chat request; the turn's events out, as a stream or
 //! as one object. Models are always asked over Chat Completions.
 
+mod body;
+mod character;
 mod chat_body;
 mod content;
 mod conversation;

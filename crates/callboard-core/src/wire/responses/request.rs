@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+use super::body::read_object;
 use super::fields::Fields;
 use super::input::Spoken;
 use super::tools::Tools;
@@ -15,6 +16,9 @@ use super::{format, tool_choice};
 use crate::model::BadRequest;
 
 /// A checked request.
+///
+/// `truncation` is read and shown, and no more: Callboard never drops anything of a history by itself. A history that is too
+/// long for the model is refused by its server, and that refusal goes to the client, with `"auto"` as with `"disabled"`.
 #[derive(Debug)]
 pub struct ResponsesRequest {
     pub(super) fields: Map<String, Value>,
@@ -127,14 +131,6 @@ pub(super) fn ids_of(items: &[Value]) -> HashSet<&str> {
 
 fn id_of(item: &Value) -> Option<&str> {
     item.get("id").and_then(Value::as_str)
-}
-
-/// The JSON object of a body.
-pub(super) fn read_object(body: Vec<u8>) -> Result<Map<String, Value>, BadRequest> {
-    let text =
-        String::from_utf8(body).map_err(|_| BadRequest::whole("invalid_json", "the request body is not UTF-8"))?;
-    serde_json::from_str(&text)
-        .map_err(|error| BadRequest::whole("invalid_json", format!("the request body is not a JSON object: {error}")))
 }
 
 /// Checks a list of items; `place` is the name of the list.
@@ -278,6 +274,9 @@ mod tests {
         for body in ["", "[]", "{", "nul", "\"x\""] {
             assert_eq!(ResponsesRequest::read(body.into()).unwrap_err().code, "invalid_json", "{body}");
         }
+        let twice = r#"{"model": "m", "input": "a", "store": true, "input": "b"}"#;
+        let error = ResponsesRequest::read(twice.into()).unwrap_err();
+        assert_eq!((error.param.as_deref(), error.code), (Some("input"), "invalid_value"));
     }
 
     #[test]

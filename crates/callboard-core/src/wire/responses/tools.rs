@@ -47,6 +47,11 @@ impl Tools {
         self.offers.iter().map(Offer::to_chat).collect()
     }
 
+    /// The names that the model sees, in their order.
+    pub(super) fn flat_names(&self) -> impl Iterator<Item = &str> {
+        self.offers.iter().map(|offer| offer.flat.as_str())
+    }
+
     /// True when no function is on offer.
     pub(super) fn is_empty(&self) -> bool {
         self.offers.is_empty()

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::{EventWriter, Framing, NewId, ResponseEnd, ResponseObject, ResponseStamp, ResponsesRequest};
+use super::mixing;
 use crate::contract::{Call, CallRules, RawCall, Report, SchemaLimits, ToolSet, check_arguments};
 use crate::model::{CallId, Finish, Usage};
 use crate::turn::{Event, ToolOutcome, ToolResult};
@@ -130,7 +131,7 @@ fn calling_cases() -> Vec<Case> {
 }
 
 pub(super) fn cases() -> Vec<Case> {
-    spoken_cases().into_iter().chain(calling_cases()).collect()
+    spoken_cases().into_iter().chain(calling_cases()).chain(mixing::cases()).collect()
 }
 
 fn new_ids() -> NewId {

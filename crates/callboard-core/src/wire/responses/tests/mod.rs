@@ -1,5 +1,6 @@
 //! Tests that need the whole wire: requests of every kind in, streams and objects out.
 
 mod cases;
+mod mixing;
 mod sequences;
 mod streams;

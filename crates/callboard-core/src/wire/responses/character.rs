@@ -1,0 +1,106 @@
+//! A request to a character, which has tools of its own: what it cannot take is refused by name, and what the client brings
+//! is given in the forms of a chat request, so that both kinds of tools can be offered in one list.
+//!
+//! Schemas of the client's tools are checked with [`ResponsesRequest::chat_body`], whose faults lead back to their places.
+
+use serde_json::Value;
+
+use super::ResponsesRequest;
+use crate::model::BadRequest;
+
+impl ResponsesRequest {
+    /// Refuses what a character cannot do: answers in a format, and tools with the names of its own.
+    pub fn check_for_character(&self, id: &str, own_tools: &[&str]) -> Result<(), BadRequest> {
+        if self.format.as_ref().and_then(|format| format.get("type")).is_some_and(|kind| kind != "text") {
+            let message = format!("the character {id:?} answers in words; leave text.format out");
+            return Err(BadRequest::at("text.format", "unsupported_parameter", message));
+        }
+        self.refuse_names(own_tools)
+    }
+
+    /// Refuses functions of the client that a model could not tell from these tools.
+    pub fn refuse_names(&self, taken: &[&str]) -> Result<(), BadRequest> {
+        let mut names = self.tools.flat_names().enumerate();
+        let Some((number, name)) = names.find(|(_, name)| taken.contains(name)) else { return Ok(()) };
+        let place = format!("{}.name", self.tools.place(number).unwrap_or("tools"));
+        let message = format!("{place}: {name:?} is a tool that the character runs itself; give yours another name");
+        Err(BadRequest::at(place, "duplicate_tool_name", message))
+    }
+
+    /// The names under which a model sees the client's functions, in their order; those inside namespaces in one piece.
+    #[must_use]
+    pub fn client_tools(&self) -> Vec<String> {
+        self.tools.flat_names().map(str::to_owned).collect()
+    }
+
+    /// The client's functions as a chat request offers them, in the order of [`Self::client_tools`].
+    #[must_use]
+    pub fn chat_tools(&self) -> Vec<Value> {
+        self.tools.to_chat()
+    }
+
+    /// The client's `tool_choice` as a chat request says it.
+    #[must_use]
+    pub fn chat_choice(&self) -> Option<&Value> {
+        self.choice.as_ref()
+    }
+
+    /// False when the client wants at most one call in a reply.
+    #[must_use]
+    pub fn allows_parallel_calls(&self) -> bool {
+        self.get("parallel_tool_calls").and_then(Value::as_bool).unwrap_or(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(extra: &Value) -> ResponsesRequest {
+        let mut body = json!({"model": "narrator", "input": "hello"});
+        body.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        ResponsesRequest::read(body.to_string().into_bytes()).unwrap()
+    }
+
+    fn function(name: &str) -> Value {
+        json!({"type": "function", "name": name, "parameters": {"type": "object", "properties": {}}})
+    }
+
+    #[test]
+    fn what_a_character_cannot_take_is_refused_by_its_place() {
+        let inside = json!({"type": "namespace", "name": "dice", "tools": [function("look"), function("roll")]});
+        let format = json!({"format": {"type": "json_schema", "name": "n", "schema": {"type": "object"}}});
+        let table = [
+            (json!({"tools": [{"type": "web_search"}, function("roll")]}), "tools[1].name", "duplicate_tool_name"),
+            (json!({"tools": [function("f"), inside]}), "tools[1].tools[1].name", "duplicate_tool_name"),
+            (json!({"text": format}), "text.format", "unsupported_parameter"),
+            (json!({"text": {"format": {"type": "json_object"}}}), "text.format", "unsupported_parameter"),
+        ];
+        for (extra, param, code) in table {
+            let error = read(&extra).check_for_character("narrator", &["roll", "dice__roll"]).expect_err(param);
+            assert_eq!((error.param.as_deref(), error.code), (Some(param), code), "{extra}");
+        }
+        let fine = json!({"tools": [function("Roll"), {"type": "mcp", "server_label": "roll"}],
+            "text": {"format": {"type": "text"}, "verbosity": "low"}});
+        assert_eq!(read(&fine).check_for_character("narrator", &["roll"]), Ok(()));
+        assert_eq!(read(&json!({})).check_for_character("narrator", &["roll"]), Ok(()));
+    }
+
+    #[test]
+    fn the_clients_side_is_given_in_chat_forms() {
+        let inside = json!({"type": "namespace", "name": "files", "tools": [function("read")]});
+        let request = read(&json!({"tools": [inside, {"type": "web_search"}, function("show")],
+            "tool_choice": {"type": "function", "name": "read", "namespace": "files"}, "parallel_tool_calls": false}));
+        assert_eq!(request.client_tools(), ["files__read", "show"]);
+        let tools = request.chat_tools();
+        let names: Vec<&Value> = tools.iter().map(|tool| &tool["function"]["name"]).collect();
+        assert_eq!(names, ["files__read", "show"]);
+        let choice = json!({"type": "function", "function": {"name": "files__read"}});
+        assert_eq!((request.chat_choice(), request.allows_parallel_calls()), (Some(&choice), false));
+        let plain = read(&json!({}));
+        assert_eq!((plain.chat_choice(), plain.allows_parallel_calls()), (None, true));
+        assert!(plain.chat_tools().is_empty() && plain.client_tools().is_empty());
+    }
+}
