@@ -1,14 +1,40 @@
 //! A request to a character, which has tools of its own: what it cannot take is refused by name, and what the client brings
-//! is given in the forms of a chat request, so that both kinds of tools can be offered in one list.
+//! is offered to the model together with what the character has.
 //!
-//! Schemas of the client's tools are checked with [`ResponsesRequest::chat_body`], whose faults lead back to their places.
+//! Fields that shape how a model writes hold as for a model. Answers in a format and token probabilities are not for
+//! characters: the first are refused, the second left out.
 
 use serde_json::Value;
 
 use super::ResponsesRequest;
 use crate::model::BadRequest;
 
+/// What a character brings to a request.
+#[derive(Debug, Clone, Copy)]
+pub struct CharacterPart<'a> {
+    /// Its id, for messages.
+    pub id: &'a str,
+    /// The model that plays it.
+    pub model: &'a str,
+    /// What the model is told before anything else.
+    pub prompt: &'a str,
+    /// Its tools as a chat request offers them.
+    pub tools: &'a [Value],
+}
+
 impl ResponsesRequest {
+    /// The text of a chat request to the model that plays a character: its prompt before the client's instructions, its tools
+    /// before the client's. Faults in it are told with [`Self::own_words_behind`] and the number of the character's tools.
+    pub fn character_body(&self, earlier: &[Value], part: &CharacterPart<'_>) -> Result<String, BadRequest> {
+        let own_tools: Vec<&str> = part.tools.iter().filter_map(chat_name).collect();
+        self.check_for_character(part.id, &own_tools)?;
+        let prompts = [part.prompt, self.instructions().unwrap_or_default()];
+        let prompt = prompts.into_iter().filter(|text| !text.trim().is_empty()).collect::<Vec<_>>().join("\n\n");
+        let messages = self.messages(Some(&prompt), earlier)?;
+        let tools = part.tools.iter().cloned().chain(self.tools.to_chat()).collect();
+        self.body_with(part.model, messages, tools).map(|body| Value::Object(body).to_string())
+    }
+
     /// Refuses what a character cannot do: answers in a format, and tools with the names of its own.
     pub fn check_for_character(&self, id: &str, own_tools: &[&str]) -> Result<(), BadRequest> {
         if self.format.as_ref().and_then(|format| format.get("type")).is_some_and(|kind| kind != "text") {
@@ -52,11 +78,17 @@ impl ResponsesRequest {
     }
 }
 
+fn chat_name(tool: &Value) -> Option<&str> {
+    tool.get("function")?.get("name")?.as_str()
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::contract::ToolCache;
+    use crate::wire::chat::ChatRequest;
 
     fn read(extra: &Value) -> ResponsesRequest {
         let mut body = json!({"model": "narrator", "input": "hello"});
@@ -86,6 +118,42 @@ mod tests {
             "text": {"format": {"type": "text"}, "verbosity": "low"}});
         assert_eq!(read(&fine).check_for_character("narrator", &["roll"]), Ok(()));
         assert_eq!(read(&json!({})).check_for_character("narrator", &["roll"]), Ok(()));
+    }
+
+    #[test]
+    fn a_character_and_its_client_share_one_request() {
+        let schema = json!({"type": "object", "properties": {}});
+        let own = json!({"type": "function", "function": {"name": "roll", "parameters": schema}});
+        let part = CharacterPart { id: "narrator", model: "m", prompt: "You tell.", tools: std::slice::from_ref(&own) };
+        let request = read(&json!({"instructions": "Be brief.", "tools": [function("show")], "temperature": 0.5,
+            "tool_choice": "required", "parallel_tool_calls": false, "max_output_tokens": 9, "top_logprobs": 2}));
+        let show = json!({"type": "function", "function": {"name": "show", "parameters": schema}});
+        let expected = json!({
+            "model": "m",
+            "messages": [{"role": "system", "content": "You tell.\n\nBe brief."}, {"role": "user", "content": "hello"}],
+            "tools": [own, show], "tool_choice": "required", "parallel_tool_calls": false, "temperature": 0.5,
+            "max_completion_tokens": 9, "stream": true, "stream_options": {"include_usage": true},
+        });
+        let body = request.character_body(&[], &part).unwrap();
+        assert_eq!(serde_json::from_str::<Value>(&body).unwrap(), expected);
+        let bare = read(&json!({"tool_choice": "required"}));
+        assert!(bare.character_body(&[], &part).unwrap().contains("required"));
+        let fault = bare.character_body(&[], &CharacterPart { tools: &[], ..part }).unwrap_err();
+        assert_eq!(fault.param.as_deref(), Some("tool_choice"));
+        let fault = read(&json!({"tools": [function("roll")]})).character_body(&[], &part).unwrap_err();
+        assert_eq!(fault.param.as_deref(), Some("tools[0].name"));
+    }
+
+    #[test]
+    fn faults_in_the_shared_list_lead_to_the_clients_tool() {
+        let own = json!({"type": "function", "function": {"name": "roll", "parameters": {"type": "object"}}});
+        let array = json!({"type": "function", "name": "show", "parameters": {"type": "array"}});
+        let request = read(&json!({"tools": [{"type": "web_search"}, array]}));
+        let part = CharacterPart { id: "narrator", model: "m", prompt: "", tools: &[own] };
+        let body = request.character_body(&[], &part).unwrap();
+        let refusal = ChatRequest::read(body.into_bytes(), &ToolCache::default()).unwrap_err();
+        let refusal = request.own_words_behind(refusal, part.tools.len());
+        assert_eq!(refusal.param.as_deref(), Some("tools[1].parameters"));
     }
 
     #[test]

@@ -11,6 +11,7 @@ use super::ResponsesRequest;
 use super::input::Spoken;
 use super::messages::Messages;
 use super::request::ids_of;
+use super::tool_choice::nothing_to_call;
 use crate::model::BadRequest;
 
 /// Fields that chat requests know by the same name and meaning.
@@ -44,33 +45,65 @@ const PLACES: [(&str, &str); 7] = [
 impl ResponsesRequest {
     /// The text of a chat request; `earlier` are the stored items of previous turns, in their order.
     pub fn chat_body(&self, earlier: &[Value]) -> Result<String, BadRequest> {
-        let mut body = Map::new();
-        body.insert("model".to_owned(), self.model.as_str().into());
-        body.insert("messages".to_owned(), self.messages(earlier)?.into());
-        if !self.tools.is_empty() {
-            body.insert("tools".to_owned(), self.tools.to_chat().into());
-            body.extend(self.choice.clone().map(|choice| ("tool_choice".to_owned(), choice)));
-        }
+        let messages = self.messages(self.instructions(), earlier)?;
+        let mut body = self.body_with(&self.model, messages, self.tools.to_chat())?;
         body.extend(self.format.clone().map(|format| ("response_format".to_owned(), format)));
+        let logprobs = [
+            ("logprobs", self.wants_logprobs().then_some(Value::Bool(true))),
+            ("top_logprobs", self.get("top_logprobs").filter(|_| self.wants_logprobs()).cloned()),
+        ];
+        body.extend(given(logprobs));
+        Ok(Value::Object(body).to_string())
+    }
+
+    /// A chat request with these tools, and all that shapes how a model writes.
+    pub(super) fn body_with(
+        &self,
+        model: &str,
+        messages: Vec<Value>,
+        tools: Vec<Value>,
+    ) -> Result<Map<String, Value>, BadRequest> {
+        let mut body = Map::new();
+        body.insert("model".to_owned(), model.into());
+        body.insert("messages".to_owned(), messages.into());
+        if !tools.is_empty() {
+            body.insert("tools".to_owned(), tools.into());
+            body.extend(self.choice.clone().map(|choice| ("tool_choice".to_owned(), choice)));
+        } else if self.choice.as_ref().is_some_and(|choice| choice == "required") {
+            return Err(nothing_to_call());
+        }
         for key in SAME_FIELDS {
             body.extend(self.get(key).map(|value| (key.to_owned(), value.clone())));
         }
-        self.renamed_fields(&mut body);
+        let nested = |key: &str, inner: &str| self.get(key)?.get(inner).filter(|value| !value.is_null()).cloned();
+        let renamed = [
+            ("max_completion_tokens", self.get("max_output_tokens").cloned()),
+            ("reasoning_effort", nested("reasoning", "effort")),
+            ("verbosity", nested("text", "verbosity")),
+        ];
+        body.extend(given(renamed));
         body.insert("stream".to_owned(), true.into());
         body.insert("stream_options".to_owned(), json!({"include_usage": true}));
-        Ok(Value::Object(body).to_string())
+        Ok(body)
     }
 
     /// A refusal of the chat request, with the places and words of the request that the client sent.
     #[must_use]
     pub fn own_words(&self, refusal: BadRequest) -> BadRequest {
+        self.own_words_behind(refusal, 0)
+    }
+
+    /// The same for a chat request in which so many other tools stand before the client's.
+    #[must_use]
+    pub fn own_words_behind(&self, refusal: BadRequest, other_tools: usize) -> BadRequest {
         let Some(place) = &refusal.param else { return refusal };
-        let Some(own) = self.own_place(place) else { return refusal };
+        let Some(own) = self.own_place(place, other_tools) else { return refusal };
         BadRequest { message: refusal.message.replace(place.as_str(), &own), param: Some(own), code: refusal.code }
     }
 
-    fn messages(&self, earlier: &[Value]) -> Result<Vec<Value>, BadRequest> {
-        let mut messages = Messages::new(&self.tools, self.instructions());
+    /// The messages of earlier turns and of this one, behind what the model is told before anything else.
+    pub(super) fn messages(&self, prompt: Option<&str>, earlier: &[Value]) -> Result<Vec<Value>, BadRequest> {
+        let mut messages = Messages::new(&self.tools, prompt);
         let stored: Vec<Spoken> = earlier.iter().map(|item| Spoken::read(item, "input")).collect::<Result<_, _>>()?;
         let all = || stored.iter().chain(self.input.iter().map(|item| &item.spoken));
         let answered: HashSet<&str> = all().filter_map(Spoken::answers).collect();
@@ -93,33 +126,26 @@ impl ResponsesRequest {
         messages.finish()
     }
 
-    fn renamed_fields(&self, body: &mut Map<String, Value>) {
-        let nested = |key: &str, inner: &str| self.get(key)?.get(inner).filter(|value| !value.is_null()).cloned();
-        let renamed = [
-            ("max_completion_tokens", self.get("max_output_tokens").cloned()),
-            ("reasoning_effort", nested("reasoning", "effort")),
-            ("verbosity", nested("text", "verbosity")),
-            ("logprobs", self.wants_logprobs().then_some(Value::Bool(true))),
-            ("top_logprobs", self.get("top_logprobs").filter(|_| self.wants_logprobs()).cloned()),
-        ];
-        body.extend(renamed.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
-    }
-
     fn wants_logprobs(&self) -> bool {
         let include = self.get("include").and_then(Value::as_array);
         include.into_iter().flatten().any(|entry| entry.as_str() == Some("message.output_text.logprobs"))
             || self.get("top_logprobs").and_then(Value::as_u64).is_some_and(|number| number > 0)
     }
 
-    fn own_place(&self, place: &str) -> Option<String> {
+    fn own_place(&self, place: &str, other_tools: usize) -> Option<String> {
         if let Some((number, rest)) = place.strip_prefix("tools[").and_then(|rest| rest.split_once(']')) {
-            let own = self.tools.place(number.parse().ok()?)?;
+            let own = self.tools.place(number.parse::<usize>().ok()?.checked_sub(other_tools)?)?;
             return Some(format!("{own}{}", rest.strip_prefix(".function").unwrap_or(rest)));
         }
         let (chat, own) = PLACES.into_iter().find(|(chat, _)| place.starts_with(chat))?;
         let rest = place.strip_prefix(chat).filter(|_| own != "input").unwrap_or_default();
         Some(format!("{own}{rest}"))
     }
+}
+
+/// Fields that have a value.
+fn given<const N: usize>(fields: [(&str, Option<Value>); N]) -> impl Iterator<Item = (String, Value)> {
+    fields.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)))
 }
 
 #[cfg(test)]
@@ -178,6 +204,8 @@ mod tests {
         assert_eq!(body.get("messages"), Some(&expected));
         let error = request.chat_body(earlier.get(..1).unwrap()).unwrap_err();
         assert_eq!(error.param.as_deref(), Some("input[0].id"));
+        let error = read(&json!({"model": "m", "input": "u", "tool_choice": "required"})).chat_body(&[]).unwrap_err();
+        assert_eq!((error.param.as_deref(), error.code), (Some("tool_choice"), "invalid_value"));
     }
 
     #[test]

@@ -25,6 +25,7 @@ mod tool_choice;
 mod tools;
 mod writer;
 
+pub use character::CharacterPart;
 pub use conversation::{ConversationRequest, conversation_deleted, conversation_object, response_deleted};
 pub use ids::NewId;
 pub use object::{ResponseEnd, ResponseObject, ResponseStamp};

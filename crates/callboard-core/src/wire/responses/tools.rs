@@ -52,11 +52,6 @@ impl Tools {
         self.offers.iter().map(|offer| offer.flat.as_str())
     }
 
-    /// True when no function is on offer.
-    pub(super) fn is_empty(&self) -> bool {
-        self.offers.is_empty()
-    }
-
     /// The name on offer to the model for a client's own name.
     pub(super) fn flat(&self, namespace: Option<&str>, name: &str) -> Option<&str> {
         self.offers.iter().find(|offer| offer.is(namespace, name)).map(|offer| offer.flat.as_str())

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::ResponsesRequest;
+use super::super::{CharacterPart, ResponsesRequest};
 use super::cases::{Case, End, case, folded};
 use crate::contract::{Call, ToolCache};
 use crate::model::{CallFragment, Delta, Finish};
@@ -32,10 +32,9 @@ fn read(extra: &Value) -> ResponsesRequest {
 
 /// The chat request of a character: its own tool `roll` before those of the client.
 fn turn_request(request: &ResponsesRequest, earlier: &[Value]) -> (Value, TurnRequest) {
-    request.check_for_character("narrator", &["roll"]).unwrap();
-    let mut body: Value = serde_json::from_str(&request.chat_body(earlier).unwrap()).unwrap();
     let own = json!({"type": "function", "function": {"name": "roll", "parameters": schema()}});
-    body["tools"] = std::iter::once(own).chain(request.chat_tools()).collect();
+    let part = CharacterPart { id: "narrator", model: "m", prompt: "", tools: &[own] };
+    let body: Value = serde_json::from_str(&request.character_body(earlier, &part).unwrap()).unwrap();
     let (_, turn) = ChatRequest::read(body.to_string().into_bytes(), &ToolCache::default()).unwrap();
     (body["messages"].clone(), turn)
 }
