@@ -14,7 +14,7 @@ use super::prompt::Prompt;
 use crate::config::Settings;
 use crate::random;
 use crate::session::Progress;
-use crate::stage::{Conversations, Role, Scene, SceneParts, Whose, begin_in_history};
+use crate::stage::{Asked, Conversations, Role, Scene, SceneParts, Whose, begin_in_history};
 use crate::upstream::{Client, Upstreams};
 
 /// What a conversation at the terminal needs.
@@ -72,7 +72,7 @@ impl Conversation<'_> {
         let mut said = String::new();
         let whose = Whose::default();
         let begun = tokio::select! {
-            begun = begin_in_history(self.parts(&request), &self.conversations, &whose) => begun,
+            begun = begin_in_history(self.parts(&request), &request, &self.conversations, &whose) => begun,
             _ = tokio::signal::ctrl_c() => return Ok(said),
         };
         match begun {
@@ -90,7 +90,7 @@ impl Conversation<'_> {
     fn parts<'b>(&'b self, request: &'b ChatRequest) -> SceneParts<'b> {
         SceneParts {
             role: Arc::clone(&self.parlour.role),
-            request,
+            asked: Asked::Chat(request),
             settings: self.parlour.settings,
             tools: &self.tools,
             upstreams: self.parlour.upstreams,

@@ -13,7 +13,7 @@ use super::scenario::{self, Scenario, ScenarioTurn};
 use super::script::Script;
 use crate::config::Settings;
 use crate::session::Progress;
-use crate::stage::{Cast, Conversations, Printed, Role, SceneParts, Whose, begin_in_history};
+use crate::stage::{Asked, Cast, Conversations, Printed, Role, SceneParts, Whose, begin_in_history};
 use crate::upstream::{Client, Upstream, Upstreams};
 
 /// What all scenarios share.
@@ -123,7 +123,9 @@ impl Setting<'_> {
         let mut heard = Heard::default();
         let body = json!({"model": self.role.character.manifest().id, "messages": messages}).to_string();
         let begun = match ChatRequest::read(body.into_bytes(), &self.tools) {
-            Ok((request, _)) => begin_in_history(self.parts(&request), &self.conversations, &Whose::default()).await,
+            Ok((request, _)) => {
+                begin_in_history(self.parts(&request), &request, &self.conversations, &Whose::default()).await
+            }
             Err(refusal) => Err(refusal.into()),
         };
         let mut scene = match begun {
@@ -148,7 +150,7 @@ impl Setting<'_> {
     fn parts<'b>(&'b self, request: &'b ChatRequest) -> SceneParts<'b> {
         SceneParts {
             role: Arc::clone(self.role),
-            request,
+            asked: Asked::Chat(request),
             settings: self.rehearsal.settings,
             tools: &self.tools,
             upstreams: &self.upstreams,

@@ -36,9 +36,11 @@ pub async fn try_tool(
 
 /// The arguments as the tool would get them; none, with the reason told, where they do not fit.
 fn checked(role: &Role, call: &RawCall, out: &mut impl Write) -> anyhow::Result<Option<String>> {
-    let Some(tools) = role.tools() else { bail!("{} has no tools", role.character.manifest().name) };
+    if role.tools().is_empty() {
+        bail!("{} has no tools", role.character.manifest().name);
+    }
     let cache = ToolCache::new(SchemaLimits::default());
-    let tools = cache.compiled(tools)?;
+    let tools = cache.compiled(&serde_json::to_string(role.tools())?)?;
     match check_arguments(call, &tools, &CallRules::default(), usize::MAX) {
         Err(violation) => {
             writeln!(out, "{}", callboard_core::contract::stage_words(call, &violation))?;

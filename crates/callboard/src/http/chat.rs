@@ -19,7 +19,7 @@ use super::router::{Arrival, Shared};
 use super::running::{self, Asker};
 use crate::config::ContractMode;
 use crate::session::{Observer, relay_body};
-use crate::stage::{self, Role, Run, Whose};
+use crate::stage::{self, Asked, Role, Run, Whose};
 use crate::telemetry::metrics;
 use crate::upstream::Upstream;
 use crate::{clock, random};
@@ -58,7 +58,7 @@ async fn answer(shared: &Shared, arrival: &Arrival, request: Request) -> Result<
             if let Some(route) = routes.first().filter(|route| route.upstream.contract != ContractMode::Enforce) {
                 return relay(shared, &route.upstream, &request, turn, asker, ticket).await;
             }
-            Run::Gateway(Box::new(running::session(shared, arrival, request, turn, routes, asker)))
+            Run::Gateway(Box::new(running::session(shared, &arrival.id, request, turn, routes, asker)))
         }
     };
     Ok(if streams { streamed(run, writer, ENDPOINT, arrival, ticket).await } else { whole(run, &stamp).await })
@@ -77,8 +77,8 @@ async fn scene(
     asker: Asker,
 ) -> Result<stage::Scene, ApiError> {
     let whose = Whose { owner: asker.owner.clone(), named: asker.conversation.clone() };
-    let parts = running::scene_parts(shared, arrival, role, request, asker);
-    stage::begin_in_history(parts, &shared.app.conversations, &whose).await
+    let parts = running::scene_parts(shared, &arrival.id, role, Asked::Chat(request), asker);
+    stage::begin_in_history(parts, request, &shared.app.conversations, &whose).await
 }
 
 /// The server's own bytes, for servers whose contract is observed or off.

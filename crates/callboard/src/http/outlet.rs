@@ -38,7 +38,7 @@ pub(super) async fn whole(mut run: Run, stamp: &Stamp) -> Response {
 }
 
 /// A failure, with what was done before it came to that.
-fn failed(error: &ApiError, report: &Report) -> Response {
+pub(super) fn failed(error: &ApiError, report: &Report) -> Response {
     let mut response = reply::error(error);
     if !report.is_clean() {
         response.headers_mut().insert(reply::CONTRACT, reply::header(&report.to_string()));
@@ -46,7 +46,7 @@ fn failed(error: &ApiError, report: &Report) -> Response {
     response
 }
 
-fn mark_estimate(headers: &mut HeaderMap, usage: &Usage) {
+pub(super) fn mark_estimate(headers: &mut HeaderMap, usage: &Usage) {
     if usage.estimated {
         headers.insert(reply::USAGE, HeaderValue::from_static("estimated"));
     }
@@ -77,7 +77,12 @@ pub(super) async fn streamed(
         };
         Some((Ok::<_, std::convert::Infallible>(bytes), (None, outlet)))
     });
-    let mut response = reply::with_type(Body::from_stream(body), reply::EVENT_STREAM);
+    event_stream(Body::from_stream(body))
+}
+
+/// A response of events, which nobody on the way may keep or hold back.
+pub(super) fn event_stream(body: Body) -> Response {
+    let mut response = reply::with_type(body, reply::EVENT_STREAM);
     response.headers_mut().insert("cache-control", HeaderValue::from_static("no-cache"));
     response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
     response

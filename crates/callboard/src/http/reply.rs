@@ -21,6 +21,11 @@ pub(super) fn error(error: &ApiError) -> Response {
     response
 }
 
+/// What came of a request: a response, or an error.
+pub(super) async fn result(answer: impl Future<Output = Result<Response, ApiError>>) -> Response {
+    answer.await.unwrap_or_else(|refused| error(&refused))
+}
+
 /// A JSON response.
 pub(super) fn json(text: String) -> Response {
     with_type(Body::from(text), JSON)

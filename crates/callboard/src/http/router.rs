@@ -13,7 +13,7 @@ use axum::routing::{get, post};
 use callboard_core::wire::ApiError;
 
 use super::limit::InFlight;
-use super::{characters, chat, models, operation, reply, request_id, upstreams};
+use super::{characters, chat, conversations, models, operation, reply, request_id, responses, upstreams};
 use crate::app::App;
 use crate::upstream::Client;
 
@@ -38,6 +38,11 @@ pub fn router(app: Arc<App>, client: Client, in_flight: Arc<AtomicUsize>) -> Rou
     let shared = Shared { app, client, in_flight };
     Router::new()
         .route("/v1/chat/completions", post(chat::complete))
+        .route("/v1/responses", post(responses::create))
+        .route("/v1/responses/{id}", get(responses::one).delete(responses::delete))
+        .route("/v1/responses/{id}/input_items", get(responses::input_items))
+        .route("/v1/responses/{id}/cancel", post(responses::cancel))
+        .merge(conversations::routes())
         .route("/v1/models", get(models::list))
         .route("/v1/models/{*id}", get(models::one))
         .route("/v1/characters", get(characters::list))

@@ -8,10 +8,10 @@ use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use sha2::{Digest, Sha256};
 
-use super::router::{Arrival, Shared};
+use super::router::Shared;
 use crate::random;
 use crate::session::{Asking, Session, SessionParts};
-use crate::stage::{Role, SceneParts};
+use crate::stage::{Asked, Role, SceneParts};
 use crate::upstream::Route;
 
 /// Names a conversation with a character.
@@ -56,21 +56,21 @@ pub(super) fn engine(shared: &Shared, turn: TurnRequest, reasks: usize) -> Turn 
 /// What a character's turn needs.
 pub(super) fn scene_parts<'a>(
     shared: &'a Shared,
-    arrival: &Arrival,
+    request_id: &str,
     role: Arc<Role>,
-    request: &'a ChatRequest,
+    asked: Asked<'a>,
     asker: Asker,
 ) -> SceneParts<'a> {
     let app = &shared.app;
     SceneParts {
         role,
-        request,
+        asked,
         settings: &app.settings,
         tools: &app.tools,
         upstreams: &app.upstreams,
         client: shared.client.clone(),
         authorization: asker.authorization,
-        request_id: arrival.id.clone(),
+        request_id: request_id.to_owned(),
         random: random::bytes,
     }
 }
@@ -78,7 +78,7 @@ pub(super) fn scene_parts<'a>(
 /// A turn for a client with its own tools.
 pub(super) fn session(
     shared: &Shared,
-    arrival: &Arrival,
+    request_id: &str,
     request: ChatRequest,
     turn: TurnRequest,
     routes: Vec<Route>,
@@ -93,7 +93,7 @@ pub(super) fn session(
             client: shared.client.clone(),
             authorization: asker.authorization,
             retries: settings.limits.retries,
-            request_id: arrival.id.clone(),
+            request_id: request_id.to_owned(),
         },
         idle: settings.timeouts.idle,
         keep_alive: settings.timeouts.keep_alive,

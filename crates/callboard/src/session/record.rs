@@ -43,6 +43,12 @@ impl Record {
         self.initial.as_deref()
     }
 
+    /// The record at the end of its turn, for the turn that follows.
+    #[must_use]
+    pub fn settled(self) -> Self {
+        Self::resumed(self.initial, self.state, self.journal, self.next)
+    }
+
     /// What this turn changed; none where it changed nothing.
     pub fn changed(&self) -> Option<Change> {
         let entries: Vec<Entry> = self.journal.iter().skip(self.earlier).cloned().collect();

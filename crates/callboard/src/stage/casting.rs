@@ -1,10 +1,12 @@
-//! What a turn is made of before it begins: the prompt, the model, the tools, and the session that plays it.
+//! What a turn is made of before it begins: the prompt, the model, the tools, the request to the model, and the session that
+//! plays it.
 
-use callboard_core::turn::{StageRules, Turn, TurnSettings};
+use callboard_core::turn::{StageRules, Turn, TurnRequest, TurnSettings};
 use callboard_core::wire::ApiError;
 use callboard_core::wire::chat::ChatRequest;
+use callboard_core::wire::responses::{CharacterPart, ResponsesRequest};
 use callboard_python::ReplyMode;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::role::offered;
@@ -15,6 +17,22 @@ use crate::session::{Asking, Performer, Record, Session, SessionParts};
 const ACTS: &str = "You act by calling tools; you do not chat. Call the tools for everything the user reports, several at \
 once where several things are said. Do not ask questions back and do not explain. When nothing is to be done, or when it is \
 unclear what, make no call and answer with nothing.";
+
+/// What the client of a turn sent.
+#[derive(Clone, Copy)]
+pub enum Asked<'a> {
+    /// A chat request.
+    Chat(&'a ChatRequest),
+    /// A request for a response, and the items that stand before its input.
+    Response(&'a ResponsesRequest, &'a [Value]),
+}
+
+/// Who plays, and with what.
+struct Casting {
+    model: String,
+    prompt: String,
+    tools: Vec<Value>,
+}
 
 /// A conversation at its beginning.
 pub async fn open(role: &Role) -> Result<(String, Record), ApiError> {
@@ -28,6 +46,58 @@ fn character_failed(role: &Role, failure: &callboard_python::Failure) -> ApiErro
     ApiError::new(500, "character_failed", format!("the character {id:?} failed before its turn: {failure}"))
 }
 
+/// The session that goes on from there.
+pub(super) async fn session(parts: &SceneParts<'_>, past: &Past) -> Result<Session, ApiError> {
+    let casting = Casting {
+        model: model(parts).await?,
+        prompt: full_prompt(&parts.role, past).await?,
+        tools: tools(&parts.role, past.record.state()).await?,
+    };
+    let (request, turn) = request(parts, past, &casting)?;
+    let model = &casting.model;
+    let routes = parts.upstreams.routes(model, &parts.client, parts.authorization.as_ref()).await?;
+    let asking = Asking {
+        routes,
+        client: parts.client.clone(),
+        authorization: parts.authorization.clone(),
+        retries: parts.settings.limits.retries,
+        request_id: parts.request_id.clone(),
+    };
+    let (stage, manifest) = (&parts.settings.stage, parts.role.character.manifest());
+    let arguments_bytes = manifest.limits.arguments.map_or(stage.arguments_bytes, |most| most as usize);
+    let settings = TurnSettings { reasks: 0, stream_arguments: false, arguments_bytes };
+    let deadline = Instant::now() + stage.turn;
+    let performer =
+        Performer::new(parts.role.character.clone(), past.record.clone(), deadline, parts.request_id.clone());
+    tracing::debug!(request_id = parts.request_id, character = manifest.id, model, "a character's turn");
+    Ok(Session::new(SessionParts {
+        turn: Turn::on_stage(turn, settings, rules(parts), Box::new(parts.random)),
+        request,
+        asking,
+        idle: parts.settings.timeouts.idle,
+        keep_alive: parts.settings.timeouts.keep_alive,
+        reply_bytes: parts.settings.limits.reply_bytes,
+        performer: Some(performer),
+    }))
+}
+
+fn rules(parts: &SceneParts<'_>) -> StageRules {
+    let (stage, manifest) = (&parts.settings.stage, parts.role.character.manifest());
+    let (most_calls, client_tools) = match parts.asked {
+        Asked::Chat(_) => (None, Vec::new()),
+        Asked::Response(request, _) => (request.max_tool_calls, request.client_tools()),
+    };
+    StageRules {
+        rounds: manifest.limits.rounds.unwrap_or(u32::try_from(stage.rounds).unwrap_or(u32::MAX)),
+        result_characters: manifest.limits.result.map_or(stage.result_characters, |most| most as usize),
+        tools_only: manifest.reply == Some(ReplyMode::ToolsOnly),
+        insists: stage.insist,
+        requires_call: manifest.requires_call,
+        most_calls,
+        client_tools,
+    }
+}
+
 /// The prompt of the conversation, what holds at this turn, and what the client adds.
 async fn full_prompt(role: &Role, past: &Past) -> Result<String, ApiError> {
     let context =
@@ -36,48 +106,6 @@ async fn full_prompt(role: &Role, past: &Past) -> Result<String, ApiError> {
     let parts =
         std::iter::once(past.system_prompt.clone()).chain(acts).chain(context).chain(past.system.iter().cloned());
     Ok(parts.filter(|part| !part.trim().is_empty()).collect::<Vec<_>>().join("\n\n"))
-}
-
-/// The session that goes on from there.
-pub(super) async fn session(parts: &SceneParts<'_>, past: &Past) -> Result<Session, ApiError> {
-    let manifest = parts.role.character.manifest();
-    let model = model(parts).await?;
-    let tools = tools(&parts.role, past.record.state()).await?;
-    let prompt = full_prompt(&parts.role, past).await?;
-    let body = request_body(parts, &model, &prompt, &past.messages, tools.as_deref());
-    let (request, turn) = ChatRequest::read(body.into_bytes(), parts.tools)?;
-    let routes = parts.upstreams.routes(&model, &parts.client, parts.authorization.as_ref()).await?;
-    let asking = Asking {
-        routes,
-        client: parts.client.clone(),
-        authorization: parts.authorization.clone(),
-        retries: parts.settings.limits.retries,
-        request_id: parts.request_id.clone(),
-    };
-    let stage = &parts.settings.stage;
-    let arguments_bytes = manifest.limits.arguments.map_or(stage.arguments_bytes, |most| most as usize);
-    let settings = TurnSettings { reasks: 0, stream_arguments: false, arguments_bytes };
-    let rules = StageRules {
-        rounds: manifest.limits.rounds.unwrap_or(u32::try_from(stage.rounds).unwrap_or(u32::MAX)),
-        result_characters: manifest.limits.result.map_or(stage.result_characters, |most| most as usize),
-        tools_only: manifest.reply == Some(ReplyMode::ToolsOnly),
-        insists: stage.insist,
-        requires_call: manifest.requires_call,
-        ..StageRules::default()
-    };
-    let deadline = Instant::now() + stage.turn;
-    let performer =
-        Performer::new(parts.role.character.clone(), past.record.clone(), deadline, parts.request_id.clone());
-    tracing::debug!(request_id = parts.request_id, character = manifest.id, model, "a character's turn");
-    Ok(Session::new(SessionParts {
-        turn: Turn::on_stage(turn, settings, rules, Box::new(parts.random)),
-        request,
-        asking,
-        idle: parts.settings.timeouts.idle,
-        keep_alive: parts.settings.timeouts.keep_alive,
-        reply_bytes: parts.settings.limits.reply_bytes,
-        performer: Some(performer),
-    }))
 }
 
 /// The model that plays the character: its own, the configured one, or the first there is.
@@ -92,27 +120,44 @@ async fn model(parts: &SceneParts<'_>) -> Result<String, ApiError> {
 }
 
 /// The tools on offer: those of the file, or what the character offers in this state.
-async fn tools(role: &Role, state: Option<&str>) -> Result<Option<String>, ApiError> {
+async fn tools(role: &Role, state: Option<&str>) -> Result<Vec<Value>, ApiError> {
     let own = role.character.tools(state).await.map_err(|failure| character_failed(role, &failure))?;
-    Ok(own.map_or_else(|| role.tools().map(str::to_owned), |tools| offered(&tools, role.character.manifest().undo)))
+    Ok(own.map_or_else(|| role.tools().to_vec(), |tools| offered(&tools, role.character.manifest().undo)))
 }
 
-fn request_body(parts: &SceneParts<'_>, model: &str, prompt: &str, messages: &[String], tools: Option<&str>) -> String {
-    let mut body =
-        format!("{{\"model\":{},\"messages\":[{}", json!(model), json!({"role": "system", "content": prompt}));
-    for message in messages {
+/// The request to the model, checked like any other.
+fn request(parts: &SceneParts<'_>, past: &Past, casting: &Casting) -> Result<(ChatRequest, TurnRequest), ApiError> {
+    match parts.asked {
+        Asked::Chat(request) => {
+            let body = chat_body(request, past, casting);
+            Ok(ChatRequest::read(body.into_bytes(), parts.tools)?)
+        }
+        Asked::Response(request, earlier) => {
+            let id = &parts.role.character.manifest().id;
+            let Casting { model, prompt, tools } = casting;
+            let body = request.character_body(earlier, &CharacterPart { id, model, prompt, tools })?;
+            let read = ChatRequest::read(body.into_bytes(), parts.tools);
+            Ok(read.map_err(|refusal| request.own_words_behind(refusal, tools.len()))?)
+        }
+    }
+}
+
+fn chat_body(request: &ChatRequest, past: &Past, casting: &Casting) -> String {
+    let prompt = json!({"role": "system", "content": casting.prompt});
+    let mut body = format!("{{\"model\":{},\"messages\":[{prompt}", json!(casting.model));
+    for message in &past.messages {
         body.push(',');
         body.push_str(message);
     }
     body.push(']');
-    if let Some(tools) = tools {
+    if !casting.tools.is_empty() {
         body.push_str(",\"tools\":");
-        body.push_str(tools);
+        body.push_str(&json!(casting.tools).to_string());
     }
-    for (key, value) in parts.request.style_fields() {
+    for (key, value) in request.style_fields() {
         body.push_str(&format!(",{}:{value}", json!(key)));
     }
-    if parts.request.stream {
+    if request.stream {
         body.push_str(",\"stream\":true,\"stream_options\":{\"include_usage\":true}");
     }
     body.push('}');

@@ -30,12 +30,13 @@ pub struct Whose {
 /// Finds the conversation of a chat request and makes everything ready for the turn.
 pub async fn begin_in_history(
     parts: SceneParts<'_>,
+    request: &ChatRequest,
     conversations: &Conversations,
     whose: &Whose,
 ) -> Result<Scene, ApiError> {
-    refuse_foreign_fields(parts.request, &parts.role)?;
-    let (system, history) = split_history(parts.request.history());
-    let start = start_key(&parts, whose);
+    refuse_foreign_fields(request, &parts.role)?;
+    let (system, history) = split_history(request.history());
+    let start = start_key(&parts.role, request, whose);
     let found = find(conversations, whose, start, &history).await?;
     let kept = InHistory {
         conversations: conversations.clone(),
@@ -83,17 +84,17 @@ fn refuse_foreign_fields(request: &ChatRequest, role: &Role) -> Result<(), ApiEr
 }
 
 /// System messages of the client apart from what was said.
-pub fn split_history(history: Vec<PlainMessage>) -> (Vec<String>, Vec<PlainMessage>) {
+fn split_history(history: Vec<PlainMessage>) -> (Vec<String>, Vec<PlainMessage>) {
     let (system, said): (Vec<_>, Vec<_>) =
         history.into_iter().partition(|message| matches!(message.role.as_str(), "system" | "developer"));
     (system.into_iter().map(|message| message.text).collect(), said)
 }
 
 /// Conversations of different people and different names never meet.
-fn start_key(parts: &SceneParts<'_>, whose: &Whose) -> Key {
-    let user = parts.request.text_field("user").unwrap_or_default();
+fn start_key(role: &Role, request: &ChatRequest, whose: &Whose) -> Key {
+    let user = request.text_field("user").unwrap_or_default();
     let named = whose.named.as_deref().unwrap_or_default();
-    Key::start(&[&parts.role.character.manifest().id, &whose.owner, &user, named])
+    Key::start(&[&role.character.manifest().id, &whose.owner, &user, named])
 }
 
 async fn find(

@@ -15,10 +15,10 @@ mod scene;
 mod watch;
 
 pub use cast::{Cast, FileProblem};
-pub use casting::open;
+pub use casting::{Asked, open};
 pub use chain::Key;
 pub use conversations::Conversations;
-pub use in_history::{InHistory, Whose, begin_in_history, split_history};
+pub use in_history::{InHistory, Whose, begin_in_history};
 pub use printed::{Printed, terminal};
 pub use role::Role;
 pub use run::Run;

@@ -9,7 +9,7 @@ use crate::session::undo_tool;
 pub struct Role {
     /// The loaded file.
     pub character: Character,
-    tools: Option<String>,
+    tools: Vec<Value>,
 }
 
 impl Role {
@@ -19,20 +19,20 @@ impl Role {
         Self { character, tools }
     }
 
-    /// The tools as a `tools` list in JSON text; none where there are none.
-    pub fn tools(&self) -> Option<&str> {
-        self.tools.as_deref()
+    /// The tools as models are offered them.
+    pub fn tools(&self) -> &[Value] {
+        &self.tools
     }
 }
 
 /// Tools in the form that models are offered, with `undo` behind them where the character offers that.
-pub(super) fn offered(tools: &[ToolManifest], undo: bool) -> Option<String> {
+pub(super) fn offered(tools: &[ToolManifest], undo: bool) -> Vec<Value> {
     let mut list: Vec<Value> = tools.iter().map(offer).collect();
     if undo && !list.is_empty() {
         let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
         list.push(undo_tool::offer(&names));
     }
-    (!list.is_empty()).then(|| Value::Array(list).to_string())
+    list
 }
 
 fn offer(tool: &ToolManifest) -> Value {

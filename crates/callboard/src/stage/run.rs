@@ -43,4 +43,12 @@ impl Run {
         }
         usage
     }
+
+    /// The character's turn, if one plays.
+    pub fn scene(&self) -> Option<&Scene> {
+        match self {
+            Self::Gateway(_) => None,
+            Self::Stage(scene) => Some(scene),
+        }
+    }
 }

@@ -9,10 +9,10 @@ use callboard_core::contract::{Report, ToolCache};
 use callboard_core::model::Usage;
 use callboard_core::turn::Event;
 use callboard_core::wire::ApiError;
-use callboard_core::wire::chat::{ChatRequest, message_text};
+use callboard_core::wire::chat::message_text;
 use http::HeaderValue;
 
-use super::casting::session;
+use super::casting::{Asked, session};
 use super::{InHistory, Role};
 use crate::config::Settings;
 use crate::session::{Progress, Record, Session};
@@ -24,7 +24,7 @@ pub struct SceneParts<'a> {
     /// The character.
     pub role: Arc<Role>,
     /// What the client sent.
-    pub request: &'a ChatRequest,
+    pub asked: Asked<'a>,
     /// The settings.
     pub settings: &'a Settings,
     /// Compiled tools.
@@ -48,7 +48,7 @@ pub struct Past {
     pub system_prompt: String,
     /// The character's state and its journal.
     pub record: Record,
-    /// All messages up to now, as they go to a model: also calls and results.
+    /// All messages up to now, as they go to a model: also calls and results. For a response they are made of its items.
     pub messages: Vec<String>,
     /// What the client adds to the prompt at this turn.
     pub system: Vec<String>,

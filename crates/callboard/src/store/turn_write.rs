@@ -3,6 +3,7 @@
 //! All of it becomes one list of statements, led by the check that the conversation is still where the turn found it.
 
 use callboard_core::journal::Entry;
+use serde_json::Value;
 
 use super::error::StoreError;
 use super::item::{self, Item};
@@ -47,6 +48,14 @@ pub struct NewItem {
     pub id: String,
     /// The item as JSON.
     pub body: String,
+}
+
+impl NewItem {
+    /// An item that carries its id.
+    pub fn of(item: &Value) -> Self {
+        let id = item.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
+        Self { id, body: item.to_string() }
+    }
 }
 
 /// Statements, and how the conversation stands when they are done.

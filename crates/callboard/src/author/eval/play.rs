@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::venue::Venue;
 use super::verdict::{Heard, Made};
 use crate::session::Progress;
-use crate::stage::{Past, Scene, SceneParts};
+use crate::stage::{Asked, Past, Scene, SceneParts};
 
 /// Says the words in a conversation that is at this point.
 pub(super) async fn play(venue: &Venue<'_>, mut past: Past, say: &str) -> Heard {
@@ -30,7 +30,7 @@ pub(super) async fn play(venue: &Venue<'_>, mut past: Past, say: &str) -> Heard 
 fn parts<'a>(venue: &Venue<'a>, request: &'a ChatRequest) -> SceneParts<'a> {
     SceneParts {
         role: Arc::clone(&venue.role),
-        request,
+        asked: Asked::Chat(request),
         settings: venue.settings,
         tools: venue.tools,
         upstreams: venue.upstreams,

@@ -12,7 +12,9 @@ pub(crate) struct Program {
 
 fn command(arguments: &[&str], environment: &[(&str, &str)]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_callboard"));
-    command.args(["serve", "--log", "error"]).args(arguments).env_clear().envs(environment.iter().copied());
+    command.args(["serve", "--log", "error"]).args(arguments).env_clear();
+    // A store of its own, unless the test names one.
+    command.env("CALLBOARD_STORE", "sqlite::memory:").envs(environment.iter().copied());
     command.current_dir(env!("CARGO_TARGET_TMPDIR")).stdin(Stdio::null());
     command
 }

@@ -1,0 +1,151 @@
+//! `/v1/conversations`: made, changed, filled with items, listed and deleted, as OpenAI's clients expect it.
+
+use axum::Router;
+use axum::extract::{Path, RawQuery, Request, State};
+use axum::response::Response;
+use axum::routing::{get, post};
+use callboard_core::wire::ApiError;
+use callboard_core::wire::responses::{
+    ConversationRequest, PageQuery, conversation_deleted, conversation_object, whole_list,
+};
+use http::HeaderMap;
+use serde_json::{Map, Value};
+
+use super::body::read_body;
+use super::router::Shared;
+use super::running::Asker;
+use super::{journal, query, reply};
+use crate::clock;
+use crate::responses::{TURN_WAIT, item_ids, items_of, new_conversation_id, new_response_id, owned_conversation};
+use crate::store::{Conversation, NewConversation, NewItem, TurnWrite};
+
+pub(super) fn routes() -> Router<Shared> {
+    Router::new()
+        .route("/v1/conversations", post(create))
+        .route("/v1/conversations/{id}", get(one).post(change).delete(delete))
+        .route("/v1/conversations/{id}/items", get(list_items).post(add_items))
+        .route("/v1/conversations/{id}/items/{item}", get(one_item).delete(delete_item))
+        .route("/v1/conversations/{id}/state", get(journal::state))
+        .route("/v1/conversations/{id}/journal", get(journal::list))
+        .route("/v1/conversations/{id}/undo", post(journal::undo))
+}
+
+async fn create(State(shared): State<Shared>, request: Request) -> Response {
+    reply::result(async {
+        let owner = Asker::of(&shared, request.headers()).owner;
+        let body = read_body(request, shared.app.settings.limits.body_bytes).await?;
+        let request = ConversationRequest::read_new(body)?;
+        let (id, at) = (new_conversation_id(), clock::milliseconds());
+        let metadata = Value::Object(request.metadata.clone().unwrap_or_default()).to_string();
+        let new = NewConversation { id: id.clone(), played_by: String::new(), owner: owner.clone(), at, metadata };
+        shared.app.store.create_conversation(new).await?;
+        append(&shared, &id, &request).await?;
+        Ok(object(&owned_conversation(&shared.app.store, &id, &owner).await?))
+    })
+    .await
+}
+
+async fn one(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
+    reply::result(async { Ok(object(&owned(&shared, &id, &headers).await?)) }).await
+}
+
+async fn change(State(shared): State<Shared>, Path(id): Path<String>, request: Request) -> Response {
+    reply::result(async {
+        let headers = request.headers().clone();
+        let body = read_body(request, shared.app.settings.limits.body_bytes).await?;
+        let request = ConversationRequest::read_change(body)?;
+        owned(&shared, &id, &headers).await?;
+        let metadata = Value::Object(request.metadata.unwrap_or_default()).to_string();
+        shared.app.store.set_metadata(&id, metadata, clock::milliseconds()).await?;
+        Ok(object(&owned(&shared, &id, &headers).await?))
+    })
+    .await
+}
+
+async fn delete(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
+    reply::result(async {
+        owned(&shared, &id, &headers).await?;
+        shared.app.store.delete_conversation(&id).await?;
+        Ok(reply::json(conversation_deleted(&id).to_string()))
+    })
+    .await
+}
+
+async fn list_items(
+    State(shared): State<Shared>,
+    Path(id): Path<String>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Response {
+    reply::result(async {
+        let pairs = query::pairs(query.as_deref().unwrap_or_default())?;
+        let page = PageQuery::read(pairs.iter().map(|(key, value)| (key.as_str(), value.as_str())))?;
+        owned(&shared, &id, &headers).await?;
+        let items = items_of(&shared.app.store, &id).await?;
+        Ok(reply::json(page.page(&items)?.to_string()))
+    })
+    .await
+}
+
+async fn add_items(State(shared): State<Shared>, Path(id): Path<String>, request: Request) -> Response {
+    reply::result(async {
+        let headers = request.headers().clone();
+        let body = read_body(request, shared.app.settings.limits.body_bytes).await?;
+        let request = ConversationRequest::read_items(body)?;
+        owned(&shared, &id, &headers).await?;
+        let added = append(&shared, &id, &request).await?;
+        Ok(reply::json(whole_list(&added).to_string()))
+    })
+    .await
+}
+
+async fn one_item(
+    State(shared): State<Shared>,
+    Path((id, item)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Response {
+    reply::result(async {
+        owned(&shared, &id, &headers).await?;
+        let found = shared.app.store.item(&id, &item).await?;
+        found.map(|found| reply::json(found.body)).ok_or_else(|| ApiError::item_not_found(&item, &id))
+    })
+    .await
+}
+
+async fn delete_item(
+    State(shared): State<Shared>,
+    Path((id, item)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Response {
+    reply::result(async {
+        let conversation = owned(&shared, &id, &headers).await?;
+        match shared.app.store.delete_item(&id, &item).await? {
+            true => Ok(object(&conversation)),
+            false => Err(ApiError::item_not_found(&item, &id)),
+        }
+    })
+    .await
+}
+
+/// Puts items behind all others; a turn that runs is waited for.
+async fn append(shared: &Shared, id: &str, request: &ConversationRequest) -> Result<Vec<Value>, ApiError> {
+    let items = request.stored_items(&mut item_ids(&new_response_id()));
+    if items.is_empty() {
+        return Ok(items);
+    }
+    let turn = shared.app.store.begin_turn(id, TURN_WAIT).await?;
+    let new = items.iter().map(NewItem::of).collect();
+    turn.finish(&TurnWrite { at: clock::milliseconds(), items: new, ..TurnWrite::default() }).await?;
+    Ok(items)
+}
+
+/// The conversation, for its owner.
+pub(super) async fn owned(shared: &Shared, id: &str, headers: &HeaderMap) -> Result<Conversation, ApiError> {
+    owned_conversation(&shared.app.store, id, &Asker::of(shared, headers).owner).await
+}
+
+fn object(conversation: &Conversation) -> Response {
+    let metadata: Map<String, Value> = serde_json::from_str(&conversation.metadata).unwrap_or_default();
+    let created = u64::try_from(conversation.created_at / 1000).unwrap_or_default();
+    reply::json(conversation_object(&conversation.id, created, &metadata).to_string())
+}

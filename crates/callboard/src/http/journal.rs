@@ -1,0 +1,168 @@
+//! A character's state in a conversation: what it is, what changed it, and how that is taken back.
+
+use axum::extract::{Path, RawQuery, Request, State};
+use axum::response::Response;
+use callboard_core::journal::{CallNote, Entry, Target, UndoError, Undone};
+use callboard_core::model::BadRequest;
+use callboard_core::wire::ApiError;
+use http::HeaderMap;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::body::read_body;
+use super::conversations::owned;
+use super::router::Shared;
+use super::{query, reply};
+use crate::responses::TURN_WAIT;
+use crate::store::{Standing, UndoFailure};
+use crate::{clock, random};
+
+const USUAL: usize = 100;
+const MOST: usize = 1000;
+
+/// What to undo.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wish {
+    last: Option<usize>,
+    call_id: Option<String>,
+    mode: Option<String>,
+}
+
+/// The state now.
+pub(super) async fn state(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
+    reply::result(async {
+        owned(&shared, &id, &headers).await?;
+        let standing = shared.app.store.standing(&id).await?.ok_or_else(|| ApiError::conversation_not_found(&id))?;
+        Ok(reply::json(state_object(&standing).to_string()))
+    })
+    .await
+}
+
+/// What changed it, oldest first: `after` is a sequence, `limit` how many.
+pub(super) async fn list(
+    State(shared): State<Shared>,
+    Path(id): Path<String>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Response {
+    reply::result(async {
+        let (after, limit) = page(&query::pairs(query.as_deref().unwrap_or_default())?)?;
+        owned(&shared, &id, &headers).await?;
+        let wanted = i64::try_from(limit + 1).unwrap_or(i64::MAX);
+        let mut entries = shared.app.store.journal(&id, after, wanted).await?;
+        let has_more = entries.len() > limit;
+        entries.truncate(limit);
+        let list = json!({"object": "list", "data": entries, "has_more": has_more});
+        Ok(reply::json(list.to_string()))
+    })
+    .await
+}
+
+/// Takes something back.
+pub(super) async fn undo(State(shared): State<Shared>, Path(id): Path<String>, request: Request) -> Response {
+    reply::result(async {
+        let headers = request.headers().clone();
+        let body = read_body(request, shared.app.settings.limits.body_bytes).await?;
+        let target = target(&body)?;
+        owned(&shared, &id, &headers).await?;
+        let mut turn = shared.app.store.begin_turn(&id, TURN_WAIT).await?;
+        let note = CallNote {
+            call_id: format!("call_{}", random::letters::<24>()),
+            tool: "undo".to_owned(),
+            arguments: String::from_utf8_lossy(&body).into_owned(),
+            result: String::new(),
+            at: clock::milliseconds(),
+        };
+        let undone = turn.undo(&target, note).await.map_err(refused)?;
+        let journal = shared.app.store.journal(&id, 0, i64::MAX).await?;
+        Ok(reply::json(undone_object(&id, undone.as_ref(), &journal, turn.standing()).to_string()))
+    })
+    .await
+}
+
+fn target(body: &[u8]) -> Result<Target, BadRequest> {
+    let wish: Wish = serde_json::from_slice(body).map_err(|error| {
+        let words = "send {\"last\": 1}, or {\"call_id\": \"call_…\", \"mode\": \"cascade\"} or \"single\"";
+        BadRequest::whole("invalid_json", format!("the request body cannot be read: {error}; {words}"))
+    })?;
+    match (wish.last, wish.call_id, wish.mode.as_deref()) {
+        (Some(0), ..) => Err(BadRequest::invalid("last", "last is 0; it must be at least 1")),
+        (Some(last), None, None) => Ok(Target::Last(last)),
+        (None, Some(call), None | Some("cascade")) => Ok(Target::Cascade(call)),
+        (None, Some(call), Some("single")) => Ok(Target::Single(call)),
+        (None, Some(_), Some(other)) => {
+            Err(BadRequest::invalid("mode", format!("mode is {other:?}; it must be \"cascade\" or \"single\"")))
+        }
+        (None, None, _) => Err(BadRequest::missing("last", "send last, or a call_id")),
+        (Some(_), ..) => Err(BadRequest::invalid("last", "last and call_id exclude each other; send one of them")),
+    }
+}
+
+fn refused(failure: UndoFailure) -> ApiError {
+    match failure {
+        UndoFailure::Store(error) => error.into(),
+        UndoFailure::Refused(error @ (UndoError::UnknownCall(_) | UndoError::UnknownSequence(_))) => {
+            ApiError::new(404, "call_not_found", error.to_string())
+        }
+        UndoFailure::Refused(error) => ApiError::new(409, "cannot_undo", error.to_string()),
+    }
+}
+
+fn page(pairs: &[(String, String)]) -> Result<(u64, usize), BadRequest> {
+    let (mut after, mut limit) = (0, USUAL);
+    for (key, value) in pairs {
+        let number = value.parse::<u64>().ok();
+        match (key.as_str(), number) {
+            ("after", Some(number)) => after = number,
+            ("limit", Some(number)) if (1..=MOST as u64).contains(&number) => limit = number as usize,
+            ("after", None) => {
+                return Err(BadRequest::invalid("after", format!("after is {value:?}; it must be a sequence")));
+            }
+            ("limit", _) => {
+                let message = format!("limit is {value:?}; it must be a whole number from 1 to {MOST}");
+                return Err(BadRequest::invalid("limit", message));
+            }
+            _ => {}
+        }
+    }
+    Ok((after, limit))
+}
+
+/// The state as the character keeps it, letter by letter.
+fn state_json(standing: &Standing) -> Value {
+    standing.state.as_deref().and_then(|state| serde_json::from_str(state).ok()).unwrap_or_default()
+}
+
+fn state_object(standing: &Standing) -> Value {
+    let conversation = &standing.conversation;
+    json!({
+        "object": "conversation.state",
+        "conversation": conversation.id,
+        "character": standing.opening.as_ref().map(|opening| opening.character.as_str()),
+        "version": conversation.version,
+        "updated_at": conversation.updated_at / 1000,
+        "state": state_json(standing),
+    })
+}
+
+fn undone_object(id: &str, undone: Option<&Undone>, journal: &[Entry], standing: &Standing) -> Value {
+    let marks = undone.map(|undone| undone.marks.as_slice()).unwrap_or_default();
+    let named = |taken: bool| -> Vec<Value> {
+        let of = |sequence: u64| journal.iter().find(|entry| entry.sequence == sequence);
+        let chosen = marks.iter().filter(|(_, by)| by.is_some() == taken).filter_map(|(sequence, _)| of(*sequence));
+        chosen
+            .map(|entry| json!({"sequence": entry.sequence, "call_id": entry.call.call_id, "tool": entry.call.tool}))
+            .collect()
+    };
+    json!({
+        "object": "conversation.undo",
+        "conversation": id,
+        "call_id": undone.map(|undone| undone.entry.call.call_id.as_str()),
+        "sequence": undone.map(|undone| undone.entry.sequence),
+        "undone": named(true),
+        "restored": named(false),
+        "version": standing.conversation.version,
+        "state": state_json(standing),
+    })
+}

@@ -1,0 +1,77 @@
+//! A response on its way out over HTTP: as server-sent events, or as one object.
+
+use axum::body::Body;
+use axum::response::Response;
+use callboard_core::contract::Report;
+use callboard_core::wire::ApiError;
+use futures_util::stream;
+
+use super::limit::Ticket;
+use super::outlet::{event_stream, failed, mark_estimate};
+use super::reply;
+use super::responses::ENDPOINT;
+use super::router::Arrival;
+use crate::responses::{ResponseTurn, Step};
+use crate::telemetry::metrics;
+
+const KEEP_ALIVE: &str = ": keep-alive\n\n";
+
+/// The events folded into one object.
+pub(super) async fn whole(mut turn: ResponseTurn) -> Response {
+    loop {
+        match turn.next(None).await {
+            Step::Piece(_) | Step::KeepAlive => {}
+            Step::Failed(error, _) => return failed(&error, &turn.report()),
+            Step::Over(_, usage) => {
+                let mut response = reply::json(turn.to_value().to_string());
+                let headers = response.headers_mut();
+                headers.insert(reply::CONTRACT, reply::header(&turn.report().to_string()));
+                mark_estimate(headers, &usage);
+                return response;
+            }
+        }
+    }
+}
+
+/// A stream of events. It begins with the first event of the turn, so that a failure before it has its own status.
+pub(super) async fn streamed(mut turn: ResponseTurn, arrival: &Arrival, ticket: Ticket) -> Response {
+    let mut over = false;
+    let first = match turn.next(None).await {
+        Step::Failed(error, text) if text.is_empty() => return failed(&error, &turn.report()),
+        step => text_of(step, &turn.report(), &mut over),
+    };
+    metrics::first_byte(ENDPOINT, arrival.at.elapsed());
+    let turn = Box::new(turn);
+    let body = stream::unfold((Some(first), turn, over, ticket), |(first, mut turn, mut over, ticket)| async move {
+        let text = match first {
+            Some(first) => first,
+            None if over => return None,
+            None => {
+                let step = turn.next(None).await;
+                text_of(step, &turn.report(), &mut over)
+            }
+        };
+        Some((Ok::<_, std::convert::Infallible>(text), (None, turn, over, ticket)))
+    });
+    event_stream(Body::from_stream(body))
+}
+
+fn text_of(step: Step, report: &Report, over: &mut bool) -> String {
+    match step {
+        Step::Piece(text) => text,
+        Step::KeepAlive => KEEP_ALIVE.to_owned(),
+        Step::Over(text, _) => {
+            *over = true;
+            text
+        }
+        Step::Failed(error, text) => {
+            *over = true;
+            failure(&error, text, report)
+        }
+    }
+}
+
+fn failure(error: &ApiError, text: String, report: &Report) -> String {
+    let text = if text.is_empty() { error.to_event() } else { text };
+    if report.is_clean() { text } else { format!(": callboard-contract {report}\n\n{text}") }
+}

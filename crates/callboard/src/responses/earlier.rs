@@ -1,0 +1,191 @@
+//! What a response goes on from: a conversation, an earlier response, or nothing.
+
+use std::time::Duration;
+
+use callboard_core::model::BadRequest;
+use callboard_core::wire::ApiError;
+use callboard_core::wire::responses::ResponsesRequest;
+use serde_json::Value;
+
+use super::conversations::items_of;
+use super::ids::response_of;
+use super::keeping::Home;
+use super::local::LocalResponses;
+use crate::clock;
+use crate::session::Record;
+use crate::stage::Role;
+use crate::store::{Opening, Place, Response, Store, StoreError, Turn};
+
+/// How long a turn waits for others of its conversation.
+pub const TURN_WAIT: Duration = Duration::from_secs(120);
+/// How many responses a chain may have.
+const LONGEST_CHAIN: i64 = 10_000;
+
+/// Where to look, and for whom.
+pub struct Followed<'a> {
+    /// What lasts.
+    pub store: &'a Store,
+    /// Responses of this connection only.
+    pub local: Option<&'a LocalResponses>,
+    /// Whose responses and conversations may be seen.
+    pub owner: &'a str,
+    /// The character that plays, if one does.
+    pub role: Option<&'a Role>,
+}
+
+/// What stands before a response.
+pub struct Earlier {
+    /// All items, oldest first.
+    pub items: Vec<Value>,
+    /// The character's part of it; none where it has not begun.
+    pub remembered: Option<Remembered>,
+    /// Where the response is kept.
+    pub home: Home,
+}
+
+/// A character's part of a conversation.
+#[derive(Clone)]
+pub struct Remembered {
+    /// Who it is.
+    pub character: String,
+    /// The prompt that was made when it began.
+    pub system_prompt: String,
+    /// Its state and its journal.
+    pub record: Record,
+    /// Where the journal is stored already.
+    pub place: Option<Place>,
+}
+
+/// Finds what a request goes on from. The turn of a conversation is claimed with it.
+pub async fn load(request: &mut ResponsesRequest, followed: &Followed<'_>) -> Result<Earlier, ApiError> {
+    let home = if request.store { Home::Response { previous: None } } else { Home::Nowhere };
+    let earlier = match (request.conversation.clone(), request.previous_response_id.clone()) {
+        (Some(id), _) => followed.conversation(&id).await?,
+        (None, Some(id)) => followed.response(&id, request.store).await?,
+        (None, None) => Earlier { items: Vec::new(), remembered: None, home },
+    };
+    let found = followed.referenced(&request.references(&earlier.items)).await?;
+    request.fill_references(&found)?;
+    Ok(earlier)
+}
+
+impl Followed<'_> {
+    async fn conversation(&self, id: &str) -> Result<Earlier, ApiError> {
+        let turn = self.store.begin_turn(id, TURN_WAIT).await?;
+        if turn.standing().conversation.owner != self.owner {
+            return Err(ApiError::conversation_not_found(id));
+        }
+        let items = items_of(self.store, id).await?;
+        let remembered = self.opened(&turn).await?;
+        Ok(Earlier { items, remembered, home: Home::Conversation(Box::new(turn)) })
+    }
+
+    /// The character's part of a conversation that it has begun to play in.
+    async fn opened(&self, turn: &Turn) -> Result<Option<Remembered>, ApiError> {
+        let standing = turn.standing();
+        let (Some(role), Some(opening)) = (self.role, &standing.opening) else { return Ok(None) };
+        let (conversation, manifest) = (&standing.conversation, role.character.manifest());
+        if opening.character != manifest.id {
+            let message = format!(
+                "{:?} plays in the conversation {:?}; make another one for {:?}",
+                opening.character, conversation.id, manifest.id
+            );
+            return Err(BadRequest::at("conversation", "conversation_played_by_other", message).into());
+        }
+        let journal = if manifest.undo { self.store.journal(&conversation.id, 0, i64::MAX).await? } else { Vec::new() };
+        let next = u64::try_from(conversation.next_sequence).unwrap_or(1);
+        let Opening { character, system_prompt, state } = opening.clone();
+        let record = Record::resumed(state, standing.state.clone(), journal, next);
+        Ok(Some(Remembered { character, system_prompt, record, place: None }))
+    }
+
+    async fn response(&self, id: &str, stored: bool) -> Result<Earlier, ApiError> {
+        let home = if stored { Home::Response { previous: Some(id.to_owned()) } } else { Home::Nowhere };
+        if let Some(local) = self.local.and_then(|local| local.find(id)) {
+            let character = self.role.map(|role| role.character.manifest().id.as_str());
+            let remembered =
+                local.remembered.clone().filter(|remembered| Some(remembered.character.as_str()) == character);
+            // What only this connection knows cannot be followed later, so the new response is not tied to it.
+            let home = if stored { Home::Response { previous: None } } else { Home::Nowhere };
+            return Ok(Earlier { items: local.items.clone(), remembered, home });
+        }
+        let chain = self.store.response_chain(id, LONGEST_CHAIN, clock::milliseconds()).await?;
+        self.check_chain(id, &chain)?;
+        let mut items = Vec::new();
+        for response in &chain {
+            items.extend(items_of_response(response)?);
+        }
+        Ok(Earlier { items, remembered: self.remembered(id).await?, home })
+    }
+
+    fn check_chain(&self, id: &str, chain: &[Response]) -> Result<(), ApiError> {
+        let missing = || Err(ApiError::previous_response_not_found(id));
+        let (Some(first), Some(last)) = (chain.first(), chain.last()) else { return missing() };
+        if last.owner != self.owner || last.id != id {
+            return missing();
+        }
+        if let Some(gone) = &first.previous {
+            let message = format!("the response {id:?} followed {gone:?}, which is gone; send the whole input anew");
+            return Err(BadRequest::at("previous_response_id", "previous_response_not_found", message).into());
+        }
+        if let Some(conversation) = &last.conversation {
+            let message =
+                format!("the response {id:?} belongs to the conversation {conversation:?}; send that instead");
+            return Err(BadRequest::at("previous_response_id", "response_in_conversation", message).into());
+        }
+        Ok(())
+    }
+
+    /// The character's part at the end of a response.
+    async fn remembered(&self, response: &str) -> Result<Option<Remembered>, StoreError> {
+        let Some(role) = self.role else { return Ok(None) };
+        let character = role.character.manifest().id.clone();
+        let key = super::keeping::snapshot_key(response, &character);
+        let Some((_, snapshot)) = self.store.find_snapshot(&[key], |_, _| true).await? else { return Ok(None) };
+        let next = snapshot.journal.last().map_or(1, |entry| entry.sequence.saturating_add(1));
+        let record = Record::resumed(snapshot.initial, snapshot.state, snapshot.journal, next);
+        Ok(Some(Remembered { character, system_prompt: snapshot.system_prompt, record, place: snapshot.place }))
+    }
+
+    /// Items that the input names, from the responses they belong to.
+    async fn referenced(&self, ids: &[&str]) -> Result<Vec<Value>, StoreError> {
+        let mut responses: Vec<String> = ids.iter().filter_map(|id| response_of(id)).collect();
+        responses.sort_unstable();
+        responses.dedup();
+        let mut items = Vec::new();
+        for id in responses {
+            let response = self.store.response(&id, clock::milliseconds()).await?;
+            if let Some(response) = response.filter(|response| response.owner == self.owner) {
+                items.extend(items_of_response(&response)?);
+            }
+        }
+        Ok(items)
+    }
+}
+
+/// All that a response was made from: what stood before it, and its own input.
+pub async fn input_of(store: &Store, response: &Response) -> Result<Vec<Value>, StoreError> {
+    let mut items = Vec::new();
+    if let Some(previous) = &response.previous {
+        for earlier in store.response_chain(previous, LONGEST_CHAIN, clock::milliseconds()).await? {
+            items.extend(items_of_response(&earlier)?);
+        }
+    }
+    items.extend(serde_json::from_str::<Vec<Value>>(&response.input).map_err(damaged)?);
+    Ok(items)
+}
+
+/// What went into a response and what came out of it.
+pub(super) fn items_of_response(response: &Response) -> Result<Vec<Value>, StoreError> {
+    let mut items: Vec<Value> = serde_json::from_str(&response.input).map_err(damaged)?;
+    let mut body: Value = serde_json::from_str(&response.body).map_err(damaged)?;
+    if let Some(Value::Array(output)) = body.get_mut("output").map(Value::take) {
+        items.extend(output);
+    }
+    Ok(items)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is what map_err hands over")]
+fn damaged(error: serde_json::Error) -> StoreError {
+    StoreError::Damaged(format!("a response: {error}"))
+}

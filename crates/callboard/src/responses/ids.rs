@@ -1,0 +1,57 @@
+//! Ids of responses and of their items. The id of an item holds that of its response, so that an item can be found by its id
+//! alone.
+
+use callboard_core::wire::responses::NewId;
+
+use crate::random;
+
+/// Letters of a response's id behind its prefix.
+const LETTERS: usize = 24;
+const RESPONSE: &str = "resp_";
+
+/// A new id of a response.
+pub fn new_response_id() -> String {
+    format!("{RESPONSE}{}", random::letters::<LETTERS>())
+}
+
+/// A new id of a conversation.
+pub fn new_conversation_id() -> String {
+    format!("conv_{}", random::letters::<LETTERS>())
+}
+
+/// Makes ids for the items of a response: its own letters, and a number.
+pub fn item_ids(response: &str) -> NewId {
+    let letters = response.strip_prefix(RESPONSE).unwrap_or(response).to_owned();
+    let mut number = 0_u64;
+    Box::new(move |prefix| {
+        number += 1;
+        format!("{prefix}_{letters}{number:04}")
+    })
+}
+
+/// The response that an item of this id belongs to, if it was made here.
+pub(super) fn response_of(item: &str) -> Option<String> {
+    let (_, rest) = item.split_once('_')?;
+    let letters = rest.get(..LETTERS)?;
+    let number = rest.get(LETTERS..)?;
+    let is_number = number.len() >= 4 && number.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| format!("{RESPONSE}{letters}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_lead_back_to_their_response() {
+        let response = new_response_id();
+        let mut ids = item_ids(&response);
+        let (first, second) = (ids("msg"), ids("fc"));
+        assert_ne!(first, second);
+        assert_eq!(response_of(&first), Some(response.clone()));
+        assert_eq!(response_of(&second), Some(response));
+        for foreign in ["", "msg", "msg_", "msg_1", "msg_68af4030592c81938ec0a5fbab4a3e9f05438e46b5f69a3b", "msg_é"] {
+            assert_eq!(response_of(foreign), None, "{foreign}");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! How a response is kept: with its conversation, its items and the character's state in one transaction, or not at all.
+
+use callboard_core::wire::responses::ResponseObject;
+use serde_json::Value;
+
+use super::earlier::Remembered;
+use super::local::{LocalResponse, LocalResponses};
+use crate::clock;
+use crate::stage::Scene;
+use crate::store::{
+    NewItem, NewSnapshot, Notes, Opening, Place, Response, Snapshot, Store, StoreError, Turn, TurnWrite,
+};
+
+/// Where a response is kept.
+pub enum Home {
+    /// Nowhere: the client keeps its history itself.
+    Nowhere,
+    /// As a response that others may follow.
+    Response {
+        /// The one that it follows.
+        previous: Option<String>,
+    },
+    /// In a conversation whose turn is claimed.
+    Conversation(Box<Turn>),
+}
+
+/// All that is needed to keep a response.
+pub struct Keeping {
+    /// What lasts.
+    pub store: Store,
+    /// Where it is kept.
+    pub home: Home,
+    /// Whether it can be asked for by its id.
+    pub stored: bool,
+    /// Whose it is.
+    pub owner: String,
+    /// The input as it is stored.
+    pub input: Vec<Value>,
+    /// The items before the input; kept for the connection only.
+    pub earlier: Vec<Value>,
+    /// The character that plays.
+    pub character: Option<String>,
+    /// Whether the character's part of the conversation begins with this turn.
+    pub opens: bool,
+    /// Where the journal is stored already.
+    pub place: Option<Place>,
+}
+
+/// Under which key a character's part at the end of a response is kept.
+pub(super) fn snapshot_key(response: &str, character: &str) -> String {
+    format!("{response}/{character}")
+}
+
+impl Keeping {
+    /// Whether it is kept in a conversation.
+    pub fn is_in_conversation(&self) -> bool {
+        matches!(self.home, Home::Conversation(_))
+    }
+
+    /// Keeps a response at its end.
+    pub async fn keep(self, object: &ResponseObject, scene: Option<&Scene>) -> Result<(), StoreError> {
+        let notes = self.notes(object, scene);
+        match self.home {
+            Home::Conversation(_) => {
+                let write = self.turn_write(object, scene, notes);
+                let Home::Conversation(turn) = self.home else { return Ok(()) };
+                turn.finish(&write).await.map(drop)
+            }
+            _ => self.store.note(&notes).await,
+        }
+    }
+
+    /// Keeps a response that its client has left, without waiting.
+    pub fn keep_unawaited(self, object: &ResponseObject, scene: Option<&Scene>) -> Result<(), StoreError> {
+        let notes = self.notes(object, scene);
+        match self.home {
+            Home::Conversation(_) => {
+                let write = self.turn_write(object, scene, notes);
+                let Home::Conversation(turn) = self.home else { return Ok(()) };
+                turn.finish_unawaited(&write)
+            }
+            _ => self.store.note_unawaited(&notes),
+        }
+    }
+
+    /// Keeps a response for those who go on from it on the same connection.
+    pub fn keep_local(&self, object: &ResponseObject, scene: Option<&Scene>, local: &mut LocalResponses) {
+        let items = self.earlier.iter().chain(&self.input).cloned().chain(object.output_items()).collect();
+        let remembered = self.character.clone().zip(scene).map(|(character, scene)| Remembered {
+            character,
+            system_prompt: scene.system_prompt().to_owned(),
+            record: scene.record().settled(),
+            place: None,
+        });
+        local.keep(LocalResponse { id: object.id().to_owned(), items, remembered });
+    }
+
+    fn notes(&self, object: &ResponseObject, scene: Option<&Scene>) -> Notes {
+        let conversation = match &self.home {
+            Home::Conversation(turn) => Some(turn.standing().conversation.id.clone()),
+            _ => None,
+        };
+        let previous = match &self.home {
+            Home::Response { previous } => previous.clone(),
+            _ => None,
+        };
+        let response = self.stored.then(|| Response {
+            id: object.id().to_owned(),
+            owner: self.owner.clone(),
+            conversation,
+            previous,
+            created_at: clock::milliseconds(),
+            expires_at: None,
+            body: object.to_value().to_string(),
+            input: Value::Array(self.input.clone()).to_string(),
+        });
+        let snapshot = match &self.home {
+            Home::Response { .. } => {
+                self.character.as_ref().zip(scene).map(|(id, scene)| self.snapshot(object, id, scene))
+            }
+            _ => None,
+        };
+        Notes { response, snapshot, ..Notes::default() }
+    }
+
+    fn snapshot(&self, object: &ResponseObject, character: &str, scene: &Scene) -> NewSnapshot {
+        let record = scene.record();
+        let snapshot = Snapshot {
+            system_prompt: scene.system_prompt().to_owned(),
+            initial: record.initial().map(str::to_owned),
+            state: record.state().map(str::to_owned),
+            journal: record.journal().to_vec(),
+            messages: Vec::new(),
+            interrupted: None,
+            place: self.place.clone(),
+        };
+        NewSnapshot { key: snapshot_key(object.id(), character), name: None, at: clock::milliseconds(), snapshot }
+    }
+
+    fn turn_write(&self, object: &ResponseObject, scene: Option<&Scene>, notes: Notes) -> TurnWrite {
+        let items = self.input.iter().chain(&object.output_items()).map(NewItem::of).collect();
+        let record = scene.map(Scene::record);
+        let opening = self.character.as_ref().zip(scene).filter(|_| self.opens).map(|(character, scene)| Opening {
+            character: character.clone(),
+            system_prompt: scene.system_prompt().to_owned(),
+            state: scene.record().initial().map(str::to_owned),
+        });
+        let change = record.and_then(|record| record.changed());
+        TurnWrite { at: clock::milliseconds(), opening, change, items, notes }
+    }
+}

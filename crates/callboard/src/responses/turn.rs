@@ -1,0 +1,180 @@
+//! One response in motion: events of its turn become what the client reads, and before its end is told it has been kept.
+
+use callboard_core::contract::Report;
+use callboard_core::model::{Finish, Usage};
+use callboard_core::wire::ApiError;
+use callboard_core::wire::responses::{EventWriter, ResponseEnd, ResponseObject};
+use serde_json::Value;
+
+use super::keeping::Keeping;
+use super::local::LocalResponses;
+use crate::clock;
+use crate::session::Progress;
+use crate::stage::Run;
+
+/// What the events become.
+pub enum Sheet {
+    /// One object.
+    Whole(ResponseObject),
+    /// A stream of events.
+    Streamed(EventWriter),
+}
+
+/// How far a response has come.
+pub enum Step {
+    /// More of the stream; nothing for a reply that is not streamed.
+    Piece(String),
+    /// Nothing new, but the client should hear that the connection lives.
+    KeepAlive,
+    /// The end of the stream.
+    Over(String, Usage),
+    /// It failed. What has begun to be told ends with this piece.
+    Failed(ApiError, String),
+}
+
+/// A response in motion.
+pub struct ResponseTurn {
+    /// None for a request that only prepares a later one.
+    run: Option<Run>,
+    sheet: Option<Sheet>,
+    keeping: Option<Keeping>,
+    begun: bool,
+}
+
+impl ResponseTurn {
+    /// A response that has not begun.
+    pub fn new(run: Option<Run>, sheet: Sheet, keeping: Keeping) -> Self {
+        Self { run, sheet: Some(sheet), keeping: Some(keeping), begun: false }
+    }
+
+    /// Goes on until there is something to tell. A response on a connection is kept for those who go on from it there.
+    pub async fn next(&mut self, local: Option<&mut LocalResponses>) -> Step {
+        let progress = match &mut self.run {
+            Some(run) => run.next().await,
+            None => Progress::Complete(Finish::Stop, Some(Usage::default())),
+        };
+        match progress {
+            Progress::KeepAlive => Step::KeepAlive,
+            Progress::Failed(error) => self.failed(error),
+            Progress::Complete(finish, usage) => self.complete(finish, usage, local).await,
+            Progress::Events(events) => {
+                let mut out = self.begin();
+                for event in events {
+                    match &mut self.sheet {
+                        Some(Sheet::Whole(object)) => object.event(event),
+                        Some(Sheet::Streamed(writer)) => writer.event(event, &mut out),
+                        None => {}
+                    }
+                }
+                Step::Piece(out)
+            }
+        }
+    }
+
+    /// What was done to keep the contract.
+    pub fn report(&self) -> Report {
+        self.run.as_ref().map(|run| run.report().clone()).unwrap_or_default()
+    }
+
+    /// The response as far as it came.
+    pub fn to_value(&self) -> Value {
+        self.sheet.as_ref().map(|sheet| sheet.object().to_value()).unwrap_or_default()
+    }
+
+    fn begin(&mut self) -> String {
+        let mut out = String::new();
+        if !std::mem::replace(&mut self.begun, true)
+            && let Some(Sheet::Streamed(writer)) = &mut self.sheet
+        {
+            writer.begin(&mut out);
+        }
+        out
+    }
+
+    async fn complete(&mut self, finish: Finish, usage: Option<Usage>, local: Option<&mut LocalResponses>) -> Step {
+        let mut out = self.begin();
+        let usage = match &self.run {
+            Some(run) => run.counted_usage(usage),
+            None => usage.unwrap_or_default(),
+        };
+        let (end, report) = (ResponseEnd { finish, usage: &usage, completed_at: clock::seconds() }, self.report());
+        match &mut self.sheet {
+            Some(Sheet::Whole(object)) => object.finish(&end),
+            Some(Sheet::Streamed(writer)) => writer.finish(&end, &report, &mut out),
+            None => {}
+        }
+        match self.keep(local).await {
+            Ok(()) => Step::Over(out, usage),
+            Err(error) => Step::Failed(error.clone(), self.told(&error)),
+        }
+    }
+
+    async fn keep(&mut self, local: Option<&mut LocalResponses>) -> Result<(), ApiError> {
+        let (Some(keeping), Some(sheet)) = (self.keeping.take(), &self.sheet) else { return Ok(()) };
+        let scene = self.run.as_ref().and_then(Run::scene);
+        if let Some(local) = local {
+            keeping.keep_local(sheet.object(), scene, local);
+        }
+        Ok(keeping.keep(sheet.object(), scene).await?)
+    }
+
+    /// A turn that failed leaves nothing in its conversation, so that it can be sent again; unless tools have changed
+    /// something, for what happened has happened.
+    fn failed(&mut self, error: ApiError) -> Step {
+        let out = self.told(&error);
+        let in_conversation = self.keeping.as_ref().is_some_and(Keeping::is_in_conversation);
+        let changed = self.run.as_ref().and_then(Run::scene).is_some_and(|scene| scene.record().changed().is_some());
+        if changed || (self.begun && !in_conversation) {
+            self.leave(|object| object.fail(&error));
+        }
+        self.keeping = None;
+        Step::Failed(error, out)
+    }
+
+    fn told(&mut self, error: &ApiError) -> String {
+        let mut out = String::new();
+        if let (true, Some(Sheet::Streamed(writer))) = (self.begun, &mut self.sheet) {
+            writer.fail(error, &mut out);
+        }
+        out
+    }
+
+    /// Keeps what there is, without waiting.
+    fn leave(&mut self, mark: impl FnOnce(&mut ResponseObject)) {
+        let (Some(keeping), Some(sheet)) = (self.keeping.take(), self.sheet.take()) else { return };
+        let mut object = sheet.into_object();
+        if let Some(Run::Stage(scene)) = &mut self.run {
+            scene.interrupt();
+        }
+        mark(&mut object);
+        let scene = self.run.as_ref().and_then(Run::scene);
+        if let Err(error) = keeping.keep_unawaited(&object, scene) {
+            tracing::error!(%error, "an interrupted response cannot be stored");
+        }
+    }
+}
+
+/// The client has left.
+impl Drop for ResponseTurn {
+    fn drop(&mut self) {
+        if self.begun {
+            self.leave(ResponseObject::cancel);
+        }
+    }
+}
+
+impl Sheet {
+    fn object(&self) -> &ResponseObject {
+        match self {
+            Self::Whole(object) => object,
+            Self::Streamed(writer) => writer.object(),
+        }
+    }
+
+    fn into_object(self) -> ResponseObject {
+        match self {
+            Self::Whole(object) => object,
+            Self::Streamed(writer) => writer.into_object(),
+        }
+    }
+}
