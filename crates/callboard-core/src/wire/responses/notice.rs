@@ -54,7 +54,7 @@ pub(super) enum Notice {
     #[serde(rename = "response.function_call_arguments.delta")]
     CallDelta { item_id: String, output_index: usize, delta: String },
     #[serde(rename = "response.function_call_arguments.done")]
-    CallDone { item_id: String, output_index: usize, name: String, arguments: String },
+    CallDone { item_id: String, output_index: usize, arguments: String },
     #[serde(rename = "response.mcp_call.in_progress")]
     McpInProgress { item_id: String, output_index: usize },
     #[serde(rename = "response.mcp_call_arguments.delta")]
@@ -89,7 +89,10 @@ impl Notice {
     pub(super) fn part_delta(at: PartPlace, part: &Part, delta: String, logprobs: Vec<Value>) -> Self {
         let PartPlace { item_id, output_index, index: content_index } = at;
         match part {
-            Part::OutputText { .. } => Self::TextDelta { item_id, output_index, content_index, delta, logprobs },
+            Part::OutputText { .. } => {
+                let logprobs = without_bytes(logprobs);
+                Self::TextDelta { item_id, output_index, content_index, delta, logprobs }
+            }
             Part::Refusal { .. } => Self::RefusalDelta { item_id, output_index, content_index, delta },
             Part::ReasoningText { .. } => Self::ReasoningDelta { item_id, output_index, content_index, delta },
             Part::SummaryText { .. } => {
@@ -104,6 +107,7 @@ impl Notice {
         let id = item_id.clone();
         let said = match part.clone() {
             Part::OutputText { text, logprobs, .. } => {
+                let logprobs = without_bytes(logprobs);
                 Self::TextDone { item_id, output_index, content_index, text, logprobs }
             }
             Part::Refusal { refusal } => Self::RefusalDone { item_id, output_index, content_index, refusal },
@@ -120,4 +124,18 @@ impl Notice {
         };
         [said, over]
     }
+}
+
+/// Events, unlike the items they lead to, tell probabilities without the bytes of the tokens.
+fn without_bytes(mut logprobs: Vec<Value>) -> Vec<Value> {
+    for entry in &mut logprobs {
+        let Some(fields) = entry.as_object_mut() else { continue };
+        fields.remove("bytes");
+        for other in fields.get_mut("top_logprobs").and_then(Value::as_array_mut).into_iter().flatten() {
+            if let Some(fields) = other.as_object_mut() {
+                fields.remove("bytes");
+            }
+        }
+    }
+    logprobs
 }

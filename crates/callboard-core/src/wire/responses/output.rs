@@ -231,9 +231,9 @@ impl Output {
         let Some(output_index) = self.open.take() else { return };
         let Some(item) = self.items.get_mut(output_index) else { return };
         end_part(item, output_index, notices);
-        if let OutputItem::FunctionCall { id, name, arguments, .. } = item {
-            let (item_id, name, arguments) = (id.clone(), name.clone(), arguments.clone());
-            notices.push(Notice::CallDone { item_id, output_index, name, arguments });
+        if let OutputItem::FunctionCall { id, arguments, .. } = item {
+            let (item_id, arguments) = (id.clone(), arguments.clone());
+            notices.push(Notice::CallDone { item_id, output_index, arguments });
         }
         self.item_done(output_index, status, notices);
     }
