@@ -11,13 +11,14 @@ use anyhow::Context as _;
 use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 use crate::app::App;
+use crate::http::Threadwise;
 use crate::store::Pruned;
 use crate::{clock, http, stage};
 
@@ -120,44 +121,69 @@ async fn wait_for_signal(app: &App) -> anyhow::Result<()> {
 
 fn serve_thread(app: &Arc<App>, listener: StdListener, stopped: watch::Receiver<bool>) -> anyhow::Result<()> {
     single_runtime()?.block_on(async {
-        let router = http::router(Arc::clone(app), app.client(), Arc::clone(&app.in_flight));
+        let (sockets, mut closed) = mpsc::channel(1);
+        let thread = Threadwise { client: app.client(), stopping: stopped.clone(), sockets };
+        let router = http::router(Arc::clone(app), thread);
         let listener = TcpListener::from_std(listener).context("cannot listen")?;
-        serve_connections(listener, router, stopped, app.settings.timeouts.drain).await;
+        let drain = app.settings.timeouts.drain;
+        let until = serve_connections(listener, router, stopped, drain).await;
+        // Nothing is ever sent: the channel ends with the last WebSocket.
+        let _ = tokio::time::timeout_at(until, closed.recv()).await;
         Ok(())
     })
 }
 
-async fn serve_connections(listener: TcpListener, router: Router, mut stopped: watch::Receiver<bool>, drain: Duration) {
-    let (graceful, mut tasks) = (GracefulShutdown::new(), JoinSet::new());
+async fn serve_connections(
+    listener: TcpListener,
+    router: Router,
+    mut stopped: watch::Receiver<bool>,
+    drain: Duration,
+) -> Instant {
+    let (stopping, mut tasks) = (stopped.clone(), JoinSet::new());
     loop {
         tokio::select! {
             biased;
-            _ = stopped.wait_for(|stop| *stop) => break,
+            () = stop_asked(&mut stopped) => break,
             Some(_) = tasks.join_next() => {}
             accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => {
-                    let connection = graceful.watch(connection(stream, router.clone()));
-                    tasks.spawn(async move {
-                        if let Err(error) = connection.await {
-                            tracing::debug!(%error, "a connection ended badly");
-                        }
-                    });
-                }
+                Ok((stream, _)) => drop(tasks.spawn(serve_connection(stream, router.clone(), stopping.clone()))),
                 Err(error) => pause_after(&error).await,
             },
         }
     }
-    drop(listener);
-    let finished = async {
-        graceful.shutdown().await;
-        while tasks.join_next().await.is_some() {}
-    };
-    if tokio::time::timeout(drain, finished).await.is_err() {
+    drop((listener, router));
+    let until = Instant::now() + drain;
+    let finished = async { while tasks.join_next().await.is_some() {} };
+    if tokio::time::timeout_at(until, finished).await.is_err() {
         tracing::warn!(seconds = drain.as_secs_f64(), "replies were cut off: the drain time is over");
+    }
+    until
+}
+
+/// Waits until the program is to end.
+pub async fn stop_asked(stopped: &mut watch::Receiver<bool>) {
+    let _ = stopped.wait_for(|stop| *stop).await;
+}
+
+/// Serves one connection; when the program is to end, the reply in flight is its last.
+async fn serve_connection(stream: TcpStream, router: Router, mut stopped: watch::Receiver<bool>) {
+    let mut connection = std::pin::pin!(connection(stream, router));
+    let ended = tokio::select! {
+        biased;
+        ended = connection.as_mut() => ended,
+        () = stop_asked(&mut stopped) => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection ended badly");
     }
 }
 
-fn connection(stream: TcpStream, router: Router) -> http1::Connection<TokioIo<TcpStream>, TowerToHyperService<Router>> {
+type Connection = http1::UpgradeableConnection<TokioIo<TcpStream>, TowerToHyperService<Router>>;
+
+fn connection(stream: TcpStream, router: Router) -> Connection {
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "no TCP_NODELAY on a connection");
     }
@@ -165,6 +191,7 @@ fn connection(stream: TcpStream, router: Router) -> http1::Connection<TokioIo<Tc
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
+        .with_upgrades()
 }
 
 /// Out of file handles, most likely: waiting a moment lets connections end.

@@ -4,6 +4,7 @@ mod body;
 mod characters;
 mod chat;
 mod conversations;
+mod frames;
 mod journal;
 mod keys;
 mod limit;
@@ -18,7 +19,8 @@ mod response_outlet;
 mod responses;
 mod router;
 mod running;
+mod socket;
 mod upstreams;
 
 pub use keys::Keys;
-pub use router::router;
+pub use router::{Threadwise, router};

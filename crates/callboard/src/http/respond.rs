@@ -88,10 +88,7 @@ async fn run(
     asker: Asker,
 ) -> Result<Option<Run>, ApiError> {
     match role {
-        _ if !request.generate => {
-            checked(shared, request, earlier)?;
-            Ok(None)
-        }
+        _ if !request.generate => Ok(None),
         Some(role) => {
             let scene = scene(shared, request_id, request, earlier, role, asker).await?;
             Ok(Some(Run::Stage(Box::new(scene))))

@@ -1,7 +1,6 @@
 //! The routes, and what happens to every request on its way in and out: key, number, name, time.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 use std::time::Instant;
 
 use axum::Router;
@@ -11,9 +10,10 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::{get, post};
 use callboard_core::wire::ApiError;
+use tokio::sync::{mpsc, watch};
 
 use super::limit::InFlight;
-use super::{characters, chat, conversations, models, operation, reply, request_id, responses, upstreams};
+use super::{characters, chat, conversations, models, operation, reply, request_id, responses, socket, upstreams};
 use crate::app::App;
 use crate::upstream::Client;
 
@@ -23,6 +23,20 @@ pub(super) struct Shared {
     pub(super) app: Arc<App>,
     pub(super) client: Client,
     pub(super) in_flight: InFlight,
+    /// True when the program is to end.
+    pub(super) stopping: watch::Receiver<bool>,
+    /// Held by every open WebSocket, so that their end can be waited for.
+    pub(super) sockets: mpsc::Sender<()>,
+}
+
+/// What a router needs of the thread that it serves on.
+pub struct Threadwise {
+    /// This thread's connections to model servers.
+    pub client: Client,
+    /// True when the program is to end.
+    pub stopping: watch::Receiver<bool>,
+    /// Held by every open WebSocket.
+    pub sockets: mpsc::Sender<()>,
 }
 
 /// The name and the start of the request that is being handled.
@@ -33,12 +47,13 @@ pub(super) struct Arrival {
 }
 
 /// The router of one thread.
-pub fn router(app: Arc<App>, client: Client, in_flight: Arc<AtomicUsize>) -> Router {
-    let in_flight = InFlight::new(in_flight, app.settings.limits.in_flight);
-    let shared = Shared { app, client, in_flight };
+pub fn router(app: Arc<App>, thread: Threadwise) -> Router {
+    let in_flight = InFlight::new(Arc::clone(&app.in_flight), app.settings.limits.in_flight);
+    let Threadwise { client, stopping, sockets } = thread;
+    let shared = Shared { app, client, in_flight, stopping, sockets };
     Router::new()
         .route("/v1/chat/completions", post(chat::complete))
-        .route("/v1/responses", post(responses::create))
+        .route("/v1/responses", post(responses::create).get(socket::open))
         .route("/v1/responses/{id}", get(responses::one).delete(responses::delete))
         .route("/v1/responses/{id}/input_items", get(responses::input_items))
         .route("/v1/responses/{id}/cancel", post(responses::cancel))

@@ -18,6 +18,13 @@ impl ApiError {
         Self::new(404, "conversation_not_found", message)
     }
 
+    /// A connection to `/v1/responses` that is no WebSocket.
+    #[must_use]
+    pub fn upgrade_required() -> Self {
+        let message = "GET here opens a WebSocket; send the headers of an upgrade, or ask with POST";
+        Self::new(426, "upgrade_required", message)
+    }
+
     /// An item that a conversation does not hold.
     #[must_use]
     pub fn item_not_found(id: &str, conversation: &str) -> Self {

@@ -23,6 +23,8 @@ pub(super) enum Notice {
     Failed { response: Value },
     #[serde(rename = "error")]
     Error { code: String, message: String, param: Option<String>, error: Value },
+    #[serde(rename = "error")]
+    SocketError { status: u16, error: Value },
     #[serde(rename = "response.output_item.added")]
     ItemAdded { output_index: usize, item: OutputItem },
     #[serde(rename = "response.output_item.done")]

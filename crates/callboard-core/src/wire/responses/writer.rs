@@ -71,7 +71,7 @@ impl EventWriter {
     /// Writes that the response failed: the error as an event of its own, and the object as far as it came.
     pub fn fail(&mut self, error: &ApiError, out: &mut String) {
         self.object.fail(error);
-        self.notices.push(error_notice(error));
+        self.notices.push(error_notice(error, self.framing));
         self.notices.push(Notice::Failed { response: self.object.to_value() });
         self.write(out);
     }
@@ -106,10 +106,14 @@ fn kind_of(text: &str) -> &str {
     text.strip_prefix("{\"type\":\"").and_then(|rest| rest.split('"').next()).unwrap_or("message")
 }
 
-/// Some clients read the error at the top, as the types say, and some inside, as it is sent in practice.
-fn error_notice(error: &ApiError) -> Notice {
+/// Some clients of a stream read the error at the top, as the types say, and some inside, as it is sent in practice. On a WebSocket
+/// it stands inside, with the status that HTTP would have had.
+fn error_notice(error: &ApiError, framing: Framing) -> Notice {
     let body: Value = serde_json::from_str(&error.to_json()).unwrap_or_default();
     let inner = body.get("error").cloned().unwrap_or_else(|| json!({"message": error.message}));
+    if framing == Framing::Lines {
+        return Notice::SocketError { status: error.status, error: inner };
+    }
     let (code, message, param) = (error.code.clone(), error.message.clone(), error.param.clone());
     Notice::Error { code, message, param, error: inner }
 }

@@ -1,0 +1,194 @@
+//! `/v1/responses` over a WebSocket: one message asks for a response, and its events come back as messages.
+//!
+//! Responses of a connection are answered one after the other. What they say is remembered as long as the connection lives, so
+//! that a client may go on from a response that is stored nowhere. The socket is listened to all the time: pings are
+//! answered while a response is made, and a client that leaves ends it.
+
+use std::collections::VecDeque;
+
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
+use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade, close_code};
+use axum::extract::{Request, State};
+use axum::response::Response;
+use axum::{Extension, RequestExt as _};
+use callboard_core::wire::ApiError;
+use callboard_core::wire::responses::Framing;
+
+use super::frames::{self, Asked};
+use super::reply;
+use super::respond::{Manner, respond};
+use super::responses::ENDPOINT;
+use super::router::{Arrival, Shared};
+use super::running::Asker;
+use crate::responses::{LocalResponses, ResponseTurn, Step};
+use crate::server::stop_asked;
+use crate::telemetry::metrics;
+
+/// Requests that may wait behind the one that is answered.
+const MOST_WAITING: usize = 64;
+
+/// The client has left, or the program ends.
+struct Gone;
+
+/// Takes up a connection.
+pub(super) async fn open(
+    State(shared): State<Shared>,
+    Extension(arrival): Extension<Arrival>,
+    mut request: Request,
+) -> Response {
+    let upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection> = request.extract_parts().await;
+    let Ok(upgrade) = upgrade else { return reply::error(&ApiError::upgrade_required()) };
+    let asker = Asker::of(&shared, request.headers());
+    let most = shared.app.settings.limits.body_bytes;
+    let upgrade = upgrade.max_message_size(most).max_frame_size(most);
+    upgrade.on_upgrade(move |socket| async move {
+        let waiting = VecDeque::new();
+        let _open = shared.sockets.clone();
+        let mut connection = Connection { socket, shared, arrival, asker, waiting, answered: 0 };
+        connection.serve().await;
+    })
+}
+
+struct Connection {
+    socket: WebSocket,
+    shared: Shared,
+    arrival: Arrival,
+    asker: Asker,
+    waiting: VecDeque<Utf8Bytes>,
+    answered: usize,
+}
+
+impl Connection {
+    /// Answers until the client leaves or the program ends.
+    async fn serve(&mut self) {
+        let mut local = LocalResponses::default();
+        while let Ok(text) = self.next_request().await {
+            if self.answer(&text, &mut local).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    async fn next_request(&mut self) -> Result<Utf8Bytes, Gone> {
+        if let Some(text) = self.waiting.pop_front() {
+            return Ok(text);
+        }
+        let mut stopping = self.shared.stopping.clone();
+        tokio::select! {
+            biased;
+            () = stop_asked(&mut stopping) => {
+                let frame = CloseFrame { code: close_code::AWAY, reason: "the server is stopping".into() };
+                let _ = self.socket.send(Message::Close(Some(frame))).await;
+                Err(Gone)
+            }
+            message = next_text(&mut self.socket) => message,
+        }
+    }
+
+    async fn answer(&mut self, text: &str, local: &mut LocalResponses) -> Result<(), Gone> {
+        self.answered += 1;
+        let request_id = format!("{}.{}", self.arrival.id, self.answered);
+        let asked = match Asked::read(text) {
+            Ok(asked) => asked,
+            Err(error) => return self.refuse(&error, None).await,
+        };
+        let stream_id = asked.stream_id.clone();
+        match self.begin(&request_id, asked, local).await? {
+            Ok(turn) => self.tell(turn, stream_id.as_deref(), local).await,
+            Err(error) => self.refuse(&error, stream_id.as_deref()).await,
+        }
+    }
+
+    async fn begin(
+        &mut self,
+        request_id: &str,
+        asked: Asked,
+        local: &LocalResponses,
+    ) -> Result<Result<ResponseTurn, ApiError>, Gone> {
+        let (shared, asker) = (self.shared.clone(), self.asker.clone());
+        let manner = Manner::Streamed(Framing::Lines);
+        let begun = async { respond(&shared, request_id, asked.request, asker, manner, Some(local)).await };
+        listening(&mut self.socket, &mut self.waiting, begun).await
+    }
+
+    async fn tell(
+        &mut self,
+        mut turn: ResponseTurn,
+        stream_id: Option<&str>,
+        local: &mut LocalResponses,
+    ) -> Result<(), Gone> {
+        let ticket = match self.shared.in_flight.enter() {
+            Ok(ticket) => ticket,
+            Err(error) => return self.refuse(&error, stream_id).await,
+        };
+        let at = std::time::Instant::now();
+        let status = loop {
+            match listening(&mut self.socket, &mut self.waiting, turn.next(Some(local))).await? {
+                Step::Piece(lines) => self.send(&lines, stream_id).await?,
+                Step::KeepAlive => send(&mut self.socket, Message::Ping("alive".into())).await?,
+                Step::Over(lines, _) => {
+                    self.send(&lines, stream_id).await?;
+                    break 200;
+                }
+                Step::Failed(error, lines) if lines.is_empty() => {
+                    self.refuse(&error, stream_id).await?;
+                    break error.status;
+                }
+                Step::Failed(error, lines) => {
+                    self.send(&lines, stream_id).await?;
+                    break error.status;
+                }
+            }
+        };
+        metrics::request(ENDPOINT, status, at.elapsed());
+        drop(ticket);
+        Ok(())
+    }
+
+    async fn refuse(&mut self, error: &ApiError, stream_id: Option<&str>) -> Result<(), Gone> {
+        tracing::debug!(request_id = self.arrival.id, code = error.code, param = error.param, "refused");
+        let line = frames::error(error);
+        self.send(&line, stream_id).await
+    }
+
+    /// Sends events, one message each.
+    async fn send(&mut self, lines: &str, stream_id: Option<&str>) -> Result<(), Gone> {
+        for line in lines.lines() {
+            let text = frames::marked(line, stream_id);
+            send(&mut self.socket, Message::Text(text.into())).await?;
+        }
+        Ok(())
+    }
+}
+
+async fn send(socket: &mut WebSocket, message: Message) -> Result<(), Gone> {
+    socket.send(message).await.map_err(|_| Gone)
+}
+
+/// The next request. Pings are answered by the socket itself.
+async fn next_text(socket: &mut WebSocket) -> Result<Utf8Bytes, Gone> {
+    loop {
+        match socket.recv().await {
+            Some(Ok(Message::Text(text))) => return Ok(text),
+            Some(Ok(Message::Binary(_))) => return Ok("binary messages are not read here".into()),
+            Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
+            Some(Ok(Message::Close(_)) | Err(_)) | None => return Err(Gone),
+        }
+    }
+}
+
+/// Does something while the socket is listened to. Requests that come meanwhile wait; when the client leaves, it is dropped.
+async fn listening<T>(
+    socket: &mut WebSocket,
+    waiting: &mut VecDeque<Utf8Bytes>,
+    work: impl Future<Output = T>,
+) -> Result<T, Gone> {
+    let mut work = std::pin::pin!(work);
+    loop {
+        tokio::select! {
+            biased;
+            done = &mut work => return Ok(done),
+            text = next_text(socket), if waiting.len() < MOST_WAITING => waiting.push_back(text?),
+        }
+    }
+}
