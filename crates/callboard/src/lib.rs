@@ -1,7 +1,7 @@
 //! Callboard, the program: an OpenAI-compatible gateway in front of model servers, whose tool calls keep a contract.
 //!
-//! Order of dependence: `app -> {http, cli} -> stage -> session -> {upstream, telemetry} -> callboard_core`. The composition root
-//! is `app`; threads and tasks are started in `server` only.
+//! Order of dependence: `app -> {server, http, author, cli} -> responses -> stage -> session -> {upstream, store, telemetry} ->
+//! callboard_core`. The composition root is `app`; threads and tasks are started in `server` only.
 
 pub mod app;
 pub mod author;
@@ -15,6 +15,7 @@ pub mod responses;
 pub mod server;
 pub mod session;
 pub mod stage;
+pub mod stopping;
 pub mod store;
 pub mod telemetry;
 pub mod upstream;

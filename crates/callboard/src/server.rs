@@ -19,6 +19,7 @@ use tokio::time::Instant;
 
 use crate::app::App;
 use crate::http::Threadwise;
+use crate::stopping::stop_asked;
 use crate::store::Pruned;
 use crate::{clock, http, stage};
 
@@ -158,11 +159,6 @@ async fn serve_connections(
         tracing::warn!(seconds = drain.as_secs_f64(), "replies were cut off: the drain time is over");
     }
     until
-}
-
-/// Waits until the program is to end.
-pub async fn stop_asked(stopped: &mut watch::Receiver<bool>) {
-    let _ = stopped.wait_for(|stop| *stop).await;
 }
 
 /// Serves one connection; when the program is to end, the reply in flight is its last.

@@ -56,10 +56,10 @@ pub(super) async fn respond(
         Manner::Whole => Sheet::Whole(object),
         Manner::Streamed(framing) => Sheet::Streamed(EventWriter::new(object, framing)),
     };
-    let Earlier { items, home, .. } = earlier;
+    let Earlier { items, home, alone, .. } = earlier;
     let earlier = if local.is_some() { items } else { Vec::new() };
     let (store, stored) = (shared.app.store.clone(), request.store);
-    let keeping = Keeping { store, home, stored, owner, input, earlier, character, opens, place };
+    let keeping = Keeping { store, home, stored, owner, input, earlier, alone, character, opens, place };
     Ok(ResponseTurn::new(run, sheet, keeping))
 }
 

@@ -21,7 +21,7 @@ use super::responses::ENDPOINT;
 use super::router::{Arrival, Shared};
 use super::running::Asker;
 use crate::responses::{LocalResponses, ResponseTurn, Step};
-use crate::server::stop_asked;
+use crate::stopping::stop_asked;
 use crate::telemetry::metrics;
 
 /// Requests that may wait behind the one that is answered.

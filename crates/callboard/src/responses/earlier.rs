@@ -41,6 +41,8 @@ pub struct Earlier {
     pub remembered: Option<Remembered>,
     /// Where the response is kept.
     pub home: Home,
+    /// Whether the items are stored nowhere.
+    pub alone: bool,
 }
 
 /// A character's part of a conversation.
@@ -62,7 +64,7 @@ pub async fn load(request: &mut ResponsesRequest, followed: &Followed<'_>) -> Re
     let earlier = match (request.conversation.clone(), request.previous_response_id.clone()) {
         (Some(id), _) => followed.conversation(&id).await?,
         (None, Some(id)) => followed.response(&id, request.store).await?,
-        (None, None) => Earlier { items: Vec::new(), remembered: None, home },
+        (None, None) => Earlier { items: Vec::new(), remembered: None, home, alone: false },
     };
     let found = followed.referenced(&request.references(&earlier.items)).await?;
     request.fill_references(&found)?;
@@ -77,7 +79,7 @@ impl Followed<'_> {
         }
         let items = items_of(self.store, id).await?;
         let remembered = self.opened(&turn).await?;
-        Ok(Earlier { items, remembered, home: Home::Conversation(Box::new(turn)) })
+        Ok(Earlier { items, remembered, home: Home::Conversation(Box::new(turn)), alone: false })
     }
 
     /// The character's part of a conversation that it has begun to play in.
@@ -106,8 +108,11 @@ impl Followed<'_> {
             let remembered =
                 local.remembered.clone().filter(|remembered| Some(remembered.character.as_str()) == character);
             // What only this connection knows cannot be followed later, so the new response is not tied to it.
-            let home = if stored { Home::Response { previous: None } } else { Home::Nowhere };
-            return Ok(Earlier { items: local.items.clone(), remembered, home });
+            let home = match home {
+                Home::Response { .. } if !local.stored => Home::Response { previous: None },
+                home => home,
+            };
+            return Ok(Earlier { items: local.items.clone(), remembered, home, alone: !local.stored });
         }
         let chain = self.store.response_chain(id, LONGEST_CHAIN, clock::milliseconds()).await?;
         self.check_chain(id, &chain)?;
@@ -115,7 +120,7 @@ impl Followed<'_> {
         for response in &chain {
             items.extend(items_of_response(response)?);
         }
-        Ok(Earlier { items, remembered: self.remembered(id).await?, home })
+        Ok(Earlier { items, remembered: self.remembered(id).await?, home, alone: false })
     }
 
     fn check_chain(&self, id: &str, chain: &[Response]) -> Result<(), ApiError> {

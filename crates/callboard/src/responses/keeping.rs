@@ -36,8 +36,10 @@ pub struct Keeping {
     pub owner: String,
     /// The input as it is stored.
     pub input: Vec<Value>,
-    /// The items before the input; kept for the connection only.
+    /// The items before the input, where only the connection knows them.
     pub earlier: Vec<Value>,
+    /// Whether those items are stored nowhere, so that they belong to the input of a response that is.
+    pub alone: bool,
     /// The character that plays.
     pub character: Option<String>,
     /// Whether the character's part of the conversation begins with this turn.
@@ -92,7 +94,8 @@ impl Keeping {
             record: scene.record().settled(),
             place: None,
         });
-        local.keep(LocalResponse { id: object.id().to_owned(), items, remembered });
+        let stored = self.stored;
+        local.keep(LocalResponse { id: object.id().to_owned(), items, remembered, stored });
     }
 
     fn notes(&self, object: &ResponseObject, scene: Option<&Scene>) -> Notes {
@@ -112,7 +115,7 @@ impl Keeping {
             created_at: clock::milliseconds(),
             expires_at: None,
             body: object.to_value().to_string(),
-            input: Value::Array(self.input.clone()).to_string(),
+            input: Value::Array(self.whole_input()).to_string(),
         });
         let snapshot = match &self.home {
             Home::Response { .. } => {
@@ -121,6 +124,12 @@ impl Keeping {
             _ => None,
         };
         Notes { response, snapshot, ..Notes::default() }
+    }
+
+    /// The input, behind all that can be found nowhere else.
+    fn whole_input(&self) -> Vec<Value> {
+        let earlier = if self.alone { self.earlier.as_slice() } else { &[] };
+        earlier.iter().chain(&self.input).cloned().collect()
     }
 
     fn snapshot(&self, object: &ResponseObject, character: &str, scene: &Scene) -> NewSnapshot {

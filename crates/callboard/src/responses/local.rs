@@ -22,6 +22,8 @@ pub(super) struct LocalResponse {
     /// All items, those of the response last.
     pub(super) items: Vec<Value>,
     pub(super) remembered: Option<Remembered>,
+    /// Whether it is in the store as well.
+    pub(super) stored: bool,
 }
 
 impl LocalResponses {

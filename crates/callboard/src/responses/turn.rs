@@ -123,8 +123,9 @@ impl ResponseTurn {
     fn failed(&mut self, error: ApiError) -> Step {
         let out = self.told(&error);
         let in_conversation = self.keeping.as_ref().is_some_and(Keeping::is_in_conversation);
+        let told = self.begun && matches!(self.sheet, Some(Sheet::Streamed(_)));
         let changed = self.run.as_ref().and_then(Run::scene).is_some_and(|scene| scene.record().changed().is_some());
-        if changed || (self.begun && !in_conversation) {
+        if changed || (told && !in_conversation) {
             self.leave(|object| object.fail(&error));
         }
         self.keeping = None;
