@@ -32,11 +32,29 @@ impl Server {
         if let Ok(url) = std::env::var("CALLBOARD_TEST_POSTGRES") {
             return Self { url, folder: None };
         }
+        Self::start_own(&[])
+    }
+
+    /// A new one with these settings.
+    pub(crate) fn start_own(settings: &[&str]) -> Self {
         let folder = std::env::temp_dir().join(new_name("cluster"));
-        let start =
-            Command::new(script()).arg("start").arg(&folder).arg(std::process::id().to_string()).output().unwrap();
+        let mut start = Command::new(script());
+        start.arg("start").arg(&folder).arg(std::process::id().to_string()).args(settings);
+        let start = start.output().unwrap();
         assert!(start.status.success(), "{}", String::from_utf8_lossy(&start.stderr));
         Self { url: String::from_utf8(start.stdout).unwrap().trim().to_owned(), folder: Some(folder) }
+    }
+}
+
+impl Server {
+    /// Where it is.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Its own folder.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.as_deref().unwrap()
     }
 }
 

@@ -8,6 +8,7 @@ mod contract;
 mod crash;
 #[cfg(test)]
 mod databases;
+mod encrypted;
 #[cfg(test)]
 mod movement;
 

@@ -3,15 +3,14 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
-use std::time::Duration;
 
 use futures_util::future::{Either, FutureExt as _, select};
-use tokio_postgres::config::SslMode;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::{Client, Config, NoTls};
+use tokio_postgres::{Client, NoTls};
 
 use super::super::error::StoreError;
 use super::super::schema::{READ_VERSION, VERSION_TABLE, pending};
+use super::access::Access;
 
 /// Taken while the schema is changed, so that of two processes one does it and the other finds it done.
 const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(4917225180339212)";
@@ -21,8 +20,6 @@ const CLOCK: &str = "CREATE OR REPLACE FUNCTION callboard_now() RETURNS BIGINT L
 /// A server that hangs must not hang us: it gives up by itself.
 const SESSION: &str = "SET statement_timeout = '20s'; SET idle_in_transaction_session_timeout = '30s'; \
      SET client_min_messages = 'warning'";
-const CONNECT: Duration = Duration::from_secs(5);
-const SILENCE: Duration = Duration::from_secs(20);
 
 /// The part of a connection that moves bytes. It ends when the connection does.
 type Wire = Pin<Box<dyn Future<Output = Result<(), tokio_postgres::Error>> + Send>>;
@@ -40,36 +37,12 @@ pub(super) struct Session {
     pub(super) statements: HashMap<&'static str, tokio_postgres::Statement>,
 }
 
-/// Reads a URL and adds what it does not say.
-pub(super) fn config(url: &str) -> Result<Config, StoreError> {
-    let mut config: Config = url.parse().map_err(|error: tokio_postgres::Error| unreadable(&error))?;
-    if config.get_ssl_mode() == SslMode::Require {
-        let remedy = "connections over TLS are not supported yet; reach the server through a tunnel on this machine";
-        return Err(StoreError::Address { given: "sslmode=require".to_owned(), remedy: remedy.to_owned() });
-    }
-    if config.get_application_name().is_none() {
-        config.application_name("callboard");
-    }
-    if config.get_connect_timeout().is_none() {
-        config.connect_timeout(CONNECT);
-    }
-    if config.get_tcp_user_timeout().is_none() {
-        config.tcp_user_timeout(SILENCE);
-    }
-    Ok(config)
-}
-
-fn unreadable(error: &tokio_postgres::Error) -> StoreError {
-    let remedy = format!("{error}; write postgres://USER:PASSWORD@HOST:PORT/DATABASE");
-    StoreError::Address { given: "postgres://…".to_owned(), remedy }
-}
-
 impl Line {
     /// Connects.
-    pub(super) async fn open(config: &Config) -> Result<Self, StoreError> {
-        let (client, connection) = config.connect(NoTls).await.map_err(|error| failed(&error))?;
+    pub(super) async fn open(access: &Access) -> Result<Self, StoreError> {
+        let (client, wire) = connect(access).await.map_err(|error| failed(&error))?;
         let session = Session { client, statements: HashMap::new() };
-        let mut line = Self { session, wire: Some(Box::pin(connection)) };
+        let mut line = Self { session, wire: Some(wire) };
         let settled = line.drive(async |session| session.client.batch_execute(SESSION).await).await?;
         settled.map_err(|error| failed(&error))?;
         Ok(line)
@@ -99,6 +72,19 @@ impl Line {
         let wire = self.wire.as_mut()?;
         // A look at what the server has sent since the last work: its end, perhaps.
         if wire.as_mut().now_or_never().is_some() || self.session.client.is_closed() { None } else { Some(self) }
+    }
+}
+
+async fn connect(access: &Access) -> Result<(Client, Wire), tokio_postgres::Error> {
+    match &access.tls {
+        Some(tls) => {
+            let (client, connection) = access.config.connect(tls.clone()).await?;
+            Ok((client, Box::pin(connection)))
+        }
+        None => {
+            let (client, connection) = access.config.connect(NoTls).await?;
+            Ok((client, Box::pin(connection)))
+        }
     }
 }
 
@@ -139,18 +125,4 @@ fn full_words(error: &tokio_postgres::Error) -> String {
 
 fn lost() -> StoreError {
     StoreError::Unavailable("the connection to the database was lost".to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_wish_for_tls_is_refused_and_not_ignored() {
-        assert!(config("postgres://u@h/d").is_ok());
-        assert!(config("postgres://u@h/d?sslmode=prefer").is_ok());
-        for bad in ["postgres://u@h/d?sslmode=require", "postgres://u@h:x/d", "postgres://u@h/d?colour=red"] {
-            assert!(matches!(config(bad), Err(StoreError::Address { .. })), "{bad}");
-        }
-    }
 }

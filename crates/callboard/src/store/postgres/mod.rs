@@ -1,5 +1,6 @@
 //! PostgreSQL: a few connections on one thread, each change a transaction of its own whose statements go out together.
 
+mod access;
 mod line;
 mod pipeline;
 mod worker;

@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
-use tokio_postgres::Config;
 use tokio_postgres::error::SqlState;
 
 use super::super::error::StoreError;
 use super::super::queue::Jobs;
 use super::super::statement::{Answer, Job, Work};
-use super::line::{self, Line, Session, failed};
+use super::access::Access;
+use super::line::{Line, Session, failed};
 use super::pipeline;
 
 /// A piece of work takes at most this long.
@@ -23,14 +23,14 @@ const ATTEMPTS: usize = 4;
 
 /// Connects once and brings the schema to its newest version, so that a wrong address is told at the start.
 pub(crate) fn check(url: &str) -> Result<(), StoreError> {
-    let config = line::config(url)?;
-    runtime()?.block_on(async { Line::open(&config).await?.migrate().await })
+    let access = Access::read(url)?;
+    runtime()?.block_on(async { Line::open(&access).await?.migrate().await })
 }
 
 /// Works until the queue is closed and empty.
 pub(crate) fn serve(url: &str, connections: usize, jobs: Jobs) {
-    let served = line::config(url).and_then(|config| {
-        runtime()?.block_on(serve_all(&config, connections, jobs));
+    let served = Access::read(url).and_then(|access| {
+        runtime()?.block_on(serve_all(&access, connections, jobs));
         Ok(())
     });
     if let Err(error) = served {
@@ -44,14 +44,14 @@ fn runtime() -> Result<tokio::runtime::Runtime, StoreError> {
 }
 
 /// The connection used last is used first, so that no more are opened than are needed at once.
-async fn serve_all(config: &Config, connections: usize, mut jobs: Jobs) {
+async fn serve_all(access: &Access, connections: usize, mut jobs: Jobs) {
     let mut idle: Vec<Line> = Vec::new();
     let mut busy = FuturesUnordered::new();
     let mut is_closed = false;
     loop {
         tokio::select! {
             job = jobs.recv(), if !is_closed && busy.len() < connections => match job {
-                Some(job) => busy.push(serve_job(config, idle.pop(), job)),
+                Some(job) => busy.push(serve_job(access, idle.pop(), job)),
                 None => is_closed = true,
             },
             Some(line) = busy.next() => idle.extend(line),
@@ -61,18 +61,18 @@ async fn serve_all(config: &Config, connections: usize, mut jobs: Jobs) {
 }
 
 /// Does one piece of work and hands the connection back, if it can be used again.
-async fn serve_job(config: &Config, line: Option<Line>, job: Job) -> Option<Line> {
+async fn serve_job(access: &Access, line: Option<Line>, job: Job) -> Option<Line> {
     let mut line = line.and_then(Line::if_open);
-    let answer = tokio::time::timeout(LONGEST, perform(config, &mut line, &job.work)).await;
+    let answer = tokio::time::timeout(LONGEST, perform(access, &mut line, &job.work)).await;
     // Whoever asked may have left.
     let _ = job.reply.send(answer.unwrap_or_else(|_| Err(too_slow())));
     line.and_then(Line::if_open)
 }
 
-async fn perform(config: &Config, line: &mut Option<Line>, work: &Work) -> Result<Answer, StoreError> {
+async fn perform(access: &Access, line: &mut Option<Line>, work: &Work) -> Result<Answer, StoreError> {
     let line = match line {
         Some(line) => line,
-        None => line.insert(Line::open(config).await?),
+        None => line.insert(Line::open(access).await?),
     };
     let mut attempt = 1;
     loop {

@@ -1,0 +1,28 @@
+//! PostgreSQL over TLS: the certificate is checked, and nothing goes out without it.
+
+use callboard::store::{Address, Store, StoreError, StoreSettings};
+
+use crate::databases::{Server, block_on};
+
+fn open(url: &str) -> Result<Store, StoreError> {
+    Store::open(&Address::read(url)?, StoreSettings::new("encrypted"))
+}
+
+#[test]
+fn postgres_is_reached_over_tls() {
+    let server = Server::start_own(&["ssl=on"]);
+    let (url, authority) = (server.url(), server.folder().join("data/ca.crt"));
+    let trusted = format!("{url}?sslmode=require&sslrootcert={}", authority.display());
+    block_on(open(&trusted).unwrap().check()).unwrap();
+    // The system knows nothing of this authority.
+    let refused = open(&format!("{url}?sslmode=require")).unwrap_err();
+    assert!(matches!(&refused, StoreError::Unavailable(words) if words.contains("certificate")), "{refused}");
+    block_on(open(url).unwrap().check()).unwrap();
+}
+
+#[test]
+fn a_server_without_tls_is_refused_where_tls_is_asked_for() {
+    let server = Server::start_own(&[]);
+    let refused = open(&format!("{}?sslmode=require", server.url())).unwrap_err();
+    assert!(matches!(&refused, StoreError::Unavailable(_)), "{refused}");
+}
