@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::content::Content;
+use super::custom;
 use super::fields::Fields;
 use crate::model::BadRequest;
 
@@ -88,7 +89,8 @@ impl Spoken {
         match fields.text("type")? {
             Some("message") => message(fields),
             Some("function_call") => Ok(Self::Call(call(fields)?)),
-            Some("function_call_output") => output(fields),
+            Some("function_call_output" | "custom_tool_call_output") => output(fields),
+            Some("custom_tool_call") => Ok(Self::Call(custom_call(fields)?)),
             Some("mcp_call") => ran(fields),
             Some("item_reference") => reference(fields),
             Some(kind) => passed_over(kind, fields),
@@ -144,8 +146,22 @@ fn call(fields: Fields<'_>) -> Result<SpokenCall, BadRequest> {
     })
 }
 
+fn custom_call(fields: Fields<'_>) -> Result<SpokenCall, BadRequest> {
+    let call_id = fields.required_text("call_id", "it is the id by which the output answers the call")?;
+    let name = fields.required_text("name", "it is the tool that was called")?;
+    fields.required("input", "write the text that the tool got")?;
+    let namespace = fields.text("namespace")?.filter(|namespace| !namespace.is_empty());
+    Ok(SpokenCall {
+        call_id: call_id.to_owned(),
+        namespace: namespace.map(str::to_owned),
+        name: name.to_owned(),
+        arguments: custom::arguments(fields.text("input")?.unwrap_or_default()),
+        whole: fields.text("status")? != Some("incomplete"),
+    })
+}
+
 fn output(fields: Fields<'_>) -> Result<Spoken, BadRequest> {
-    let call_id = fields.required_text("call_id", "it must be the call_id of the function_call that is answered")?;
+    let call_id = fields.required_text("call_id", "it must be the call_id of the call that is answered")?;
     let output = fields.required("output", "an empty string is fine")?;
     let content = Content::read(output, &fields.place("output"), true)?;
     Ok(Spoken::Output { call_id: call_id.to_owned(), content })
@@ -277,7 +293,7 @@ mod tests {
 
     #[test]
     fn what_means_nothing_to_a_chat_model_is_passed_over() {
-        let kinds = ["reasoning", "web_search_call", "custom_tool_call", "custom_tool_call_output", "mcp_list_tools"];
+        let kinds = ["reasoning", "web_search_call", "mcp_list_tools"];
         for kind in kinds {
             let item = json!({"type": kind});
             assert!(matches!(Spoken::read(&item, "input[0]"), Ok(Spoken::PassedOver)), "{kind}");

@@ -39,6 +39,8 @@ fn prefix(kind: &str) -> &'static str {
         "message" => "msg",
         "function_call" => "fc",
         "function_call_output" => "fco",
+        "custom_tool_call" => "ctc",
+        "custom_tool_call_output" => "ctco",
         "reasoning" => "rs",
         "mcp_call" => "mcp",
         _ => "item",

@@ -21,6 +21,18 @@ pub(super) enum OutputItem {
         namespace: Option<String>,
         arguments: String,
     },
+    /// A call of the client's own tool that takes plain text.
+    CustomToolCall {
+        id: String,
+        call_id: String,
+        name: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        namespace: Option<String>,
+        input: String,
+        /// The call as the model writes it; the input is read from it when it is whole.
+        #[serde(skip)]
+        arguments: String,
+    },
     /// A tool of a character, run here.
     McpCall {
         id: String,
@@ -69,6 +81,12 @@ impl OutputItem {
         Self::FunctionCall { id, status: Status::InProgress, call_id, name, namespace, arguments: String::new() }
     }
 
+    /// A call of a custom tool without its input yet.
+    pub(super) fn custom_call(id: String, call_id: String, own: (Option<&str>, &str)) -> Self {
+        let (namespace, name) = (own.0.map(str::to_owned), own.1.to_owned());
+        Self::CustomToolCall { id, call_id, name, namespace, input: String::new(), arguments: String::new() }
+    }
+
     /// A tool that is about to be run here, without arguments yet.
     pub(super) fn mcp_call(id: String, server_label: String, name: String) -> Self {
         let (status, arguments) = (Status::InProgress, String::new());
@@ -81,6 +99,7 @@ impl OutputItem {
             Self::Message { id, .. }
             | Self::Reasoning { id, .. }
             | Self::FunctionCall { id, .. }
+            | Self::CustomToolCall { id, .. }
             | Self::McpCall { id, .. } => id,
         }
     }
@@ -91,6 +110,7 @@ impl OutputItem {
             | Self::Reasoning { status, .. }
             | Self::FunctionCall { status, .. }
             | Self::McpCall { status, .. } => *status = new,
+            Self::CustomToolCall { .. } => {}
         }
     }
 
@@ -117,14 +137,17 @@ impl OutputItem {
             Self::Message { content, .. } => content,
             Self::Reasoning { content, summary, .. } if content.is_empty() => summary,
             Self::Reasoning { content, .. } => content,
-            Self::FunctionCall { .. } | Self::McpCall { .. } => return None,
+            Self::FunctionCall { .. } | Self::CustomToolCall { .. } | Self::McpCall { .. } => return None,
         };
         let place = parts.len().checked_sub(1)?;
         Some((place, parts.get_mut(place)?))
     }
 
     pub(super) fn push_arguments(&mut self, text: &str) {
-        if let Self::FunctionCall { arguments, .. } | Self::McpCall { arguments, .. } = self {
+        if let Self::FunctionCall { arguments, .. }
+        | Self::CustomToolCall { arguments, .. }
+        | Self::McpCall { arguments, .. } = self
+        {
             arguments.push_str(text);
         }
     }

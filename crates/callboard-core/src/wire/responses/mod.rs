@@ -6,6 +6,7 @@ mod character;
 mod chat_body;
 mod content;
 mod conversation;
+mod custom;
 mod errors;
 mod fields;
 mod format;

@@ -57,6 +57,10 @@ pub(super) enum Notice {
     CallDelta { item_id: String, output_index: usize, delta: String },
     #[serde(rename = "response.function_call_arguments.done")]
     CallDone { item_id: String, output_index: usize, arguments: String },
+    #[serde(rename = "response.custom_tool_call_input.delta")]
+    CustomDelta { item_id: String, output_index: usize, delta: String },
+    #[serde(rename = "response.custom_tool_call_input.done")]
+    CustomDone { item_id: String, output_index: usize, input: String },
     #[serde(rename = "response.mcp_call.in_progress")]
     McpInProgress { item_id: String, output_index: usize },
     #[serde(rename = "response.mcp_call_arguments.delta")]

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::custom;
 use super::ids::NewId;
 use super::item::{OutputItem, Part, Status};
 use super::notice::{Notice, PartPlace};
@@ -133,8 +134,12 @@ impl Output {
 
     fn call_begins(&mut self, id: &CallId, name: &str, notices: &mut Vec<Notice>) {
         self.close(Status::Completed, notices);
-        let item_id = (self.settings.new_id)("fc");
-        let item = OutputItem::function_call(item_id, id.to_string(), self.settings.tools.own(name));
+        let own = self.settings.tools.own(name);
+        let item = if self.settings.tools.is_custom(name) {
+            OutputItem::custom_call((self.settings.new_id)("ctc"), id.to_string(), own)
+        } else {
+            OutputItem::function_call((self.settings.new_id)("fc"), id.to_string(), own)
+        };
         self.add(item, notices);
         self.open = self.items.len().checked_sub(1);
     }
@@ -143,6 +148,9 @@ impl Output {
         let Some(output_index) = self.open else { return };
         let Some(item) = self.items.get_mut(output_index) else { return };
         item.push_arguments(&delta);
+        if matches!(item, OutputItem::CustomToolCall { .. }) {
+            return;
+        }
         notices.push(Notice::CallDelta { item_id: item.id().to_owned(), output_index, delta });
     }
 
@@ -234,6 +242,12 @@ impl Output {
         if let OutputItem::FunctionCall { id, arguments, .. } = item {
             let (item_id, arguments) = (id.clone(), arguments.clone());
             notices.push(Notice::CallDone { item_id, output_index, arguments });
+        }
+        if let OutputItem::CustomToolCall { id, input, arguments, .. } = item {
+            let (item_id, text) = (id.clone(), custom::input(arguments));
+            input.clone_from(&text);
+            notices.push(Notice::CustomDelta { item_id: item_id.clone(), output_index, delta: text.clone() });
+            notices.push(Notice::CustomDone { item_id, output_index, input: text });
         }
         self.item_done(output_index, status, notices);
     }

@@ -25,7 +25,7 @@ pub(super) fn to_chat(choice: Option<&Value>, tools: &Tools) -> Result<Option<Va
 
 fn object(fields: Fields<'_>, tools: &Tools) -> Result<Value, BadRequest> {
     match fields.required_text("type", FORMS)? {
-        "function" => Ok(named(&function(fields, tools)?)),
+        "function" | "custom" => Ok(named(&function(fields, tools)?)),
         "allowed_tools" => allowed(fields, tools),
         hosted => {
             let message = format!(
@@ -45,7 +45,7 @@ fn allowed(fields: Fields<'_>, tools: &Tools) -> Result<Value, BadRequest> {
     for (number, tool) in fields.list("tools")?.into_iter().flatten().enumerate() {
         let place = format!("{PLACE}.tools[{number}]");
         let entry = Fields::at(tool, &place)?;
-        if entry.required_text("type", "for instance \"function\"")? == "function" {
+        if matches!(entry.required_text("type", "for instance \"function\"")?, "function" | "custom") {
             names.push(named(&function(entry, tools)?));
         }
     }

@@ -1,10 +1,11 @@
 //! The functions that a request offers, under names that a chat model can call, and the way back to the client's own names.
 //!
-//! Functions inside a `namespace` get one flat name each; a call to one goes back with its namespace and short name. Tools
-//! hosted by others are passed over. Schemas are checked later, with the chat request; [`Tools::place`] leads its faults back.
+//! Functions inside a `namespace` get one flat name each; a call to one goes back with its namespace and short name. A `custom`
+//! tool, which takes plain text, becomes a function with one parameter. Tools hosted by others are passed over. Schemas are checked later, with the chat request; [`Tools::place`] leads its faults back.
 
 use serde_json::{Map, Value, json};
 
+use super::custom;
 use super::fields::Fields;
 use crate::model::BadRequest;
 
@@ -26,6 +27,8 @@ struct Offer {
     flat: String,
     namespace: Option<String>,
     name: String,
+    /// Takes plain text instead of arguments.
+    custom: bool,
     /// Where the client wrote it, such as `tools[1].tools[0]`.
     place: String,
     function: Map<String, Value>,
@@ -72,6 +75,11 @@ impl Tools {
         offer.map_or((None, flat), |offer| (offer.namespace.as_deref(), &offer.name))
     }
 
+    /// Whether the tool behind the name that the model called takes plain text.
+    pub(super) fn is_custom(&self, flat: &str) -> bool {
+        self.offers.iter().any(|offer| offer.flat == flat && offer.custom)
+    }
+
     /// Where the client wrote the function that stands at this place of the chat request.
     pub(super) fn place(&self, number: usize) -> Option<&str> {
         self.offers.get(number).map(|offer| offer.place.as_str())
@@ -86,9 +94,8 @@ impl Tools {
     fn take(&mut self, tool: &Value, place: &str) -> Result<(), BadRequest> {
         let fields = Fields::at(tool, place)?;
         match fields.required_text("type", "for instance \"function\"")? {
-            "function" => self.offer(fields, None, place),
             "namespace" => self.namespace(fields),
-            _ => Ok(()),
+            kind => self.take_one(kind, fields, None, place),
         }
     }
 
@@ -99,14 +106,33 @@ impl Tools {
         for (number, tool) in fields.list("tools")?.into_iter().flatten().enumerate() {
             let place = format!("{inside}[{number}]");
             let fields = Fields::at(tool, &place)?;
-            if fields.required_text("type", "for instance \"function\"")? == "function" {
-                self.offer(fields, Some(namespace), &place)?;
-            }
+            let kind = fields.required_text("type", "for instance \"function\"")?;
+            self.take_one(kind, fields, Some(namespace), &place)?;
         }
         Ok(())
     }
 
-    fn offer(&mut self, fields: Fields<'_>, namespace: Option<&str>, place: &str) -> Result<(), BadRequest> {
+    fn take_one(
+        &mut self,
+        kind: &str,
+        fields: Fields<'_>,
+        namespace: Option<&str>,
+        place: &str,
+    ) -> Result<(), BadRequest> {
+        match kind {
+            "function" => self.offer(fields, namespace, place, function(fields)?),
+            "custom" => self.offer(fields, namespace, place, custom::function(fields)?),
+            _ => Ok(()),
+        }
+    }
+
+    fn offer(
+        &mut self,
+        fields: Fields<'_>,
+        namespace: Option<&str>,
+        place: &str,
+        function: Map<String, Value>,
+    ) -> Result<(), BadRequest> {
         let name = tool_name(fields)?;
         if self.offers.len() >= MOST_FUNCTIONS {
             let message = format!("more than {MOST_FUNCTIONS} functions were sent");
@@ -120,8 +146,9 @@ impl Tools {
             flat: name.to_owned(),
             namespace: namespace.map(str::to_owned),
             name: name.to_owned(),
+            custom: fields.text("type")? == Some("custom"),
             place: place.to_owned(),
-            function: function(fields)?,
+            function,
         });
         Ok(())
     }
@@ -230,7 +257,7 @@ mod tests {
         let inside = |name: &str| json!({"type": "function", "name": name});
         let long = "n".repeat(80);
         let tools = read(&json!([
-            {"type": "namespace", "name": "mcp__files", "description": "d", "tools": [inside("read"), {"type": "custom", "name": "x"}]},
+            {"type": "namespace", "name": "mcp__files", "description": "d", "tools": [inside("read"), {"type": "computer_use"}]},
             {"type": "namespace", "name": "mcp__files__", "tools": [inside("read")]},
             {"type": "web_search"},
             inside("mcp__files__read_2"),

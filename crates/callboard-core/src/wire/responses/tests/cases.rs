@@ -101,6 +101,14 @@ fn calling_cases() -> Vec<Case> {
         ),
         case("live call", vec![begins(), grows("{\"n\""), grows(": 5}")], &["function_call"]),
         Case {
+            request: json!({"tools": [{"type": "custom", "name": "f", "format": {"type": "text"}}]}),
+            ..case(
+                "custom call",
+                vec![begins(), grows("{\"input\": \"two\\n"), grows("lines\"}")],
+                &["custom_tool_call"],
+            )
+        },
+        Case {
             end: End::Fail,
             ..case("failed in a live call", vec![text("a"), begins(), grows("{")], &["message", "function_call"])
         },

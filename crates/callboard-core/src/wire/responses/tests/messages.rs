@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::super::ResponsesRequest;
 use super::super::input::Spoken;
 use super::super::messages::{Messages, SEE_BELOW};
 use super::super::tools::Tools;
@@ -293,4 +294,28 @@ proptest! {
         let users = |list: &[Value]| list.iter().filter(|entry| entry["role"] == "user").map(|entry| entry["content"].clone()).collect::<Vec<_>>();
         prop_assert_eq!(users(messages), users(&items));
     }
+}
+
+#[test]
+fn custom_tools_go_to_the_model_as_functions_and_come_back_as_they_were() {
+    let tool = json!({"type": "custom", "name": "patch", "description": "Edits."});
+    let inside = json!({"type": "namespace", "name": "files", "tools": [&tool]});
+    let body = json!({
+        "model": "m",
+        "tools": [tool, inside],
+        "tool_choice": {"type": "custom", "name": "patch"},
+        "input": [
+            {"role": "user", "content": "u"},
+            {"type": "custom_tool_call", "id": "ctc_1", "call_id": "c", "name": "patch", "input": "a\n\"b\""},
+            {"type": "custom_tool_call_output", "id": "ctco_1", "call_id": "c", "output": "done"},
+        ],
+    });
+    let request = ResponsesRequest::read(body.to_string().into_bytes()).unwrap();
+    let chat: Value = serde_json::from_str(&request.chat_body(&[]).unwrap()).unwrap();
+    let names: Vec<&Value> = chat["tools"].as_array().unwrap().iter().map(|tool| &tool["function"]["name"]).collect();
+    assert_eq!(names, ["patch", "files__patch"]);
+    assert_eq!(chat["tool_choice"], json!({"type": "function", "function": {"name": "patch"}}));
+    let call = &chat["messages"][1]["tool_calls"][0]["function"];
+    assert_eq!(call, &json!({"name": "patch", "arguments": "{\"input\":\"a\\n\\\"b\\\"\"}"}));
+    assert_eq!(chat["messages"][2], json!({"role": "tool", "tool_call_id": "c", "content": "done"}));
 }

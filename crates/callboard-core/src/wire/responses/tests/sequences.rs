@@ -6,7 +6,7 @@ use super::super::Framing;
 use super::cases::{cases, folded, stream};
 
 /// What follows `response.created` and `response.in_progress`, without the leading `response.`.
-const SEQUENCES: [(&str, &str); 8] = [
+const SEQUENCES: [(&str, &str); 9] = [
     (
         "text",
         "output_item.added content_part.added output_text.delta output_text.delta output_text.done content_part.done \
@@ -36,6 +36,10 @@ const SEQUENCES: [(&str, &str); 8] = [
         "live call",
         "output_item.added function_call_arguments.delta function_call_arguments.delta function_call_arguments.done \
          output_item.done completed",
+    ),
+    (
+        "custom call",
+        "output_item.added custom_tool_call_input.delta custom_tool_call_input.done output_item.done completed",
     ),
     (
         "tools run here",

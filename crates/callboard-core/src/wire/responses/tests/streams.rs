@@ -49,7 +49,12 @@ fn events_are_numbered_without_gaps_and_framed_either_way() {
         assert_eq!(numbers, (0..u64::try_from(events.len()).unwrap()).collect::<Vec<_>>(), "{}", case.name);
         let lines = stream(&case, Framing::Lines);
         let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        assert_eq!(lines, events, "{}", case.name);
+        assert_eq!(lines.len(), events.len(), "{}", case.name);
+        for (line, event) in lines.iter().zip(&events) {
+            // An error has another form on a WebSocket; all else is the same.
+            let same = if kind(event) == "error" { at(line, "/status") == 502 } else { line == event };
+            assert!(same && at(line, "/sequence_number") == at(event, "/sequence_number"), "{}: {line}", case.name);
+        }
         assert_eq!((kind(&events[0]), kind(&events[1])), ("response.created", "response.in_progress"));
     }
 }
@@ -85,7 +90,8 @@ impl Client {
             name if name.ends_with(".delta") => grow(item, event),
             name if name.ends_with("part.done") => assert_eq!(bare(part(item, event)), bare(at(event, "/part"))),
             name if name.ends_with(".done") => {
-                let whole = ["text", "refusal", "arguments"].into_iter().find_map(|key| event.get(key)).unwrap();
+                let whole =
+                    ["text", "refusal", "arguments", "input"].into_iter().find_map(|key| event.get(key)).unwrap();
                 assert_eq!(text_of(item, event), whole, "{event}");
             }
             _ => {}
@@ -120,17 +126,26 @@ fn part<'a>(item: &'a Value, event: &Value) -> &'a Value {
 }
 
 fn text_of<'a>(item: &'a Value, event: &Value) -> &'a Value {
-    if kind(event).contains("arguments") {
-        return at(item, "/arguments");
+    if let Some(key) = call_key(event) {
+        return at(item, &format!("/{key}"));
     }
     let part = part(item, event);
     part.get("text").or_else(|| part.get("refusal")).unwrap()
 }
 
+/// Where a call holds what an event adds to it.
+fn call_key(event: &Value) -> Option<&'static str> {
+    let name = kind(event);
+    [("arguments", "arguments"), ("custom_tool_call_input", "input")]
+        .into_iter()
+        .find(|(part, _)| name.contains(part))
+        .map(|(_, key)| key)
+}
+
 fn grow(item: &mut Value, event: &Value) {
     let text = format!("{}{}", text_of(item, event).as_str().unwrap(), at(event, "/delta").as_str().unwrap());
-    if kind(event).contains("arguments") {
-        item["arguments"] = text.into();
+    if let Some(key) = call_key(event) {
+        item[key] = text.into();
         return;
     }
     let (list, index) = match event.get("summary_index") {
