@@ -163,9 +163,10 @@ fn greet(app: &App, address: &str) {
             .to_owned(),
         urls => format!("model server: {}", urls.join(", ")),
     };
-    let version = env!("CARGO_PKG_VERSION");
+    let (version, store) = (env!("CARGO_PKG_VERSION"), &app.settings.store);
     let words = format!(
-        "Callboard {version} listening on http://{address}\n  {servers}\n  point any OpenAI client at http://{address}/v1\n"
+        "Callboard {version} listening on http://{address}\n  {servers}\n  conversations are kept in {store:?}\n  \
+         point any OpenAI client at http://{address}/v1\n"
     );
     let mut out = std::io::stdout().lock();
     let _ = out.write_all(words.as_bytes()).and_then(|()| out.flush());
