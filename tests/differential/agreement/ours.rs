@@ -32,6 +32,7 @@ fn read_pieces(case: &Case, parts: &[&str]) -> Reading {
             Piece::Text(words) => text.push_str(&words),
             Piece::Reasoning(words) => reasoning.push_str(&words),
             Piece::Call(call) => calls.extend(checked(call, &tools)),
+            Piece::CutOffCall => {}
         }
     }
     Reading::new(&text, &reasoning, calls)

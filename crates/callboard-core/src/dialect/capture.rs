@@ -7,7 +7,7 @@ use super::plain::Plain;
 use super::pythonic::Pythonic;
 use super::sight::{Sight, Step};
 use super::tagged::Tagged;
-use super::{control, fence, gemma, harmony, hermes, marks, mistral, think};
+use super::{control, fence, gemma, harmony, hermes, marks, mistral, special, think, unmarked};
 
 /// A family, with what it remembers of the text it has seen.
 #[derive(Debug)]
@@ -21,6 +21,7 @@ pub(super) enum Capture {
     Mistral,
     MistralChain,
     Control,
+    Special(&'static str),
     Harmony,
     Delimited(Delimited),
     Gemma(&'static str),
@@ -30,6 +31,7 @@ pub(super) enum Capture {
     FencedMarkup(FencedMarkup),
     Closing(&'static str),
     Wrapping(&'static str),
+    Unmarked,
 }
 
 impl Capture {
@@ -45,6 +47,7 @@ impl Capture {
             Self::Mistral => mistral::next(sight),
             Self::MistralChain => mistral::next_in_chain(sight),
             Self::Control => control::next(sight),
+            Self::Special(mark) => special::next(mark, sight),
             Self::Harmony => harmony::next(sight),
             Self::Delimited(delimited) => delimited.next(sight),
             Self::Gemma(mark) => gemma::next(mark, sight),
@@ -54,6 +57,21 @@ impl Capture {
             Self::FencedMarkup(markup) => markup.next(sight),
             Self::Closing(mark) => marks::close(mark, sight),
             Self::Wrapping(mark) => marks::wrap(mark, sight),
+            Self::Unmarked => unmarked::next(sight),
+        }
+    }
+
+    /// Whether `body`, dropped because the token limit cut it, was more than a mark: the beginning of a call.
+    pub(super) fn cuts_call(&self, body: &str) -> bool {
+        match self {
+            Self::JsonCalls(_) | Self::JsonArguments(_) | Self::Tagged(_) | Self::Delimited(_) => true,
+            Self::Hermes(_) | Self::Mistral | Self::Gemma(_) => true,
+            Self::Plain(_) | Self::Pythonic(_) | Self::FencedMarkup(_) | Self::Unmarked => true,
+            Self::Harmony => body.contains("to="),
+            Self::Control => control::opens_call(body),
+            Self::MistralChain => body.contains('['),
+            Self::Think(_) | Self::ThinkEnd(_) | Self::Special(_) | Self::Fence => false,
+            Self::Closing(_) | Self::Wrapping(_) => false,
         }
     }
 

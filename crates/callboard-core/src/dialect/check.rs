@@ -60,6 +60,7 @@ fn join(pieces: &mut Vec<Piece>, piece: Piece) {
         (Some(Piece::Text(last)), Piece::Text(more)) | (Some(Piece::Reasoning(last)), Piece::Reasoning(more)) => {
             last.push_str(&more);
         }
+        (_, Piece::CutOffCall) => {}
         (_, piece) => pieces.push(piece),
     }
 }
@@ -69,5 +70,6 @@ fn show(piece: &Piece) -> String {
         Piece::Text(text) => format!("text {text}"),
         Piece::Reasoning(text) => format!("reasoning {text}"),
         Piece::Call(call) => format!("call {} {}", call.name, call.arguments),
+        Piece::CutOffCall => "cut off".to_owned(),
     }
 }

@@ -1,16 +1,17 @@
 //! Control tokens: `<|name|>`, and DeepSeek's `<｜name｜>` with wide bars.
 //!
-//! Some open calls or channels; all others carry nothing a reader of the text should see.
+//! Some open calls or channels; the others carry nothing and are dropped, unless a sentence is about them.
 
 use super::capture::Capture;
 use super::delimited::{Delimited, Form};
 use super::outlet::Channel;
-use super::pythonic::Pythonic;
-use super::sight::{Sight, Step, skip_whitespace};
-use super::{gemma, hermes};
+use super::pythonic::{Pythonic, Tools};
+use super::sight::{Begins, Sight, Step, skip_whitespace};
+use super::{gemma, hermes, special};
 
 const LONGEST_NAME: usize = 64;
 const SHORTEST_HALF: usize = 4;
+const THOUGHT: &str = "thought";
 
 /// A control token at the beginning of a text.
 enum Token<'a> {
@@ -27,9 +28,12 @@ enum Token<'a> {
 pub(super) fn next(sight: &Sight<'_>) -> Step {
     match token(sight.body) {
         Token::None => Step::Text,
-        Token::Unfinished if sight.body.len() < SHORTEST_HALF => sight.wait_or(Step::Text),
+        Token::Unfinished if sight.body.len() < SHORTEST_HALF && !sight.surroundings.after_markup() => {
+            sight.wait_or(Step::Text)
+        }
         Token::Unfinished => Step::Wait,
         Token::Read { name: "tool_call", barred: false, length } => open_gemma(sight, length),
+        Token::Read { name: "channel", barred: false, length } => open_thought(sight, length),
         Token::Read { name, length, .. } => read(sight, name, length),
     }
 }
@@ -43,20 +47,24 @@ fn read(sight: &Sight<'_>, name: &str, length: usize) -> Step {
         "START_THINKING" => Step::Turn(length, Channel::Reasoning),
         "tool_call_begin" => Step::Become(Capture::Delimited(Delimited::new(Form::Kimi, length))),
         "tool▁call▁begin" => Step::Become(Capture::Delimited(Delimited::new(Form::DeepSeek, length))),
-        "python_tag" | "tool_call" | "START_ACTION" => open_json(sight, length),
-        _ => Step::Markup(length),
+        "python_tag" | "python_start" | "tool_call" | "START_ACTION" => open_json(sight, length, Tools::OnOffer),
+        "tool_call_start" => open_json(sight, length, Tools::Any),
+        _ => special::drop(sight, name, length),
     }
 }
 
-/// Llama's `<|python_tag|>`, Granite's `<|tool_call|>` and Cohere's `<|START_ACTION|>` stand before
-/// JSON or a Python call; what else stands behind them is text.
-fn open_json(sight: &Sight<'_>, length: usize) -> Step {
+/// Llama's `<|python_tag|>` and `<|python_start|>`, LFM2's `<|tool_call_start|>`, Granite's `<|tool_call|>` and Cohere's
+/// `<|START_ACTION|>` stand before JSON or a Python call; what else stands behind them is text.
+fn open_json(sight: &Sight<'_>, length: usize, tools: Tools) -> Step {
+    let inside = skip_whitespace(sight.body, length);
+    match Pythonic::behind_mark(length, inside, tools, sight) {
+        Begins::Yes => return Step::Become(Capture::Pythonic(Pythonic::marked(inside, length, tools))),
+        Begins::Perhaps => return Step::Wait,
+        Begins::No => {}
+    }
     let mark = sight.body.get(..length).unwrap_or_default();
     match hermes::next(mark, sight) {
-        Step::Text => {
-            let inside = skip_whitespace(sight.body, length);
-            Pythonic::behind_mark(length, inside, sight).unwrap_or(Step::Markup(length))
-        }
+        Step::Text => special::drop(sight, mark, length),
         step => step,
     }
 }
@@ -64,9 +72,24 @@ fn open_json(sight: &Sight<'_>, length: usize) -> Step {
 fn open_gemma(sight: &Sight<'_>, length: usize) -> Step {
     let mark = sight.body.get(..length).unwrap_or_default();
     match gemma::next(mark, sight) {
-        Step::Text => Step::Markup(length),
+        Step::Text => special::drop(sight, mark, length),
         step => step,
     }
+}
+
+/// Gemma 4 thinks in `<|channel>thought`.
+fn open_thought(sight: &Sight<'_>, length: usize) -> Step {
+    match sight.begins(length, THOUGHT) {
+        Begins::Yes => Step::Turn(length + THOUGHT.len(), Channel::Reasoning),
+        Begins::Perhaps => Step::Wait,
+        Begins::No => special::drop(sight, "channel", length),
+    }
+}
+
+/// Whether the whole token that `text` begins with opens a call.
+pub(super) fn opens_call(text: &str) -> bool {
+    let calls = ["tool_call_begin", "tool▁call▁begin", "python_tag", "python_start", "tool_call", "tool_call_start"];
+    matches!(token(text), Token::Read { name, .. } if calls.contains(&name))
 }
 
 fn token(text: &str) -> Token<'_> {

@@ -1,27 +1,33 @@
 //! DeepSeek V3 and R1: `<｜tool▁call▁begin｜>function<｜tool▁sep｜>name`, then the arguments in a fence,
 //! then `<｜tool▁call▁end｜>`; V3.1: `<｜tool▁call▁begin｜>name<｜tool▁sep｜>{…}<｜tool▁call▁end｜>`.
 //!
-//! DSML, the form of the models after these, is written with tags.
+//! The separator may be missing or there twice. DSML, the form of the models after these, is written with tags.
 
 use super::piece::TextCall;
-use super::tool_names::{bare_name, is_name};
+use super::tool_names::{ToolNames, bare_name, is_name};
 
 const SEPARATOR: &str = "<｜tool▁sep｜>";
+const TYPE: &str = "function";
 
 /// Tokens that end a call.
 pub(super) const ENDS: [&str; 4] =
     ["<｜tool▁call▁end｜>", "<｜tool▁call▁begin｜>", "<｜tool▁calls▁end｜>", "<｜end▁of▁sentence｜>"];
 
-/// Reads what stands between the tokens of one call.
-pub(super) fn read(payload: &str) -> Option<TextCall> {
-    let (first, second) = payload.split_once(SEPARATOR)?;
-    let (name, arguments) = match first.trim() {
-        "function" => second.trim_start().split_once('\n').unwrap_or((second, "")),
-        name => (name, second),
+/// Reads what stands between the tokens of one call. A name alone is a call if it is on offer or separated.
+pub(super) fn read(payload: &str, tools: &ToolNames) -> Option<TextCall> {
+    let (head, arguments) = payload.split_at_checked(payload.find(['{', '`']).unwrap_or(payload.len()))?;
+    let written = head.split(SEPARATOR).map(str::trim).filter(|part| !part.is_empty() && *part != TYPE);
+    let name = written.last().unwrap_or_default();
+    let name = match name.strip_prefix(TYPE) {
+        Some(behind) if !tools.offer(bare_name(name)) && !head.contains(SEPARATOR) => bare_name(behind),
+        _ => bare_name(name),
     };
-    let name = bare_name(name);
     let arguments = without_fence(arguments.trim_ascii());
-    is_name(name).then(|| TextCall { name: name.to_owned(), arguments: arguments.to_owned() })
+    let is_call = match arguments {
+        "" => tools.offer(name) || is_name(name) && head.contains(SEPARATOR),
+        _ => name.is_empty() || is_name(name),
+    };
+    is_call.then(|| TextCall { name: name.to_owned(), arguments: arguments.to_owned() })
 }
 
 fn without_fence(arguments: &str) -> &str {

@@ -1,11 +1,16 @@
 //! Calls between control tokens, in the form of any family that writes them so.
 //!
-//! A control token cannot be part of a value, so the payload simply ends at the next one that ends calls.
+//! A control token cannot be part of a value, so the payload simply ends at the next one that ends calls. A payload that
+//! does not begin like a call is refused early: the token was talked about.
 
+use super::json_scan::{Extent, ObjectScan};
 use super::objects::deliverable;
-use super::piece::TextCall;
+use super::piece::{End, TextCall};
 use super::sight::{Begins, Sight, Step, begins_any};
-use super::{deepseek, gemma, harmony, kimi};
+use super::tool_names::{ToolNames, is_name_character};
+use super::{deepseek, gemma, harmony, kimi, special};
+
+const LONGEST_HEAD: usize = 256;
 
 /// The family whose call stands between the tokens.
 #[derive(Debug)]
@@ -16,6 +21,27 @@ pub(super) enum Form {
     Harmony { name: String },
 }
 
+impl Form {
+    /// Tokens that end a call.
+    fn ends(&self) -> &'static [&'static str] {
+        match self {
+            Self::Kimi => &kimi::ENDS,
+            Self::DeepSeek => &deepseek::ENDS,
+            Self::Gemma => &gemma::ENDS,
+            Self::Harmony { .. } => &harmony::ENDS,
+        }
+    }
+
+    fn read(&self, payload: &str, tools: &ToolNames) -> Option<TextCall> {
+        match self {
+            Self::Kimi => kimi::read(payload, tools),
+            Self::DeepSeek => deepseek::read(payload, tools),
+            Self::Gemma => gemma::read(payload),
+            Self::Harmony { name } => Some(harmony::read(name, payload)),
+        }
+    }
+}
+
 /// One call, read as far as its text has arrived.
 #[derive(Debug)]
 pub(super) struct Delimited {
@@ -23,24 +49,28 @@ pub(super) struct Delimited {
     start: usize,
     /// Everything before it has been searched for the end.
     searched: usize,
+    /// The payload begins like a call.
+    likely: bool,
 }
 
 impl Delimited {
     /// A call whose payload begins at `start`, behind its opening token.
     pub(super) fn new(form: Form, start: usize) -> Self {
-        Self { form, start, searched: start }
+        let likely = matches!(form, Form::Harmony { .. });
+        Self { form, start, searched: start, likely }
     }
 
     pub(super) fn next(&mut self, sight: &Sight<'_>) -> Step {
-        let ends = match self.form {
-            Form::Kimi => kimi::ENDS.as_slice(),
-            Form::DeepSeek => deepseek::ENDS.as_slice(),
-            Form::Gemma => gemma::ENDS.as_slice(),
-            Form::Harmony { .. } => harmony::ENDS.as_slice(),
-        };
+        if !self.likely {
+            match head(sight.from(self.start)) {
+                Begins::Yes => self.likely = true,
+                Begins::Perhaps => {}
+                Begins::No => return self.refuse(sight),
+            }
+        }
         while let Some(offset) = memchr::memchr(b'<', sight.from(self.searched).as_bytes()) {
             self.searched += offset;
-            match begins_any(sight.from(self.searched), ends, sight.ended()) {
+            match begins_any(sight.from(self.searched), self.form.ends(), sight.ended()) {
                 Begins::Yes => return self.take(sight, self.searched),
                 Begins::Perhaps => return Step::Wait,
                 Begins::No => self.searched += 1,
@@ -52,34 +82,63 @@ impl Delimited {
 
     /// The end token itself is left: it is dropped like any other, or opens the next call.
     fn take(&self, sight: &Sight<'_>, end: usize) -> Step {
-        match self.read(sight.body.get(self.start..end).unwrap_or_default()) {
+        match self.form.read(sight.body.get(self.start..end).unwrap_or_default(), sight.tools) {
             Some(call) => deliver(end, call),
             None => Step::Markup(self.start),
         }
     }
 
     fn take_unclosed(&self, sight: &Sight<'_>) -> Step {
-        match self.read(sight.from(self.start)) {
-            Some(call) if deliverable(&call.arguments, sight.end) => deliver(sight.body.len(), call),
+        let payload = without_half(sight.from(self.start), self.form.ends());
+        match self.form.read(payload, sight.tools) {
+            Some(call) if deliverable(closed(&call.arguments), sight.end) => deliver(sight.body.len(), call),
+            None if sight.end == Some(End::Complete) => self.refuse(sight),
             _ => Step::Wait,
         }
     }
 
-    fn read(&self, payload: &str) -> Option<TextCall> {
-        match &self.form {
-            Form::Kimi => kimi::read(payload),
-            Form::DeepSeek => deepseek::read(payload),
-            Form::Gemma => gemma::read(payload),
-            Form::Harmony { name } => Some(harmony::read(name, payload)),
-        }
+    fn refuse(&self, sight: &Sight<'_>) -> Step {
+        special::drop(sight, "", self.start)
     }
 }
 
-fn deliver(length: usize, mut call: TextCall) -> Step {
-    if call.arguments.is_empty() {
-        call.arguments.push_str("{}");
+/// Whether a payload begins with a name, or part of one, and then with what separates it from arguments.
+fn head(payload: &str) -> Begins {
+    let payload = payload.trim_ascii_start();
+    let length = payload.find(|sign| !is_name_character(sign)).unwrap_or(payload.len());
+    match payload.get(length..).unwrap_or_default().trim_ascii_start().chars().next() {
+        _ if length > LONGEST_HEAD => Begins::No,
+        None => Begins::Perhaps,
+        Some('<' | '{' | '`') => Begins::Yes,
+        Some(_) => Begins::No,
     }
-    Step::call(length, call)
+}
+
+/// The payload without the part of an end token that it breaks off in.
+fn without_half<'a>(payload: &'a str, ends: &[&str]) -> &'a str {
+    match memchr::memrchr(b'<', payload.as_bytes()).and_then(|at| payload.split_at_checked(at)) {
+        Some((before, last)) if ends.iter().any(|end| end.starts_with(last)) => before,
+        _ => payload,
+    }
+}
+
+/// Arguments without brackets that close nothing.
+fn closed(arguments: &str) -> &str {
+    match ObjectScan::new(0).advance(arguments, true) {
+        Extent::Closed(end) => match arguments.split_at_checked(end) {
+            Some((object, rest)) if rest.trim_matches(['}', ']', ' ', '\n', '\r', '\t']).is_empty() => object,
+            _ => arguments,
+        },
+        Extent::Open | Extent::BrokenOff(_) => arguments,
+    }
+}
+
+fn deliver(length: usize, call: TextCall) -> Step {
+    let arguments = match closed(&call.arguments) {
+        "" => "{}",
+        arguments => arguments,
+    };
+    Step::call(length, TextCall { arguments: arguments.to_owned(), name: call.name })
 }
 
 #[cfg(test)]
@@ -166,11 +225,11 @@ mod tests {
         complete(&[
             (
                 r#"So.<|tool_call>call:get_weather{city:<|"|>Paris}"<|"|>,days:3}<tool_call|>Ok"#,
-                &["text So.", r#"call get_weather {city:"Paris}\"",days:3}"#, "text Ok"],
+                &["text So.", r#"call get_weather {"city":"Paris}\"","days":3}"#, "text Ok"],
             ),
             (
                 "<start_function_call>call:get_weather{city:<escape>Paris<escape>}<end_function_call><start_function_call>call:list_files{}<end_function_call>",
-                &[r#"call get_weather {city:"Paris"}"#, "call list_files {}"],
+                &[r#"call get_weather {"city":"Paris"}"#, "call list_files {}"],
             ),
             ("<start_function_call>call:list_files{}", &["call list_files {}"]),
         ]);

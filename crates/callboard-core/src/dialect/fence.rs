@@ -7,7 +7,7 @@ use super::capture::Capture;
 use super::opener;
 use super::piece::{End, Piece, TextCall};
 use super::plain::{Closing, Plain};
-use super::pythonic::{Frame, Pythonic};
+use super::pythonic::Pythonic;
 use super::reader::TextReader;
 use super::sight::{Begins, Sight, Step, skip_whitespace};
 
@@ -32,9 +32,7 @@ pub(super) fn next(sight: &Sight<'_>) -> Step {
         Begins::Yes => Step::Become(Capture::FencedMarkup(FencedMarkup::new(inside))),
         Begins::Perhaps => Step::Wait,
         Begins::No if rest.starts_with(['{', '[']) => Step::Become(Capture::Plain(Plain::new(inside, Closing::Fence))),
-        Begins::No if info == PYTHON_CALLS => {
-            Step::Become(Capture::Pythonic(Pythonic::new(inside, Frame::Plain(Closing::Fence))))
-        }
+        Begins::No if info == PYTHON_CALLS => Step::Become(Capture::Pythonic(Pythonic::plain(inside, Closing::Fence))),
         Begins::No => Step::Text,
     }
 }
@@ -108,6 +106,7 @@ impl FencedMarkup {
         reader.finish(how, &mut pieces);
         let calls: Option<Vec<TextCall>> = pieces
             .into_iter()
+            .filter(|piece| *piece != Piece::CutOffCall)
             .map(|piece| match piece {
                 Piece::Call(call) if sight.tools.offer(&call.name) => Some(call),
                 _ => None,

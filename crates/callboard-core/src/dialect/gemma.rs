@@ -5,11 +5,12 @@
 
 use super::capture::Capture;
 use super::delimited::{Delimited, Form};
+use super::opener;
 use super::piece::TextCall;
 use super::sight::{Begins, Sight, Step, skip_whitespace};
 use super::tool_names::{bare_name, is_name};
 
-const PREFIX: &str = "call:";
+pub(super) const PREFIX: &str = "call:";
 const QUOTES: [&str; 2] = ["<|\"|>", "<escape>"];
 
 /// Marks that end a call.
@@ -18,10 +19,16 @@ pub(super) const ENDS: [&str; 4] = ["<tool_call|>", "<end_function_call>", "<|to
 /// Reads what stands behind `mark`.
 pub(super) fn next(mark: &str, sight: &Sight<'_>) -> Step {
     let start = skip_whitespace(sight.body, mark.len());
-    match sight.begins(start, PREFIX) {
-        Begins::Yes => Step::Become(Capture::Delimited(Delimited::new(Form::Gemma, start))),
+    let rest = sight.from(start);
+    if PREFIX.starts_with(rest) {
+        return Step::Wait;
+    }
+    if rest.starts_with(PREFIX) {
+        return Step::Become(Capture::Delimited(Delimited::new(Form::Gemma, start)));
+    }
+    match opener::markup_begins(rest, sight.ended()) {
+        Begins::Yes => Step::Markup(start),
         Begins::Perhaps => Step::Wait,
-        Begins::No if start == sight.body.len() => Step::Wait,
         Begins::No => Step::Text,
     }
 }
@@ -29,28 +36,46 @@ pub(super) fn next(mark: &str, sight: &Sight<'_>) -> Step {
 /// Reads `call:name{…}`.
 pub(super) fn read(payload: &str) -> Option<TextCall> {
     let call = payload.trim_ascii().strip_prefix(PREFIX)?;
-    let (name, _) = call.split_once('{')?;
-    let name = name.trim();
-    let arguments = to_json(call.get(call.find('{')?..)?);
-    is_name(name).then(|| TextCall { name: bare_name(name).to_owned(), arguments })
+    let name = call.get(..call.find('{').unwrap_or(call.len()))?;
+    let arguments = to_json(call.get(name.len()..)?);
+    let name = bare_name(name);
+    is_name(name).then(|| TextCall { name: name.to_owned(), arguments })
 }
 
-/// Makes the text between quote tokens into JSON strings.
+/// Makes JSON strings of the text between quote tokens, and of bare keys.
 fn to_json(text: &str) -> String {
     let (mut json, mut rest) = (String::new(), text);
-    while let Some((before, quote)) = first_quote(rest) {
-        json.push_str(before);
-        let inside = rest.get(before.len() + quote.len()..).unwrap_or_default();
+    let quote = QUOTES.into_iter().find(|quote| text.contains(quote)).unwrap_or_default();
+    while let Some((before, inside)) = rest.split_once(quote).filter(|_| !quote.is_empty()) {
+        push_quoting_keys(before, &mut json);
         let (string, after) = inside.split_once(quote).unwrap_or((inside, ""));
         json.push_str(&serde_json::Value::from(string).to_string());
         rest = after;
     }
-    json + rest
+    push_quoting_keys(rest, &mut json);
+    json
 }
 
-fn first_quote(text: &str) -> Option<(&str, &'static str)> {
-    QUOTES
-        .into_iter()
-        .filter_map(|quote| Some((text.split_once(quote)?.0, quote)))
-        .min_by_key(|(before, _)| before.len())
+/// A key is the word between a brace or comma and a colon.
+fn push_quoting_keys(text: &str, json: &mut String) {
+    let mut rest = text;
+    while let Some(at) = rest.find(['{', ',']) {
+        let (before, after) = rest.split_at(at + 1);
+        json.push_str(before);
+        let inside = after.trim_ascii_start();
+        let key = inside.get(..inside.find(|sign: char| !is_key_character(sign)).unwrap_or(inside.len()));
+        let key = key.filter(|key| !key.is_empty());
+        rest = match key.and_then(|key| Some((key, inside.strip_prefix(key)?))) {
+            Some((key, behind)) if behind.trim_ascii_start().starts_with(':') => {
+                json.push_str(&serde_json::Value::from(key).to_string());
+                behind
+            }
+            _ => after,
+        };
+    }
+    json.push_str(rest);
+}
+
+fn is_key_character(sign: char) -> bool {
+    sign.is_alphanumeric() || matches!(sign, '_' | '-' | '.' | '$')
 }

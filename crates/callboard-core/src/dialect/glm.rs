@@ -11,7 +11,7 @@ use super::tagged::{Spelling, Tagged};
 use super::tool_names::is_name_character;
 
 /// The name stands bare before the first key.
-const GLM: Spelling = Spelling {
+pub(super) const GLM: Spelling = Spelling {
     function: "<tool_call>",
     function_end: "</tool_call>",
     parameter: "<arg_key>",
@@ -23,7 +23,7 @@ const GLM: Spelling = Spelling {
 };
 
 const CLOSING: &str = "</tool_call>";
-const KEY: &str = "<arg_key>";
+pub(super) const KEY: &str = "<arg_key>";
 const LONGEST_NAME: usize = 128;
 
 /// Reads a bare name behind `mark`.
@@ -41,12 +41,14 @@ pub(super) fn next(mark: &str, sight: &Sight<'_>) -> Step {
         return sight.wait_or(unclosed(name, sight));
     }
     match (sight.begins(after, KEY), sight.begins(after, CLOSING)) {
-        (Begins::Yes, _) => Step::Become(Capture::Tagged(Tagged::named(&GLM, name.to_owned(), after))),
+        (Begins::Yes, _) => Step::Become(Capture::Tagged(Tagged::named(&GLM, name.to_owned(), start + length))),
         (_, Begins::Yes) if offered => Step::call(after + CLOSING.len(), without_arguments(name)),
         (Begins::Perhaps, _) | (_, Begins::Perhaps) => Step::Wait,
         _ if offered && sight.from(after).starts_with('{') => {
             Step::Become(Capture::JsonArguments(JsonArguments::new(name.to_owned(), after, None)))
         }
+        // A tag is missing.
+        _ if offered => Step::Become(Capture::Tagged(Tagged::named(&GLM, name.to_owned(), start + length))),
         _ => Step::Text,
     }
 }
@@ -56,7 +58,7 @@ fn unclosed(name: &str, sight: &Sight<'_>) -> Step {
     if sight.complete() && sight.tools.offer(name) {
         Step::call(sight.body.len(), without_arguments(name))
     } else if !sight.complete() && sight.tools.may_offer(name) {
-        Step::Markup(sight.body.len())
+        Step::Wait
     } else {
         Step::Text
     }

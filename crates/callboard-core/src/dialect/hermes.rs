@@ -4,7 +4,7 @@
 //! model server took the call and forgot its mark. What follows the mark decides.
 
 use super::capture::Capture;
-use super::glm;
+use super::glm::{self, GLM};
 use super::invoke::INVOKE;
 use super::objects::{JsonCalls, skip_fence_head};
 use super::opener;
@@ -16,7 +16,7 @@ use super::tagged::Tagged;
 pub(super) fn next(mark: &str, sight: &Sight<'_>) -> Step {
     let inside = skip_whitespace(sight.body, mark.len());
     match sight.body.as_bytes().get(inside) {
-        None => sight.wait_or(Step::Markup(inside)),
+        None => Step::Wait,
         Some(b'<') => next_tag(sight, inside),
         Some(b'`') => next_fence(sight, inside),
         Some(b'{' | b'[') => next_object(sight, inside, JsonCalls::new(inside)),
@@ -25,11 +25,17 @@ pub(super) fn next(mark: &str, sight: &Sight<'_>) -> Step {
 }
 
 fn next_tag(sight: &Sight<'_>, inside: usize) -> Step {
-    for spelling in [&QWEN_CODER, &INVOKE] {
-        match sight.begins(inside, spelling.function) {
-            Begins::Yes => return Step::Become(Capture::Tagged(Tagged::new(spelling, inside))),
-            Begins::Perhaps => return Step::Wait,
-            Begins::No => {}
+    for spelling in [&QWEN_CODER, &INVOKE, &GLM] {
+        match (sight.begins(inside, spelling.function), sight.begins(inside, spelling.parameter)) {
+            (Begins::Yes, _) if spelling.function != GLM.function => {
+                return Step::Become(Capture::Tagged(Tagged::new(spelling, inside)));
+            }
+            // The name is missing: it is asked for.
+            (_, Begins::Yes) => {
+                return Step::Become(Capture::Tagged(Tagged::named(spelling, String::new(), inside)));
+            }
+            (Begins::Perhaps, _) | (_, Begins::Perhaps) => return Step::Wait,
+            _ => {}
         }
     }
     match opener::markup_begins(sight.from(inside), sight.ended()) {
@@ -43,7 +49,7 @@ fn next_tag(sight: &Sight<'_>, inside: usize) -> Step {
 fn next_fence(sight: &Sight<'_>, inside: usize) -> Step {
     let object = skip_fence_head(sight.body, inside);
     match sight.body.as_bytes().get(object) {
-        None => sight.wait_or(Step::Markup(sight.body.len())),
+        None => Step::Wait,
         Some(b'`') if object == inside && sight.body.len() < inside + 3 => sight.wait_or(Step::Text),
         Some(b'{' | b'[') => next_object(sight, object, JsonCalls::in_fence(object)),
         Some(_) => Step::Text,
@@ -56,7 +62,7 @@ fn next_object(sight: &Sight<'_>, at: usize, calls: JsonCalls) -> Step {
         .from(at)
         .trim_start_matches(|character: char| character.is_ascii_whitespace() || matches!(character, '[' | '{'));
     match rest.chars().next() {
-        None => sight.wait_or(Step::Markup(sight.body.len())),
+        None => Step::Wait,
         Some('"' | '\'' | '}' | ']' | '_') => Step::Become(Capture::JsonCalls(calls)),
         Some(character) if character.is_alphabetic() => Step::Become(Capture::JsonCalls(calls)),
         Some(_) => Step::Text,

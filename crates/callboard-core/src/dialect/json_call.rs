@@ -35,12 +35,25 @@ impl ReadCall {
 pub(super) fn read_call(text: &str, tools: &ToolNames) -> ReadCall {
     let members = members(text);
     let mut call = read_members(&members);
+    if let Some((name, rest)) = bare_first(text, tools) {
+        call = ReadCall { name: Some(name), ..read_members(&self::members(rest)) };
+    }
     if let (None, None, [(key, value)]) = (&call.name, &call.arguments, members.as_slice())
         && tools.offer(key)
     {
         call = ReadCall { name: Some(key.clone()), arguments: read_arguments(value) };
     }
     call
+}
+
+/// The name of a tool on offer that stands first in an object without its key, and the text from its comma on.
+fn bare_first<'a>(text: &'a str, tools: &ToolNames) -> Option<(String, &'a str)> {
+    let start = skip_whitespace(text, 1);
+    let rest = text.get(start..).filter(|rest| rest.starts_with(['"', '\'']))?;
+    let end = start + quoted_length(rest);
+    let name = bare_name(&unquoted(text.get(start..end)?)).to_owned();
+    let behind = text.get(skip_whitespace(text, end)..).filter(|behind| behind.starts_with(','))?;
+    tools.offer(&name).then_some((name, behind))
 }
 
 /// Reads an object that is one call or holds a list of calls.

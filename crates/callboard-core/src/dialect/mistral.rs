@@ -4,7 +4,7 @@ use super::capture::Capture;
 use super::hermes;
 use super::objects::JsonArguments;
 use super::piece::TextCall;
-use super::sight::{Begins, Sight, Step, skip_whitespace};
+use super::sight::{Begins, Sight, Step, begins_any, skip_whitespace};
 use super::tool_names::{bare_name, is_name_character};
 
 const MARK: &str = "[TOOL_CALLS]";
@@ -14,34 +14,54 @@ const LONGEST_NAME: usize = 128;
 
 pub(super) fn next(sight: &Sight<'_>) -> Step {
     let inside = skip_whitespace(sight.body, MARK.len());
+    match sight.begins(inside, MARK) {
+        Begins::Yes => return Step::Markup(inside),
+        Begins::Perhaps => return Step::Wait,
+        Begins::No if MARK.starts_with(sight.from(inside)) => return Step::Wait,
+        Begins::No => {}
+    }
     match sight.from(inside).chars().next() {
-        None => sight.wait_or(Step::Markup(inside)),
         Some('{' | '[' | '`' | '<') => hermes::next(MARK, sight),
-        Some(_) if sight.ended() => unfinished(sight, inside),
-        Some(_) => named(sight, inside, Step::Text),
+        _ if sight.ended() => unfinished(sight, inside),
+        _ => named(sight, inside, Step::Text),
     }
 }
 
 /// What is undecided at the end of the text is a name, with or without a part of the next mark.
 fn unfinished(sight: &Sight<'_>, start: usize) -> Step {
-    let name = sight.from(start).trim();
-    if sight.complete() && sight.tools.offer(name) {
-        return Step::call(sight.body.len(), TextCall { name: name.to_owned(), arguments: "{}".to_owned() });
+    let rest = sight.from(start).trim();
+    let name = bare_name(rest.get(..name_length(rest)).unwrap_or_default());
+    if !sight.complete() {
+        Step::Wait
+    } else if sight.tools.offer(name) || rest.contains('[') && !name.is_empty() {
+        Step::call(sight.body.len(), without_arguments(name.to_owned()))
+    } else {
+        Step::Text
     }
-    if sight.complete() && name.chars().all(is_name_character) { Step::Text } else { Step::Wait }
 }
 
-/// Behind a call the next one may follow without a mark.
+/// Behind a call the next one may follow without a mark, and brackets that close nothing.
 pub(super) fn next_in_chain(sight: &Sight<'_>) -> Step {
-    let start = skip_whitespace(sight.body, 0);
+    let closers = sight.body.len() - sight.body.trim_start_matches(['}', ']']).len();
+    let start = skip_whitespace(sight.body, closers);
     if start == sight.body.len() {
         return sight.wait_or(Step::Markup(start));
     }
-    named(sight, start, Step::Markup(0))
+    named(sight, start, Step::Markup(closers))
 }
 
-/// Reads `name[ARGS]{`, or `name{`; anything else is answered with `otherwise`.
-fn named(sight: &Sight<'_>, start: usize, otherwise: Step) -> Step {
+/// Whether `rest`, right behind a name, goes on like a call.
+pub(super) fn goes_on(rest: &str, ended: bool) -> Begins {
+    begins_any(rest, &[ARGUMENTS, CALL_ID], ended)
+}
+
+/// Whether `text` is the beginning of what stands behind a name.
+pub(super) fn breaks_off_in_mark(text: &str) -> bool {
+    [ARGUMENTS, CALL_ID].iter().any(|mark| mark.starts_with(text))
+}
+
+/// Reads `name[ARGS]{` at `start`, or `name{`; anything else is answered with `otherwise`.
+pub(super) fn named(sight: &Sight<'_>, start: usize, otherwise: Step) -> Step {
     let length = name_length(sight.from(start));
     let name = bare_name(sight.body.get(start..start + length).unwrap_or_default()).to_owned();
     if name.is_empty() || length > LONGEST_NAME {
@@ -56,16 +76,22 @@ fn named(sight: &Sight<'_>, start: usize, otherwise: Step) -> Step {
         Begins::Perhaps => return Step::Wait,
         Begins::No => {}
     }
-    match sight.begins(at, ARGUMENTS) {
-        Begins::Yes => at = skip_whitespace(sight.body, at + ARGUMENTS.len()),
-        Begins::Perhaps => return Step::Wait,
-        Begins::No => {}
+    while sight.from(at).starts_with(ARGUMENTS) {
+        at = skip_whitespace(sight.body, at + ARGUMENTS.len());
+    }
+    if at < sight.body.len() && sight.begins(at, ARGUMENTS) == Begins::Perhaps {
+        return Step::Wait;
     }
     match sight.from(at).chars().next() {
-        None => sight.wait_or(Step::Markup(at)),
+        None if sight.complete() && sight.tools.offer(&name) => Step::call(at, without_arguments(name)),
+        None => Step::Wait,
         Some('{') => Step::Become(Capture::JsonArguments(JsonArguments::new(name, at, Some(|| Capture::MistralChain)))),
         Some(_) => otherwise,
     }
+}
+
+fn without_arguments(name: String) -> TextCall {
+    TextCall { name, arguments: "{}".to_owned() }
 }
 
 fn name_length(text: &str) -> usize {

@@ -32,12 +32,16 @@ mod pythonic;
 mod qwen_coder;
 mod reader;
 mod sight;
+mod special;
 mod surroundings;
+mod tag_key;
+mod tag_values;
 mod tagged;
 #[cfg(test)]
 mod tests;
 mod think;
 mod tool_names;
+mod unmarked;
 
 pub use piece::{End, Piece, TextCall};
 pub use reader::TextReader;

@@ -56,7 +56,7 @@ impl JsonCalls {
         let mut calls: Vec<TextCall> =
             read_calls(object, sight.tools).into_iter().filter_map(|call| call.into_call()).collect();
         if calls.is_empty() {
-            if self.further || !is_json(object) {
+            if self.further || !is_json(object) && !is_meant(object, sight) {
                 return if object.len() > LONGEST_PROSE { Step::Markup(end) } else { Step::Text };
             }
             calls.push(TextCall { name: String::new(), arguments: object.to_owned() });
@@ -107,6 +107,11 @@ impl JsonArguments {
         let call = TextCall { name: std::mem::take(&mut self.name), arguments };
         Step::Calls { length: end, calls: vec![call], then: self.then.map(|make| make()) }
     }
+}
+
+/// Whether damaged JSON behind a mark is a call all the same: no sentence goes on around it, and it names a tool on offer.
+fn is_meant(object: &str, sight: &Sight<'_>) -> bool {
+    sight.surroundings.line_start() && sight.tools.are_named_in(object)
 }
 
 /// Whether arguments that no mark closes may be delivered: always when the model stopped by itself,

@@ -5,6 +5,7 @@ use super::invoke::{DSML, INVOKE};
 use super::marks::{CLOSING, WRAPPING};
 use super::qwen_coder::QWEN_CODER;
 use super::sight::{Begins, begins};
+use super::special::SPECIAL;
 use super::tagged::Tagged;
 
 /// A mark cut off at the end of the text is dropped if this much of it is there; less than that is
@@ -22,7 +23,8 @@ const TAGGED: [&str; 3] = [QWEN_CODER.function, INVOKE.function, DSML.function];
 type Begin = fn(&'static str) -> Capture;
 
 /// Marks that mean something also when no tools are on offer.
-const ALWAYS: [(&[&str], Begin); 2] = [(&REASONING, Capture::Think), (&REASONING_END, Capture::ThinkEnd)];
+const ALWAYS: [(&[&str], Begin); 3] =
+    [(&REASONING, Capture::Think), (&REASONING_END, Capture::ThinkEnd), (&SPECIAL, Capture::Special)];
 
 const WITH_TOOLS: [(&[&str], Begin); 6] = [
     (&JSON_CALLS, Capture::Hermes),
@@ -75,7 +77,7 @@ pub(super) fn find(text: &str, Search { ended, with_tools, after_markup }: Searc
     for (mark, begin) in table(with_tools) {
         match begins(text, mark, ended) {
             Begins::Yes => {
-                return if matches!(opening, Opening::Perhaps) { opening } else { Opening::Capture(begin(mark)) };
+                return if matches!(opening, Opening::None) { Opening::Capture(begin(mark)) } else { opening };
             }
             Begins::Perhaps => opening = Opening::Perhaps,
             Begins::No if ended && text.len() >= shortest_half && mark.starts_with(text) => {

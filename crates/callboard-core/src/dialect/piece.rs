@@ -9,6 +9,8 @@ pub enum Piece {
     Reasoning(String),
     /// A tool call.
     Call(TextCall),
+    /// A call stood here that the token limit cut off; nothing of it is delivered.
+    CutOffCall,
 }
 
 /// A tool call as the model wrote it: neither its name nor its arguments have been checked.

@@ -12,7 +12,7 @@ use super::json_scan::{Extent, ObjectScan};
 use super::objects::is_json;
 use super::opener;
 use super::piece::{End, TextCall};
-use super::pythonic::{Frame, Pythonic};
+use super::pythonic::Pythonic;
 use super::sight::{Begins, Sight, Step};
 use super::tool_names::ToolNames;
 
@@ -69,7 +69,7 @@ impl Plain {
             Some(character) if self.calls.is_empty() => {
                 let pythonic = rest.starts_with('[') && (character.is_alphabetic() || character == '_');
                 Some(if pythonic {
-                    Step::Become(Capture::Pythonic(Pythonic::new(self.at, Frame::Plain(self.closing))))
+                    Step::Become(Capture::Pythonic(Pythonic::plain(self.at, self.closing)))
                 } else {
                     Step::Text
                 })

@@ -1,23 +1,35 @@
 //! Calls in Python's syntax: `[get_weather(city="Paris"), …]` of Llama 4 and LFM2, the same without
 //! brackets of Olmo 3, and Gemma 3's fence `tool_code`.
 //!
-//! The name must be on offer and every argument a keyword's: a list in an answer is no call. Values
-//! leave as Python wrote them.
+//! Without a mark the name must be on offer and every argument a keyword's: a list in an answer is no call. Behind a
+//! mark calls are read one by one, whatever became of the brackets around them. Values leave as Python wrote them.
 
 use super::capture::Capture;
 use super::json_call::value;
 use super::json_scan::{Extent, ObjectScan};
 use super::piece::{End, TextCall};
 use super::plain::{Closing, end_of_calls};
-use super::sight::{Sight, Step, skip_whitespace};
-use super::tool_names::{ToolNames, is_name_character};
+use super::sight::{Begins, Sight, Step, skip_whitespace, trimmed_length};
+use super::special;
+use super::tool_names::{ToolNames, bare_name, is_name_character};
+
+/// Which names behind a mark are those of tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tools {
+    /// The mark may also stand before code that is no call.
+    OnOffer,
+    Any,
+}
 
 /// What stands around the calls.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Frame {
+enum Frame {
     Plain(Closing),
-    /// A mark of this length stands before them.
-    Marked(usize),
+    Marked {
+        /// Of the mark; 0 behind the first call.
+        length: usize,
+        tools: Tools,
+    },
 }
 
 /// Calls in Python's syntax, read as far as their text has arrived.
@@ -30,17 +42,37 @@ pub(super) struct Pythonic {
     extent: Extent,
 }
 
+/// How far a list or a call reaches, if one begins here.
+enum Reach {
+    Known(Extent),
+    /// Too little has arrived to tell whether one begins.
+    Undecided,
+    None,
+}
+
 impl Pythonic {
     /// A list, or a bare call, begins at `at`.
-    pub(super) fn new(at: usize, frame: Frame) -> Self {
+    pub(super) fn plain(at: usize, closing: Closing) -> Self {
+        Self::new(at, Frame::Plain(closing))
+    }
+
+    /// Calls begin at `at`, behind a mark of this length.
+    pub(super) fn marked(at: usize, length: usize, tools: Tools) -> Self {
+        Self::new(at, Frame::Marked { length, tools })
+    }
+
+    fn new(at: usize, frame: Frame) -> Self {
         Self { at, frame, scan: None, extent: Extent::Open }
     }
 
-    /// Reads on behind a mark if a name on offer stands, or may come to stand, at `at`.
-    pub(super) fn behind_mark(length: usize, at: usize, sight: &Sight<'_>) -> Option<Step> {
-        let name = name(sight.from(at));
-        let likely = !name.is_empty() && sight.tools.may_offer(name);
-        likely.then(|| Step::Become(Capture::Pythonic(Self::new(at, Frame::Marked(length)))))
+    /// Whether a call, or a list of them, begins at `at`, behind a mark of this length.
+    pub(super) fn behind_mark(length: usize, at: usize, tools: Tools, sight: &Sight<'_>) -> Begins {
+        match Self::marked(at, length, tools).begins_call(sight, false) {
+            Some(true) => Begins::Yes,
+            Some(false) => Begins::No,
+            None if sight.complete() => Begins::No,
+            None => Begins::Perhaps,
+        }
     }
 
     /// How much of the text has been read to its end and need not be tried again.
@@ -52,60 +84,98 @@ impl Pythonic {
     }
 
     pub(super) fn next(&mut self, sight: &Sight<'_>) -> Step {
-        if self.scan.is_none() {
-            match self.begins_call(sight) {
-                Some(true) => self.scan = Some(ObjectScan::new(self.at)),
-                Some(false) => return self.refuse(),
-                None if sight.end == Some(End::Complete) => return self.refuse(),
-                None => return Step::Wait,
+        match self.frame {
+            Frame::Plain(closing) => self.next_list(sight, closing),
+            Frame::Marked { length, tools } => self.next_call(sight, length, tools),
+        }
+    }
+
+    fn next_list(&mut self, sight: &Sight<'_>, closing: Closing) -> Step {
+        match self.reach(sight, false) {
+            Reach::Known(Extent::Closed(end)) => {
+                match read_calls(sight.body.get(self.at..end).unwrap_or_default(), sight.tools) {
+                    Some(mut calls) => end_of_calls(closing, sight, skip_whitespace(sight.body, end), &mut calls),
+                    None => Step::Text,
+                }
             }
+            Reach::Known(Extent::Open) if !sight.ended() || sight.end == Some(End::CutByLimit) => Step::Wait,
+            Reach::Known(Extent::Open) => {
+                self.extent = Extent::BrokenOff(sight.body.len());
+                Step::Text
+            }
+            Reach::Undecided if !sight.complete() => Step::Wait,
+            Reach::Known(Extent::BrokenOff(_)) | Reach::Undecided | Reach::None => Step::Text,
+        }
+    }
+
+    /// One call behind a mark. One whose arguments cannot be read leaves as it is, to be asked for again.
+    fn next_call(&mut self, sight: &Sight<'_>, length: usize, tools: Tools) -> Step {
+        let (end, closed) = match self.reach(sight, length == 0) {
+            Reach::Known(Extent::Closed(end)) => (end, true),
+            Reach::Known(Extent::BrokenOff(end)) => (end, false),
+            Reach::Known(Extent::Open) if sight.complete() => (sight.body.len(), false),
+            Reach::Undecided if sight.complete() => return self.end_marked(sight, length),
+            Reach::Known(Extent::Open) | Reach::Undecided => return Step::Wait,
+            Reach::None => return self.end_marked(sight, length),
+        };
+        let call = read_call(sight.body.get(self.at..end).unwrap_or_default(), closed);
+        let then = Some(Capture::Pythonic(Self::marked(0, 0, tools)));
+        Step::Calls { length: end, calls: vec![call], then }
+    }
+
+    /// What stands here is no call: brackets behind the last one belong to it.
+    fn end_marked(&self, sight: &Sight<'_>, length: usize) -> Step {
+        if length > 0 {
+            return special::drop(sight, "", length);
+        }
+        Step::Markup(trimmed_length(sight.body, skip_between(sight.body, self.at, true)))
+    }
+
+    fn reach(&mut self, sight: &Sight<'_>, further: bool) -> Reach {
+        if self.scan.is_none() {
+            match self.begins_call(sight, further) {
+                Some(true) => {}
+                Some(false) => return Reach::None,
+                None => return Reach::Undecided,
+            }
+            if let Frame::Marked { .. } = self.frame {
+                self.at = skip_between(sight.body, self.at, further);
+            }
+            self.scan = Some(ObjectScan::new(self.at));
         }
         if let (Extent::Open, Some(scan)) = (self.extent, &mut self.scan) {
             self.extent = scan.advance(sight.body, sight.ended());
         }
-        match self.extent {
-            Extent::Closed(end) => self.take(sight, end),
-            Extent::Open if !sight.ended() || sight.end == Some(End::CutByLimit) => Step::Wait,
-            Extent::Open => {
-                self.extent = Extent::BrokenOff(sight.body.len());
-                self.refuse()
-            }
-            Extent::BrokenOff(_) => self.refuse(),
-        }
+        Reach::Known(self.extent)
     }
 
-    /// Whether a name on offer and its parenthesis stand here; `None` while it cannot be told.
-    fn begins_call(&self, sight: &Sight<'_>) -> Option<bool> {
+    /// Whether a tool's name and its parenthesis stand here; `None` while it cannot be told.
+    fn begins_call(&self, sight: &Sight<'_>, further: bool) -> Option<bool> {
         let rest = sight.from(self.at);
-        let inside = rest.strip_prefix('[').unwrap_or(rest).trim_ascii_start();
+        let (inside, any) = match self.frame {
+            Frame::Plain(_) => (rest.strip_prefix('[').unwrap_or(rest).trim_ascii_start(), false),
+            Frame::Marked { tools, .. } => {
+                (sight.from(skip_between(sight.body, self.at, further)), tools == Tools::Any)
+            }
+        };
         let name = name(inside);
         match inside.get(name.len()..).and_then(|after| after.chars().next()) {
-            None if sight.tools.may_offer(name) => None,
-            Some('(') => Some(sight.tools.offer(name)),
+            None if any || sight.tools.may_offer(name) => None,
+            Some('(') => Some(!name.is_empty() && (any || sight.tools.offer(bare_name(name)))),
             _ => Some(false),
         }
     }
+}
 
-    fn take(&mut self, sight: &Sight<'_>, end: usize) -> Step {
-        let text = sight.body.get(self.at..end).unwrap_or_default();
-        let Some(mut calls) = read_calls(text, sight.tools) else {
-            return self.refuse();
-        };
-        match self.frame {
-            Frame::Plain(closing) => end_of_calls(closing, sight, skip_whitespace(sight.body, end), &mut calls),
-            Frame::Marked(_) => {
-                let then = Some(Capture::Pythonic(Self::new(0, Frame::Marked(0))));
-                Step::Calls { length: skip_whitespace(sight.body, end), calls, then }
-            }
-        }
-    }
-
-    fn refuse(&self) -> Step {
-        match self.frame {
-            Frame::Plain(_) => Step::Text,
-            Frame::Marked(length) => Step::Markup(length),
-        }
-    }
+/// Skips the brackets of a list, and what stands between two calls.
+fn skip_between(body: &str, at: usize, further: bool) -> usize {
+    let rest = body.get(at..).unwrap_or_default();
+    let between = |sign: char| match sign {
+        '[' => !further,
+        ']' | ')' | ',' | ';' => further,
+        _ => sign.is_ascii_whitespace(),
+    };
+    at + (rest.len() - rest.trim_start_matches(between).len())
 }
 
 fn name(text: &str) -> &str {
@@ -130,6 +200,16 @@ fn read_calls(text: &str, tools: &ToolNames) -> Option<Vec<TextCall>> {
         calls.push(TextCall { name: name.to_owned(), arguments: read_arguments(arguments.get(1..end - 1)?)? });
         rest = arguments.get(end..)?;
     }
+}
+
+/// Reads `name(…)` behind a mark; the last bracket may be missing, or be of another kind.
+fn read_call(text: &str, closed: bool) -> TextCall {
+    let name = name(text);
+    let written = text.get(name.len()..).unwrap_or_default();
+    let inside = written.strip_prefix('(').unwrap_or(written);
+    let inside = inside.strip_suffix([')', ']', '}']).filter(|_| closed).unwrap_or(inside);
+    let arguments = read_arguments(inside).unwrap_or_else(|| written.to_owned());
+    TextCall { name: bare_name(name).to_owned(), arguments }
 }
 
 fn read_arguments(text: &str) -> Option<String> {

@@ -11,10 +11,13 @@ use super::outlet::{Channel, Outlet};
 use super::piece::{End, Piece};
 use super::plain::{Closing, Plain};
 use super::sight::{Sight, Step};
+use super::special;
 use super::surroundings::Surroundings;
 use super::tool_names::ToolNames;
+use super::unmarked;
 
 const WINDOW: usize = 512;
+const SIGNS: [char; 4] = ['<', '[', '`', '{'];
 
 /// Reads one reply of a model.
 #[derive(Debug)]
@@ -55,7 +58,7 @@ impl TextReader {
 
     /// Takes the next part of the text.
     pub fn feed(&mut self, text: &str, out: &mut Vec<Piece>) {
-        if self.held.is_empty() && self.capture.is_none() && next_sign(text).is_none() {
+        if self.held.is_empty() && self.capture.is_none() && self.next_place(text).is_none() {
             self.surroundings.pass_text(text);
             self.outlet.say(text, out);
             return;
@@ -92,15 +95,29 @@ impl TextReader {
 
     fn step_in_prose(&mut self, end: Option<End>, out: &mut Vec<Piece>) -> bool {
         let rest = self.rest();
-        match next_sign(rest) {
+        match self.next_place(rest) {
             Some(0) if rest.starts_with('`') => self.step_at_backticks(end, out),
-            Some(0) => self.step_at_sign(end, out),
+            Some(0) if rest.starts_with(SIGNS) => self.step_at_sign(end, out),
+            Some(0) => {
+                self.capture = Some(Capture::Unmarked);
+                true
+            }
             found => {
                 let length = found.unwrap_or(rest.len());
                 self.say(length, out);
                 true
             }
         }
+    }
+
+    /// The first place that has to be looked at: a sign, or a line that may begin with a call whose mark is missing.
+    fn next_place(&self, text: &str) -> Option<usize> {
+        let sign = next_sign(text);
+        if self.tools.is_empty() || self.surroundings.fenced() {
+            return sign;
+        }
+        let line_start = self.surroundings.line_start() && !self.surroundings.quoted();
+        unmarked::find(text, sign.unwrap_or(text.len()), line_start, &self.tools).or(sign)
     }
 
     /// A place where a mark, or a call without one, may begin.
@@ -176,7 +193,7 @@ impl TextReader {
                 self.capture = Some(capture);
                 return false;
             }
-            Step::Wait => self.drop_markup(self.rest().len()),
+            Step::Wait => self.drop_rest(&capture, end, out),
             Step::Text => self.say_opening(&capture, out),
             Step::Markup(length) => self.drop_markup(length),
             Step::Turn(length, channel) => {
@@ -193,9 +210,22 @@ impl TextReader {
         true
     }
 
+    /// Nothing more will come: what is left is markup, or a call that the limit cut off.
+    fn drop_rest(&mut self, capture: &Capture, end: Option<End>, out: &mut Vec<Piece>) {
+        if end == Some(End::CutByLimit) && capture.cuts_call(self.rest()) {
+            out.push(Piece::CutOffCall);
+        }
+        self.drop_markup(self.rest().len());
+    }
+
     /// What looked like markup is text: its first sign is said, the rest is read anew.
     fn say_opening(&mut self, capture: &Capture, out: &mut Vec<Piece>) {
         self.plain_refused = self.plain_refused.max(capture.examined());
+        if let Capture::Special(mark) = capture
+            && special::strikes(mark)
+        {
+            self.surroundings.strike();
+        }
         let backticks = fence::count_backticks(self.rest());
         if backticks == 0 {
             return self.say(1, out);

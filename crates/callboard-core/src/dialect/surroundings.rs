@@ -1,4 +1,4 @@
-//! What stands before the place now being read: the beginning of a line, markup, or code.
+//! What stands before the place now being read: the beginning of a line, markup, words, or code.
 //!
 //! Markup that the model quotes, as code in backticks or in a fenced block, is something it talks
 //! about. A span in backticks ends with its line at the latest, so that one stray backtick does not
@@ -10,6 +10,12 @@ pub(super) struct Surroundings {
     line_start: bool,
     after_markup: bool,
     after_backtick: bool,
+    /// The last character, none before any text.
+    last: Option<char>,
+    /// Words have been said.
+    spoken: bool,
+    /// `<s>` stood in the text, so that `</s>` closes it.
+    struck: bool,
     /// Number of backticks that opened the current code span; 0 outside.
     span: usize,
     /// Number of backticks that opened the current fenced block; 0 outside.
@@ -18,7 +24,16 @@ pub(super) struct Surroundings {
 
 impl Surroundings {
     pub(super) fn new() -> Self {
-        Self { line_start: true, after_markup: false, after_backtick: false, span: 0, fence: 0 }
+        Self {
+            line_start: true,
+            after_markup: false,
+            after_backtick: false,
+            last: None,
+            spoken: false,
+            struck: false,
+            span: 0,
+            fence: 0,
+        }
     }
 
     /// Only whitespace, or markup, stands before this place on its line.
@@ -35,6 +50,28 @@ impl Surroundings {
         self.after_backtick
     }
 
+    /// Words stand before this place, and markup does not stand right before it.
+    pub(super) fn in_words(&self) -> bool {
+        self.spoken && !self.after_markup
+    }
+
+    /// A special token here would not touch the end of a word or sentence.
+    pub(super) fn apart(&self) -> bool {
+        self.last.is_none_or(|last| !last.is_alphanumeric() && !matches!(last, '.' | '!' | '?' | '…' | '。'))
+    }
+
+    pub(super) fn struck(&self) -> bool {
+        self.struck
+    }
+
+    pub(super) fn strike(&mut self) {
+        self.struck = true;
+    }
+
+    pub(super) fn fenced(&self) -> bool {
+        self.fence > 0
+    }
+
     pub(super) fn quoted(&self) -> bool {
         self.span > 0 || self.fence > 0
     }
@@ -48,8 +85,11 @@ impl Surroundings {
             }
             None => text,
         };
+        let blank = text.trim_ascii().is_empty();
         self.line_start &= line.trim_ascii().is_empty();
-        self.after_markup &= text.trim_ascii().is_empty();
+        self.after_markup &= blank;
+        self.spoken |= !blank;
+        self.last = text.chars().next_back().or(self.last);
         self.after_backtick = text.ends_with('`');
     }
 
@@ -79,6 +119,7 @@ impl Surroundings {
     }
 
     fn close_run(&mut self) {
+        (self.last, self.spoken) = (Some('`'), true);
         self.line_start = false;
         self.after_markup = false;
         self.after_backtick = true;

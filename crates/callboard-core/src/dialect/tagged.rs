@@ -1,14 +1,16 @@
 //! Calls whose parameters are written as tags, in the spelling of any family.
 //!
 //! Qwen3-Coder: `<function=name><parameter=key>value</parameter></function>`; MiniMax M2 and DSML:
-//! `<invoke name="…"><parameter name="…">…`; GLM: pairs of key and value. Every closing tag may be
+//! `<invoke name="…"><parameter name="…">…`; GLM: pairs of key and value. Every tag may be
 //! missing, and a value may hold the very tags that close it: a tag closes only where what follows
-//! it makes sense. Every value leaves as a JSON string.
+//! it makes sense. What stands outside of all parameters is lost: the contract asks again for what it was.
 
 use super::capture::Capture;
 use super::objects::JsonArguments;
 use super::piece::TextCall;
 use super::sight::{Begins, Sight, Step, skip_whitespace, trimmed_length};
+use super::tag_key::{Key, read_key};
+use super::tag_values::TagValues;
 use super::tool_names::{bare_name, is_name};
 
 /// How a family spells its tags.
@@ -29,14 +31,18 @@ pub(super) struct Spelling {
     pub(super) outside: &'static [&'static str],
 }
 
-/// No name or key is longer.
-const LONGEST_KEY: usize = 256;
-
 #[derive(Debug)]
 enum Place {
     Head,
     Between,
-    Value { start: usize, closed_at: Option<usize> },
+    Value {
+        start: usize,
+        closed_at: Option<usize>,
+    },
+    /// Text that is no parameter's began at `start`.
+    Stray {
+        start: usize,
+    },
 }
 
 /// One call, read as far as its text has arrived.
@@ -44,26 +50,22 @@ enum Place {
 pub(super) struct Tagged {
     spelling: &'static Spelling,
     name: String,
-    keys: Vec<String>,
-    values: Vec<String>,
+    values: TagValues,
+    /// The end of the name, and whether markup stood before the call.
+    head_end: usize,
+    opened: bool,
     at: usize,
     place: Place,
-}
-
-/// A key or name up to the mark that ends it.
-enum Key<'a> {
-    Read(&'a str, usize),
-    Wait,
-    None,
 }
 
 impl Tagged {
     /// A call whose function tag begins at `at`.
     pub(super) fn new(spelling: &'static Spelling, at: usize) -> Self {
-        Self { spelling, name: String::new(), keys: Vec::new(), values: Vec::new(), at, place: Place::Head }
+        let (name, values) = (String::new(), TagValues::default());
+        Self { spelling, name, values, head_end: at, opened: at > 0, at, place: Place::Head }
     }
 
-    /// A call whose name is known and whose first parameter begins at `at`.
+    /// A call whose name, which may be missing, ends at `at`.
     pub(super) fn named(spelling: &'static Spelling, name: String, at: usize) -> Self {
         Self { name, place: Place::Between, ..Self::new(spelling, at) }
     }
@@ -74,6 +76,7 @@ impl Tagged {
                 Place::Head => self.read_head(sight),
                 Place::Between => self.read_between(sight),
                 Place::Value { start, closed_at } => self.read_value(sight, start, closed_at),
+                Place::Stray { start } => self.read_stray(sight, start),
             };
             if let Some(step) = step {
                 return step;
@@ -83,15 +86,40 @@ impl Tagged {
 
     fn read_head(&mut self, sight: &Sight<'_>) -> Option<Step> {
         let start = self.at + self.spelling.function.len();
-        match key(sight, start, ">") {
+        match read_key(sight, start, ">", "") {
+            Key::Wait if sight.complete() => Some(self.end_in_head(sight, start)),
             Key::Wait => Some(Step::Wait),
-            Key::Read(name, end) if is_name(name) => {
-                self.name = bare_name(name).to_owned();
-                (self.at, self.place) = (end, Place::Between);
+            Key::Read(key) if is_name(key.text) => {
+                self.name = bare_name(key.text).to_owned();
+                (self.at, self.head_end, self.place) = (key.end, key.end, Place::Between);
                 None
             }
-            Key::Read(..) | Key::None => Some(Step::Text),
+            Key::Read(_) | Key::None => self.read_unclosed_head(sight, start),
         }
+    }
+
+    /// The sign that ends the function's tag may be missing, if the name is on offer and a line or tag ends it.
+    fn read_unclosed_head(&mut self, sight: &Sight<'_>, start: usize) -> Option<Step> {
+        let rest = sight.from(start);
+        let written = rest.get(..rest.find(['<', '\n']).unwrap_or(rest.len())).unwrap_or_default();
+        let name = bare_name(written.trim_matches(['"', '\'', ' ']));
+        if !sight.tools.offer(name) {
+            return Some(Step::Text);
+        }
+        let end = start + written.len();
+        self.name = name.to_owned();
+        (self.at, self.head_end, self.place) = (end, end, Place::Between);
+        None
+    }
+
+    /// The answer ends within the name.
+    fn end_in_head(&mut self, sight: &Sight<'_>, start: usize) -> Step {
+        let name = sight.from(start).trim_matches(['"', '\'', ' ', '\n']);
+        if !is_name(name) || !self.opened && !sight.surroundings.line_start() {
+            return Step::Text;
+        }
+        self.name = bare_name(name).to_owned();
+        self.finish(sight.body.len())
     }
 
     fn read_between(&mut self, sight: &Sight<'_>) -> Option<Step> {
@@ -99,44 +127,101 @@ impl Tagged {
         if sight.ended() && self.tags().any(|tag| tag.starts_with(sight.from(self.at))) {
             return Some(if sight.complete() { self.finish(sight.body.len()) } else { Step::Wait });
         }
-        if sight.from(self.at).starts_with('{') && self.keys.is_empty() {
+        if sight.from(self.at).starts_with('{') && self.values.is_empty() {
             let arguments = JsonArguments::new(std::mem::take(&mut self.name), self.at, None);
             return Some(Step::Become(Capture::JsonArguments(arguments)));
         }
-        let Spelling { function_end, parameter, outside, .. } = self.spelling;
+        let Spelling { function_end, parameter, parameter_end, outside, .. } = self.spelling;
         match (sight.begins(self.at, function_end), sight.begins(self.at, parameter)) {
             (Begins::Yes, _) => return Some(self.finish(self.at + function_end.len())),
-            (_, Begins::Yes) => return self.read_key(sight),
+            (_, Begins::Yes) => return self.read_parameter(sight),
             (Begins::Perhaps, _) | (_, Begins::Perhaps) => return Some(Step::Wait),
             (Begins::No, Begins::No) => {}
         }
-        Some(match sight.begins_any(self.at, outside) {
-            Begins::Perhaps => Step::Wait,
-            Begins::No if self.keys.is_empty() => Step::Text,
-            Begins::No | Begins::Yes => self.finish(trimmed_length(sight.body, self.at)),
-        })
-    }
-
-    fn read_key(&mut self, sight: &Sight<'_>) -> Option<Step> {
-        let start = self.at + self.spelling.parameter.len();
-        let (key, end) = match key(sight, start, self.spelling.key_end) {
-            Key::Read(key, end) => (key, end),
-            Key::Wait => return Some(Step::Wait),
-            Key::None if self.keys.is_empty() => return Some(Step::Text),
-            Key::None => return Some(self.finish(trimmed_length(sight.body, self.at))),
-        };
-        let mut value = end;
-        if !self.spelling.value.is_empty() {
-            let tag = skip_whitespace(sight.body, end);
-            match sight.begins(tag, self.spelling.value) {
-                Begins::Perhaps => return Some(Step::Wait),
-                Begins::Yes => value = tag + self.spelling.value.len(),
-                Begins::No => {}
+        match (sight.begins_any(self.at, outside), sight.begins(self.at, parameter_end)) {
+            (Begins::Yes, _) => Some(self.finish(trimmed_length(sight.body, self.at))),
+            (Begins::Perhaps, _) | (_, Begins::Perhaps) => Some(Step::Wait),
+            (Begins::No, _) if self.is_talked_about(sight) => Some(Step::Text),
+            (Begins::No, _) => {
+                self.place = Place::Stray { start: self.at };
+                None
             }
         }
-        self.keys.push(key.to_owned());
-        (self.at, self.place) = (value, Place::Value { start: value, closed_at: None });
-        None
+    }
+
+    /// Whether a sentence, not a call, goes on behind the name.
+    fn is_talked_about(&self, sight: &Sight<'_>) -> bool {
+        let gap = sight.body.get(self.head_end..self.at).unwrap_or_default();
+        let on_line = match sight.from(self.at).chars().next() {
+            Some('.' | ',' | ';' | ':') => true,
+            Some(sign) => sign != '<' && !gap.is_empty() && !gap.contains('\n'),
+            None => false,
+        };
+        self.values.is_empty() && (on_line || !self.opened && !sight.tools.offer(&self.name))
+    }
+
+    /// Text between parameters: a value whose opening tag is missing if a tag of the call follows, else the words behind
+    /// a call that was not closed.
+    fn read_stray(&mut self, sight: &Sight<'_>, start: usize) -> Option<Step> {
+        let Spelling { outside, parameter_end, .. } = self.spelling;
+        while let Some(offset) = memchr::memchr(b'<', sight.from(self.at).as_bytes()) {
+            self.at += offset;
+            let tags: Vec<&str> = self.tags().chain(outside.iter().copied()).collect();
+            match sight.begins_any(self.at, &tags) {
+                Begins::Perhaps => return Some(Step::Wait),
+                Begins::No => self.at += 1,
+                Begins::Yes if self.is_outside(sight) => return Some(self.end_before(sight, start)),
+                Begins::Yes => {
+                    self.at = behind(sight, self.at, parameter_end);
+                    self.place = Place::Between;
+                    return None;
+                }
+            }
+        }
+        self.at = sight.body.len();
+        Some(if sight.complete() { self.end_before(sight, start) } else { Step::Wait })
+    }
+
+    /// Whether another call begins at the current place.
+    fn is_outside(&self, sight: &Sight<'_>) -> bool {
+        let rest = sight.from(self.at);
+        !rest.starts_with("</") && !rest.starts_with(self.spelling.parameter)
+    }
+
+    /// The call ends before the text at `start`, which is no part of it; a call without any parameter is none, unless
+    /// its outer mark says so.
+    fn end_before(&mut self, sight: &Sight<'_>, start: usize) -> Step {
+        match (self.values.is_empty(), self.opened) {
+            (false, _) => self.finish(trimmed_length(sight.body, start)),
+            (true, true) => self.finish(trimmed_length(sight.body, self.at)),
+            (true, false) => Step::Text,
+        }
+    }
+
+    fn read_parameter(&mut self, sight: &Sight<'_>) -> Option<Step> {
+        let Spelling { parameter, key_end, value, .. } = self.spelling;
+        match read_key(sight, self.at + parameter.len(), key_end, value) {
+            Key::Read(key) if key.ends_answer => Some(self.break_off(sight, key.text)),
+            Key::Read(key) => {
+                self.values.open(key.text, key.is_json);
+                (self.at, self.place) = (key.end, Place::Value { start: key.end, closed_at: None });
+                None
+            }
+            Key::Wait if sight.complete() => Some(self.break_off(sight, sight.from(self.at + parameter.len()))),
+            Key::Wait => Some(Step::Wait),
+            Key::None if self.values.is_empty() && !sight.tools.offer(&self.name) => Some(Step::Text),
+            Key::None => {
+                self.at += 1;
+                self.place = Place::Stray { start: self.at };
+                None
+            }
+        }
+    }
+
+    /// The answer ends before the value of `key`: what the model meant cannot be told, and has to be asked for.
+    fn break_off(&mut self, sight: &Sight<'_>, key: &str) -> Step {
+        let arguments = self.values.broken_off(key.trim());
+        Step::call(sight.body.len(), TextCall { name: std::mem::take(&mut self.name), arguments })
     }
 
     /// Looks at each `<` in the value until one ends it.
@@ -178,10 +263,8 @@ impl Tagged {
     }
 
     fn take_value(&mut self, sight: &Sight<'_>, start: usize, end: usize) -> Option<Step> {
-        let value = sight.body.get(start..end).unwrap_or_default();
-        self.values.push(without_frame(value).to_owned());
-        let closing = self.spelling.parameter_end;
-        self.at = if sight.from(end).starts_with(closing) { end + closing.len() } else { end };
+        self.values.close(sight.body.get(start..end).unwrap_or_default());
+        self.at = behind(sight, end, self.spelling.parameter_end);
         self.place = Place::Between;
         None
     }
@@ -210,9 +293,11 @@ impl Tagged {
         if !sight.body.get(..self.at).unwrap_or_default().ends_with('\n') {
             return Begins::No;
         }
-        match sight.begins(self.at, self.spelling.parameter) {
-            Begins::Yes => match key(sight, self.at + self.spelling.parameter.len(), self.spelling.key_end) {
-                Key::Read(..) => Begins::Yes,
+        let Spelling { parameter, key_end, value, .. } = self.spelling;
+        match sight.begins(self.at, parameter) {
+            Begins::Yes => match read_key(sight, self.at + parameter.len(), key_end, value) {
+                Key::Read(_) => Begins::Yes,
+                Key::Wait if sight.ended() => Begins::Yes,
                 Key::Wait => Begins::Perhaps,
                 Key::None => Begins::No,
             },
@@ -221,52 +306,30 @@ impl Tagged {
     }
 
     fn finish(&mut self, length: usize) -> Step {
-        let members: Vec<String> = self
-            .keys
-            .iter()
-            .zip(&self.values)
-            .map(|(key, value)| format!("{}:{}", json_string(key), json_string(value)))
-            .collect();
-        let arguments = format!("{{{}}}", members.join(","));
-        Step::call(length, TextCall { name: std::mem::take(&mut self.name), arguments })
+        Step::call(length, TextCall { name: std::mem::take(&mut self.name), arguments: self.values.arguments() })
     }
 }
 
-/// Whether `tag` stands at `at` and one of `marks`, or the end of the text, behind it.
+/// Whether `tag`, once or twice, stands at `at` and one of `marks`, or the end of the text, behind it.
 fn followed(sight: &Sight<'_>, at: usize, tag: &str, marks: &[&str]) -> Begins {
     match sight.begins(at, tag) {
         Begins::Yes => {
-            let after = skip_whitespace(sight.body, at + tag.len());
-            if after == sight.body.len() && sight.ended() { Begins::Yes } else { sight.begins_any(after, marks) }
+            let after = skip_whitespace(sight.body, behind(sight, at, tag));
+            let ended = after == sight.body.len() && sight.ended();
+            match sight.begins_any(after, marks) {
+                _ if ended => Begins::Yes,
+                Begins::No if sight.begins(after, tag) == Begins::Perhaps => Begins::Perhaps,
+                answer => answer,
+            }
         }
         other => other,
     }
 }
 
-/// Reads a key: bare, in quotes, or in quotes with further attributes behind it.
-fn key<'a>(sight: &Sight<'a>, start: usize, end_mark: &str) -> Key<'a> {
-    let rest = sight.from(start);
-    let window = rest.get(..rest.floor_char_boundary(LONGEST_KEY)).unwrap_or_default();
-    let Some(length) = memchr::memmem::find(window.as_bytes(), end_mark.as_bytes()) else {
-        return if window.len() < rest.len() || window.contains('\n') { Key::None } else { Key::Wait };
-    };
-    let written = window.get(..length).unwrap_or_default();
-    if written.contains('\n') {
-        return Key::None;
-    }
-    let key = match written.strip_prefix('"') {
-        Some(quoted) => quoted.split('"').next().unwrap_or_default(),
-        None => written.trim().trim_matches('\''),
-    };
-    if key.is_empty() || key.contains('<') { Key::None } else { Key::Read(key, start + length + end_mark.len()) }
-}
-
-/// A value without the one newline on each side that sets it off from its tags.
-fn without_frame(value: &str) -> &str {
-    let value = value.strip_prefix("\r\n").or_else(|| value.strip_prefix('\n')).unwrap_or(value);
-    value.strip_suffix("\r\n").or_else(|| value.strip_suffix('\n')).unwrap_or(value)
-}
-
-fn json_string(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+/// The place behind `tag`, which may stand at `at` once, or twice by mistake.
+fn behind(sight: &Sight<'_>, at: usize, tag: &str) -> usize {
+    let step = |at: usize| if sight.from(at).starts_with(tag) { at + tag.len() } else { at };
+    let once = step(at);
+    let next = skip_whitespace(sight.body, once);
+    if once > at && sight.from(next).starts_with(tag) { step(next) } else { once }
 }

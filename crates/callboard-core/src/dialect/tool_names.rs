@@ -22,6 +22,11 @@ impl ToolNames {
         self.0.iter().any(|offered| offered.starts_with(beginning))
     }
 
+    /// Whether one of the names stands in a text.
+    pub(super) fn are_named_in(&self, text: &str) -> bool {
+        self.0.iter().any(|offered| text.contains(offered.as_str()))
+    }
+
     pub(super) fn as_slices(&self) -> Vec<&str> {
         self.0.iter().map(String::as_str).collect()
     }

@@ -97,6 +97,7 @@ impl Reply {
                     let (name, arguments) = (call.name, call.arguments);
                     self.text_calls.push(RawCall { name, arguments, from_text: true, ..RawCall::default() });
                 }
+                Piece::CutOffCall => self.cut_calls += 1,
             }
         }
     }

@@ -199,6 +199,7 @@ fn every_family_leaves_a_plain_conversation() {
             .map(|piece| match piece {
                 Piece::Call(call) => format!("{} {}", call.name, call.arguments.replace(": ", ":")),
                 Piece::Text(text) | Piece::Reasoning(text) => text.trim().to_owned(),
+                Piece::CutOffCall => "cut off".to_owned(),
             })
             .collect();
         assert_eq!(

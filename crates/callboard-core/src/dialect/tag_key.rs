@@ -1,0 +1,71 @@
+//! Names and keys in tags, up to the mark that ends them.
+
+use super::sight::{Begins, Sight, skip_whitespace};
+
+/// No name or key is longer.
+const LONGEST: usize = 256;
+
+/// The attribute with which DSML says that a value is JSON and not text.
+const JSON_VALUE: &str = "string=\"false\"";
+
+/// What stands where a key is due.
+pub(super) enum Key<'a> {
+    Read(ReadKey<'a>),
+    Wait,
+    None,
+}
+
+/// A key, and what its tag says.
+pub(super) struct ReadKey<'a> {
+    pub(super) text: &'a str,
+    /// The value begins here.
+    pub(super) end: usize,
+    /// The value is JSON.
+    pub(super) is_json: bool,
+    /// The model stopped before any value.
+    pub(super) ends_answer: bool,
+}
+
+/// Reads a key: bare, in quotes, or in quotes with further attributes behind it. `end_mark` ends it; where a family has a
+/// mark before values, that one ends it as well.
+pub(super) fn read_key<'a>(sight: &Sight<'a>, start: usize, end_mark: &str, value_mark: &str) -> Key<'a> {
+    let rest = sight.from(start);
+    let window = rest.get(..rest.floor_char_boundary(LONGEST)).unwrap_or_default();
+    let ends = [end_mark, value_mark].into_iter().filter(|mark| !mark.is_empty());
+    let Some(length) = ends.filter_map(|mark| memchr::memmem::find(window.as_bytes(), mark.as_bytes())).min() else {
+        let broken = window.len() < rest.len() || window.trim_ascii_end().contains('\n');
+        return if broken { Key::None } else { Key::Wait };
+    };
+    let written = window.get(..length).unwrap_or_default().trim_ascii_end();
+    let (text, attributes) = match written.strip_prefix('"') {
+        Some(quoted) => quoted.split_once('"').unwrap_or((quoted, "")),
+        None => (written.trim().trim_matches('\''), ""),
+    };
+    if text.is_empty() || text.contains(['<', '\n']) || attributes.contains('\n') {
+        return Key::None;
+    }
+    read_end(sight, start + length, end_mark, value_mark).map_or(Key::Wait, |(end, ends_answer)| {
+        Key::Read(ReadKey { text, end, is_json: attributes.contains(JSON_VALUE), ends_answer })
+    })
+}
+
+/// The place of the value, and whether the answer ends before it; `None` while that cannot be told.
+fn read_end(sight: &Sight<'_>, at: usize, end_mark: &str, value_mark: &str) -> Option<(usize, bool)> {
+    let mut end = at;
+    if sight.from(end).starts_with(end_mark) {
+        end += end_mark.len();
+    }
+    if value_mark.is_empty() {
+        return Some((end, false));
+    }
+    let again = skip_whitespace(sight.body, end);
+    if sight.from(again).starts_with(end_mark) {
+        end = again + end_mark.len();
+    }
+    let tag = skip_whitespace(sight.body, end);
+    match sight.begins_any(tag, &[value_mark, end_mark]) {
+        Begins::Perhaps => None,
+        Begins::Yes if sight.from(tag).starts_with(value_mark) => Some((tag + value_mark.len(), false)),
+        Begins::Yes | Begins::No => Some((end, sight.complete() && value_mark.starts_with(sight.from(tag)))),
+    }
+}
