@@ -129,23 +129,16 @@ fn arranged(form: &Form) -> Vec<Case> {
     cases
 }
 
-/// Texts without a call. A control token is never for the user, unless it stands in backticks.
+/// Texts without a call.
 fn prose(form: &Form, call: &str) -> Vec<Case> {
     let mark = form.marks[0];
-    let is_token = ["<|", "<｜tool"].iter().any(|start| mark.starts_with(start)) && mark.ends_with('>');
-    let shown = if is_token { "" } else { mark };
     let unchanged = |what: &str, text: String| case(form, what, text.clone(), &text);
     let example = call.replace("get_weather", "example");
     vec![
         unchanged("only words", "The answer is 5 < 6, [see](x), {y} and <b>z</b>.".to_owned()),
         unchanged("the mark in backticks", format!("The mark `{mark}` opens a call.")),
         unchanged("a call in a fence", format!("For example:\n\n```text\n{example}\n```\n\nThat is how.")),
-        case(
-            form,
-            "the mark in a sentence",
-            format!("The mark {mark} opens a call."),
-            &format!("The mark {shown} opens a call."),
-        ),
+        unchanged("the mark in a sentence", format!("The mark {mark} opens a call.")),
     ]
 }
 

@@ -24,7 +24,7 @@ pub(super) fn read(payload: &str, tools: &ToolNames) -> Option<TextCall> {
     };
     let arguments = without_fence(arguments.trim_ascii());
     let is_call = match arguments {
-        "" => tools.offer(name) || is_name(name) && head.contains(SEPARATOR),
+        "" => tools.offer(name) || is_name(name) && head.contains(SEPARATOR) || head.trim() == TYPE,
         _ => name.is_empty() || is_name(name),
     };
     is_call.then(|| TextCall { name: name.to_owned(), arguments: arguments.to_owned() })

@@ -37,16 +37,26 @@ pub(super) fn read_key<'a>(sight: &Sight<'a>, start: usize, end_mark: &str, valu
         return if broken { Key::None } else { Key::Wait };
     };
     let written = window.get(..length).unwrap_or_default().trim_ascii_end();
-    let (text, attributes) = match written.strip_prefix('"') {
-        Some(quoted) => quoted.split_once('"').unwrap_or((quoted, "")),
-        None => (written.trim().trim_matches('\''), ""),
-    };
+    let (text, attributes) = parted(written);
     if text.is_empty() || text.contains(['<', '\n']) || attributes.contains('\n') {
         return Key::None;
     }
     read_end(sight, start + length, end_mark, value_mark).map_or(Key::Wait, |(end, ends_answer)| {
         Key::Read(ReadKey { text, end, is_json: attributes.contains(JSON_VALUE), ends_answer })
     })
+}
+
+/// A key without its quotes, also one that breaks off.
+pub(super) fn bare(written: &str) -> &str {
+    parted(written.trim_ascii_end()).0
+}
+
+/// A key, and the attributes behind it.
+fn parted(written: &str) -> (&str, &str) {
+    match written.strip_prefix('"') {
+        Some(quoted) => quoted.split_once('"').unwrap_or((quoted, "")),
+        None => (written.trim().trim_matches('\''), ""),
+    }
 }
 
 /// The place of the value, and whether the answer ends before it; `None` while that cannot be told.

@@ -9,7 +9,7 @@ use super::capture::Capture;
 use super::objects::JsonArguments;
 use super::piece::TextCall;
 use super::sight::{Begins, Sight, Step, skip_whitespace, trimmed_length};
-use super::tag_key::{Key, read_key};
+use super::tag_key::{Key, bare, read_key};
 use super::tag_values::TagValues;
 use super::tool_names::{bare_name, is_name};
 
@@ -220,7 +220,7 @@ impl Tagged {
 
     /// The answer ends before the value of `key`: what the model meant cannot be told, and has to be asked for.
     fn break_off(&mut self, sight: &Sight<'_>, key: &str) -> Step {
-        let arguments = self.values.broken_off(key.trim());
+        let arguments = self.values.broken_off(bare(key));
         Step::call(sight.body.len(), TextCall { name: std::mem::take(&mut self.name), arguments })
     }
 
