@@ -31,10 +31,10 @@ pub(super) struct ReadKey<'a> {
 pub(super) fn read_key<'a>(sight: &Sight<'a>, start: usize, end_mark: &str, value_mark: &str) -> Key<'a> {
     let rest = sight.from(start);
     let window = rest.get(..rest.floor_char_boundary(LONGEST)).unwrap_or_default();
-    let ends = [end_mark, value_mark].into_iter().filter(|mark| !mark.is_empty());
-    let Some(length) = ends.filter_map(|mark| memchr::memmem::find(window.as_bytes(), mark.as_bytes())).min() else {
-        let broken = window.len() < rest.len() || window.trim_ascii_end().contains('\n');
-        return if broken { Key::None } else { Key::Wait };
+    let marks: Vec<&str> = [end_mark, value_mark].into_iter().filter(|mark| !mark.is_empty()).collect();
+    let places = marks.iter().filter_map(|mark| memchr::memmem::find(window.as_bytes(), mark.as_bytes()));
+    let Some(length) = places.min() else {
+        return if window.len() == rest.len() && may_grow(window, &marks) { Key::Wait } else { Key::None };
     };
     let written = window.get(..length).unwrap_or_default().trim_ascii_end();
     let (text, attributes) = parted(written);
@@ -46,9 +46,17 @@ pub(super) fn read_key<'a>(sight: &Sight<'a>, start: usize, end_mark: &str, valu
     })
 }
 
+/// Whether `text` is a key as far as it has arrived, with the beginning of one of `marks` at most behind it.
+fn may_grow(text: &str, marks: &[&str]) -> bool {
+    let (key, tail) = text.split_at(text.find('<').unwrap_or(text.len()));
+    let breaks_off = tail.is_empty() || marks.iter().any(|mark| mark.starts_with(tail));
+    breaks_off && !key.trim_ascii_end().contains('\n')
+}
+
 /// A key without its quotes, also one that breaks off.
 pub(super) fn bare(written: &str) -> &str {
-    parted(written.trim_ascii_end()).0
+    let key = written.get(..written.find('<').unwrap_or(written.len())).unwrap_or_default();
+    parted(key.trim_ascii_end()).0
 }
 
 /// A key, and the attributes behind it.
