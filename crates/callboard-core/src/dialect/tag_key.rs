@@ -38,7 +38,7 @@ pub(super) fn read_key<'a>(sight: &Sight<'a>, start: usize, end_mark: &str, valu
     };
     let written = window.get(..length).unwrap_or_default().trim_ascii_end();
     let (text, attributes) = parted(written);
-    if text.is_empty() || text.contains(['<', '\n']) || attributes.contains('\n') {
+    if text.is_empty() || written.contains(['<', '\n']) {
         return Key::None;
     }
     read_end(sight, start + length, end_mark, value_mark).map_or(Key::Wait, |(end, ends_answer)| {

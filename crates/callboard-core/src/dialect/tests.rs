@@ -6,7 +6,7 @@ use super::check::{TOOLS, read, split_everywhere, unchanged};
 use super::{End, Piece, TextReader};
 
 /// Parts of all forms, to be thrown together at random.
-const PARTS: [&str; 44] = [
+const PARTS: [&str; 76] = [
     "<tool_call>",
     "</tool_call>",
     "{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}",
@@ -51,6 +51,38 @@ const PARTS: [&str; 44] = [
     "<arg_key>",
     "</arg_value>",
     "é",
+    "get_weather\n",
+    "call:get_weather",
+    "[TOOL_CALLS]",
+    "{city:<escape>x<escape>}",
+    "<start_function_call>",
+    "<end_function_call>",
+    "<|tool_call>",
+    "</arg_key>",
+    "<arg_value>",
+    "</s>",
+    "<s>",
+    "<end_of_turn>",
+    "<|im_start|>",
+    "assistant",
+    "<|start|>",
+    "<|constrain|>json",
+    "to=functions.get_weather ",
+    "<|tool_call_start|>",
+    "get_weather(",
+    "<function_calls>",
+    "<invoke name=\"get_weather\">",
+    "<parameter name=\"city\">",
+    "<｜DSML｜tool_calls>",
+    "<｜DSML｜invoke name=\"get_weather\">",
+    "<｜DSML｜parameter name=\"days\" string=\"false\">",
+    "</｜DSML｜parameter>",
+    "<｜tool▁sep｜>",
+    "function",
+    "[/INST]",
+    ".",
+    "<|channel>thought",
+    "<channel|>",
 ];
 
 const ENDS: [End; 3] = [End::Complete, End::CutByLimit, End::CallsBeside];
@@ -178,6 +210,20 @@ fn repeated_openings_are_read_alike_however_cut() {
         "`",
         "<think>",
         "{\n",
+        "get_weather\n",
+        "\ncall:get_weather{",
+        "</parameter>",
+        "<function=get_weather>\nx</parameter>",
+        "<tool_call><function=get_weather>\nx",
+        "<tool_call>get_weather\n<b>",
+        "<|channel|>x",
+        "<|start|>assistant ",
+        "<|tool_call_start|>[f(",
+        "</s>",
+        "<|im_start|>",
+        "a <|im_end|> ",
+        "[TOOL_CALLS]get_weather[ARGS]",
+        "<|tool_call>call:f{<|\"|>",
     ] {
         let text = part.repeat(60_000 / part.len());
         let whole = read(&TOOLS, [text.as_str()], End::Complete);
