@@ -2,7 +2,8 @@
 //!
 //! Each stream is read in one piece, in two pieces for every place of the cut, and one byte at a time; what the reader makes
 //! of it, which is all that the turn engine sees, must not differ. Whole turns are played in one piece, byte by byte, and
-//! with every stream ended early: whatever came, reader and engine come to an end.
+//! with every stream ended early: whatever came, reader and engine come to an end. Text is also cut into other deltas, at every
+//! character.
 
 #[cfg(test)]
 #[path = "../../../tests/golden_page/mod.rs"]
@@ -42,6 +43,25 @@ fn one_byte_at_a_time_gives_the_same_events() {
     for (stem, play) in plays() {
         assert_eq!(play.told(&|bytes| bytes.chunks(1).collect()), play.told(&|bytes| vec![bytes]), "{stem}");
     }
+}
+
+/// Servers cut text into deltas wherever their tokens end, also within a mark.
+#[test]
+fn text_in_other_deltas_gives_the_same_events() {
+    let letters = |text: &str| text.chars().map(String::from).collect();
+    for (stem, play) in plays().into_iter().filter(|(_, play)| play.longest_text() > 0) {
+        let whole = play.told_in_deltas(&|text| vec![text.to_owned()]);
+        assert_eq!(play.told_in_deltas(&letters), whole, "{stem}: one character at a time");
+        for place in 1..play.longest_text() {
+            assert_eq!(play.told_in_deltas(&|text| in_two(text, place)), whole, "{stem}: cut at character {place}");
+        }
+    }
+}
+
+fn in_two(text: &str, place: usize) -> Vec<String> {
+    let at = text.char_indices().nth(place).map_or(text.len(), |(at, _)| at);
+    let (before, after) = text.split_at(at);
+    [before, after].into_iter().filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
 #[test]

@@ -7,6 +7,7 @@ use super::plain::Plain;
 use super::pythonic::Pythonic;
 use super::sight::{Sight, Step};
 use super::tagged::Tagged;
+use super::unreadable::Unreadable;
 use super::{control, fence, gemma, harmony, hermes, marks, mistral, special, think, unmarked};
 
 /// A family, with what it remembers of the text it has seen.
@@ -32,6 +33,7 @@ pub(super) enum Capture {
     Closing(&'static str),
     Wrapping(&'static str),
     Unmarked,
+    Unreadable(Unreadable),
 }
 
 impl Capture {
@@ -40,7 +42,7 @@ impl Capture {
         match self {
             Self::Think(mark) => think::open(mark, sight),
             Self::ThinkEnd(mark) => think::close(mark, sight),
-            Self::Hermes(mark) => hermes::next(mark, sight),
+            Self::Hermes(mark) => hermes::open(mark, sight),
             Self::JsonCalls(calls) => calls.next(sight),
             Self::JsonArguments(arguments) => arguments.next(sight),
             Self::Tagged(tagged) => tagged.next(sight),
@@ -58,6 +60,7 @@ impl Capture {
             Self::Closing(mark) => marks::close(mark, sight),
             Self::Wrapping(mark) => marks::wrap(mark, sight),
             Self::Unmarked => unmarked::next(sight),
+            Self::Unreadable(unreadable) => unreadable.next(sight),
         }
     }
 
@@ -66,12 +69,21 @@ impl Capture {
         match self {
             Self::JsonCalls(_) | Self::JsonArguments(_) | Self::Tagged(_) | Self::Delimited(_) => true,
             Self::Hermes(_) | Self::Mistral | Self::Gemma(_) => true,
-            Self::Plain(_) | Self::Pythonic(_) | Self::FencedMarkup(_) | Self::Unmarked => true,
+            Self::Plain(_) | Self::Pythonic(_) | Self::FencedMarkup(_) | Self::Unmarked | Self::Unreadable(_) => true,
             Self::Harmony => body.contains("to="),
             Self::Control => control::opens_call(body),
             Self::MistralChain => body.contains('['),
             Self::Think(_) | Self::ThinkEnd(_) | Self::Special(_) | Self::Fence => false,
             Self::Closing(_) | Self::Wrapping(_) => false,
+        }
+    }
+
+    /// Whether a mark opened this that has a closing one.
+    pub(super) fn is_marked(&self) -> bool {
+        match self {
+            Self::Hermes(_) | Self::JsonCalls(_) | Self::Tagged(_) | Self::Mistral => true,
+            Self::Gemma(_) | Self::Wrapping(_) | Self::Unreadable(_) => true,
+            _ => false,
         }
     }
 

@@ -5,6 +5,7 @@
 use super::capture::Capture;
 use super::delimited::{Delimited, Form};
 use super::outlet::Channel;
+use super::piece::End;
 use super::pythonic::{Pythonic, Tools};
 use super::sight::{Begins, Sight, Step, skip_whitespace};
 use super::{gemma, hermes, special};
@@ -28,9 +29,7 @@ enum Token<'a> {
 pub(super) fn next(sight: &Sight<'_>) -> Step {
     match token(sight.body) {
         Token::None => Step::Text,
-        Token::Unfinished if sight.body.len() < SHORTEST_HALF && !sight.surroundings.after_markup() => {
-            sight.wait_or(Step::Text)
-        }
+        Token::Unfinished if sight.body.len() < SHORTEST_HALF && !follows_text(sight) => sight.wait_or(Step::Text),
         Token::Unfinished => Step::Wait,
         Token::Read { name: "tool_call", barred: false, length } => open_gemma(sight, length),
         Token::Read { name: "channel", barred: false, length } => open_thought(sight, length),
@@ -86,10 +85,24 @@ fn open_thought(sight: &Sight<'_>, length: usize) -> Step {
     }
 }
 
-/// Whether the whole token that `text` begins with opens a call.
+/// Whether the signs with which any token begins are those of one here: right behind markup, or where the limit cut the
+/// text behind a word. Elsewhere they may be an operator.
+fn follows_text(sight: &Sight<'_>) -> bool {
+    let behind_word = sight.surroundings.in_words() && !sight.surroundings.apart();
+    sight.surroundings.after_markup() || behind_word && sight.end == Some(End::CutByLimit)
+}
+
+/// Whether the token that `text` begins with, whole or in part, opens a call.
 pub(super) fn opens_call(text: &str) -> bool {
     let calls = ["tool_call_begin", "tool▁call▁begin", "python_tag", "python_start", "tool_call", "tool_call_start"];
-    matches!(token(text), Token::Read { name, .. } if calls.contains(&name))
+    match token(text) {
+        Token::Read { name, .. } => calls.contains(&name),
+        Token::Unfinished => {
+            let name = text.trim_start_matches(['<', '|', '｜']).trim_end_matches(['|', '｜']);
+            name.len() >= SHORTEST_HALF && calls.iter().any(|call| call.starts_with(name))
+        }
+        Token::None => false,
+    }
 }
 
 fn token(text: &str) -> Token<'_> {
@@ -144,7 +157,12 @@ mod tests {
                 &[paris],
             ),
         ]);
-        cut(&[("Hello.<|im_e", &["text Hello."]), ("Hello.<|im_end|", &["text Hello."]), ("x <|", &["text x <|"])]);
+        cut(&[
+            ("Hello.<|im_e", &["text Hello."]),
+            ("Hello.<|im_end|", &["text Hello."]),
+            ("Hello.<|", &["text Hello."]),
+            ("x <|", &["text x <|"]),
+        ]);
     }
 
     #[test]

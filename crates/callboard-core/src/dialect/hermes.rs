@@ -11,6 +11,17 @@ use super::opener;
 use super::qwen_coder::QWEN_CODER;
 use super::sight::{Begins, Sight, Step, skip_whitespace};
 use super::tagged::Tagged;
+use super::unreadable::Unreadable;
+
+/// Reads what stands behind `mark`; if no family can, a closing mark may still say that it was a call.
+pub(super) fn open(mark: &str, sight: &Sight<'_>) -> Step {
+    match next(mark, sight) {
+        Step::Text if Unreadable::may_begin(mark, sight) => {
+            Step::Become(Capture::Unreadable(Unreadable::new(mark.len())))
+        }
+        step => step,
+    }
+}
 
 /// Reads what stands behind `mark`, an opening mark for calls in JSON or tags.
 pub(super) fn next(mark: &str, sight: &Sight<'_>) -> Step {
@@ -168,6 +179,9 @@ mod tests {
             ),
             (r#"<tool_call>{"get_weather": {"city": "Paris"}}</tool_call>"#, &[PARIS]),
             (r#"<tool_call>{"city": "Paris"}</tool_call>"#, &[r#"call  {"city": "Paris"}"#]),
+            (r#"<tool_call>{"get_weather", "arguments": {"city": "Paris"}}</tool_call>"#, &[PARIS]),
+            ("<tool_call>\nfunction=get_weather>x\n</tool_call>", &["call  function=get_weather>x"]),
+            ("<tool_call>{get_weather, (city: Paris)}</tool_call>", &["call  {get_weather, (city: Paris)}"]),
         ]);
     }
 
@@ -209,6 +223,7 @@ mod tests {
             "The <tool_call> tag opens a call, the </tool_call> tag ends it.",
             "Put it between <tool_call> and </tool_call>.",
             "Use <tool_call>{...}",
+            "<tool_call>any text</tool_call> is how, or\n<tool_call> get_weather opens it</tool_call>",
             "<tool_calling> is no mark, nor is <tool>.",
             "```xml\n<tool_call>\n{\"name\": \"example\", \"arguments\": {}}\n</tool_call>\n```\nThat is all.",
         ]);

@@ -7,7 +7,18 @@
 use super::sight::{Begins, begins, begins_any};
 
 /// Marks that end damaged JSON when they stand outside a string.
-const STOPS: [&str; 6] = ["</tool_call>", "<tool_call>", "</function>", "<function=", "<|", "<｜"];
+const STOPS: [&str; 10] = [
+    "</tool_call>",
+    "<tool_call>",
+    "</function>",
+    "<function=",
+    "</function_calls>",
+    "</tool_calls>",
+    "</invoke>",
+    "</minimax:tool_call>",
+    "<|",
+    "<｜",
+];
 
 /// The mark that may end JSON inside a string whose closing quote was forgotten.
 const STOP_IN_STRING: &str = "</tool_call>";

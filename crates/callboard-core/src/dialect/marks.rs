@@ -37,6 +37,9 @@ pub(super) fn close(mark: &str, sight: &Sight<'_>) -> Step {
     if sight.surroundings.after_markup() {
         return Step::Markup(mark.len());
     }
+    if sight.surroundings.mark_said() {
+        return Step::Text;
+    }
     if CLOSING.iter().skip(UNMISTAKABLE).any(|known| *known == mark) {
         return Step::Text;
     }

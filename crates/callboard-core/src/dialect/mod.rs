@@ -42,6 +42,7 @@ mod tests;
 mod think;
 mod tool_names;
 mod unmarked;
+mod unreadable;
 
 pub use piece::{End, Piece, TextCall};
 pub use reader::TextReader;

@@ -57,8 +57,10 @@ pub(super) enum Opening {
     Capture(Capture),
     /// The text ends within a mark.
     Perhaps,
-    /// Nothing more will come, and half a mark stands here.
-    Half,
+    /// Nothing more will come, and half a mark stands here, perhaps one that opens a call.
+    Half {
+        of_call: bool,
+    },
     None,
 }
 
@@ -81,7 +83,8 @@ pub(super) fn find(text: &str, Search { ended, with_tools, after_markup }: Searc
             }
             Begins::Perhaps => opening = Opening::Perhaps,
             Begins::No if ended && text.len() >= shortest_half && mark.starts_with(text) => {
-                opening = Opening::Half;
+                let of_call = text.len() >= SHORTEST_HALF && opens_call(mark);
+                opening = Opening::Half { of_call: of_call || matches!(opening, Opening::Half { of_call: true }) };
             }
             Begins::No => {}
         }
@@ -106,9 +109,13 @@ pub(super) fn markup_begins(text: &str, ended: bool) -> Begins {
     match find(text, Search { ended, with_tools: true, after_markup: false }) {
         Opening::Capture(_) => Begins::Yes,
         Opening::Perhaps => Begins::Perhaps,
-        Opening::Half => Begins::Yes,
+        Opening::Half { .. } => Begins::Yes,
         Opening::None => Begins::No,
     }
+}
+
+fn opens_call(mark: &str) -> bool {
+    [JSON_CALLS.as_slice(), &TAGGED, &MISTRAL, &GEMMA, &WRAPPING].into_iter().flatten().any(|known| *known == mark)
 }
 
 fn table(with_tools: bool) -> impl Iterator<Item = (&'static str, Begin)> {

@@ -160,8 +160,8 @@ impl Pythonic {
         };
         let name = name(inside);
         match inside.get(name.len()..).and_then(|after| after.chars().next()) {
-            None if any || sight.tools.may_offer(name) => None,
-            Some('(') => Some(!name.is_empty() && (any || sight.tools.offer(bare_name(name)))),
+            None if any || sight.tools.may_offer(name) || sight.tools.offer(tool(name)) => None,
+            Some('(') => Some(!name.is_empty() && (any || sight.tools.offer(tool(name)))),
             _ => Some(false),
         }
     }
@@ -181,6 +181,12 @@ fn skip_between(body: &str, at: usize, further: bool) -> usize {
 fn name(text: &str) -> &str {
     let length = text.find(|character| !is_name_character(character)).unwrap_or(text.len());
     text.get(..length).unwrap_or_default()
+}
+
+/// Llama writes `name.call(…)` for tools that are built in.
+fn tool(name: &str) -> &str {
+    let name = bare_name(name);
+    name.strip_suffix(".call").unwrap_or(name)
 }
 
 /// Reads calls to tools on offer; `None` if there is anything else among them.
@@ -209,7 +215,7 @@ fn read_call(text: &str, closed: bool) -> TextCall {
     let inside = written.strip_prefix('(').unwrap_or(written);
     let inside = inside.strip_suffix([')', ']', '}']).filter(|_| closed).unwrap_or(inside);
     let arguments = read_arguments(inside).unwrap_or_else(|| written.to_owned());
-    TextCall { name: bare_name(name).to_owned(), arguments }
+    TextCall { name: tool(name).to_owned(), arguments }
 }
 
 fn read_arguments(text: &str) -> Option<String> {

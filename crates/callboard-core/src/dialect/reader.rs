@@ -133,7 +133,7 @@ impl TextReader {
         match opening {
             Opening::Capture(capture) => self.capture = Some(capture),
             Opening::Perhaps => return false,
-            Opening::Half => self.drop_markup(rest.len()),
+            Opening::Half { of_call } => self.drop_rest(of_call, end, out),
             Opening::None if rest.starts_with(['{', '[']) && self.at_call_without_mark() => {
                 self.capture = Some(Capture::Plain(Plain::new(0, Closing::EndOfAnswer)));
             }
@@ -193,7 +193,7 @@ impl TextReader {
                 self.capture = Some(capture);
                 return false;
             }
-            Step::Wait => self.drop_rest(&capture, end, out),
+            Step::Wait => self.drop_rest(capture.cuts_call(self.rest()), end, out),
             Step::Text => self.say_opening(&capture, out),
             Step::Markup(length) => self.drop_markup(length),
             Step::Turn(length, channel) => {
@@ -202,6 +202,7 @@ impl TextReader {
             }
             Step::Calls { length, calls, then } => {
                 self.drop_markup(length);
+                self.surroundings.say_mark(false);
                 out.extend(calls.into_iter().map(Piece::Call));
                 self.capture = then;
             }
@@ -211,8 +212,8 @@ impl TextReader {
     }
 
     /// Nothing more will come: what is left is markup, or a call that the limit cut off.
-    fn drop_rest(&mut self, capture: &Capture, end: Option<End>, out: &mut Vec<Piece>) {
-        if end == Some(End::CutByLimit) && capture.cuts_call(self.rest()) {
+    fn drop_rest(&mut self, of_call: bool, end: Option<End>, out: &mut Vec<Piece>) {
+        if of_call && end == Some(End::CutByLimit) {
             out.push(Piece::CutOffCall);
         }
         self.drop_markup(self.rest().len());
@@ -221,10 +222,10 @@ impl TextReader {
     /// What looked like markup is text: its first sign is said, the rest is read anew.
     fn say_opening(&mut self, capture: &Capture, out: &mut Vec<Piece>) {
         self.plain_refused = self.plain_refused.max(capture.examined());
-        if let Capture::Special(mark) = capture
-            && special::strikes(mark)
-        {
-            self.surroundings.strike();
+        match capture {
+            Capture::Special(mark) if special::strikes(mark) => self.surroundings.strike(),
+            capture if capture.is_marked() => self.surroundings.say_mark(true),
+            _ => {}
         }
         let backticks = fence::count_backticks(self.rest());
         if backticks == 0 {

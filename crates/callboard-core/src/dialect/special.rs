@@ -13,7 +13,7 @@ const STRIKE_END: &str = "</s>";
 const THOUGHT_END: &str = "<channel|>";
 
 /// Special tokens without bars on both sides.
-pub(super) const SPECIAL: [&str; 11] = [
+pub(super) const SPECIAL: [&str; 15] = [
     STRIKE_END,
     STRIKE,
     "<eos>",
@@ -23,6 +23,10 @@ pub(super) const SPECIAL: [&str; 11] = [
     "<start_of_turn>",
     "<turn|>",
     THOUGHT_END,
+    "<tool_response|>",
+    "<start_function_response>",
+    "<end_function_response>",
+    "[e~[",
     "[/INST]",
     "[INST]",
 ];

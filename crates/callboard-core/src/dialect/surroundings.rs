@@ -16,6 +16,8 @@ pub(super) struct Surroundings {
     spoken: bool,
     /// `<s>` stood in the text, so that `</s>` closes it.
     struck: bool,
+    /// The last opening mark of a call was text, so that its closing mark is.
+    mark_said: bool,
     /// Number of backticks that opened the current code span; 0 outside.
     span: usize,
     /// Number of backticks that opened the current fenced block; 0 outside.
@@ -31,6 +33,7 @@ impl Surroundings {
             last: None,
             spoken: false,
             struck: false,
+            mark_said: false,
             span: 0,
             fence: 0,
         }
@@ -58,6 +61,15 @@ impl Surroundings {
     /// A special token here would not touch the end of a word or sentence.
     pub(super) fn apart(&self) -> bool {
         self.last.is_none_or(|last| !last.is_alphanumeric() && !matches!(last, '.' | '!' | '?' | '…' | '。'))
+    }
+
+    pub(super) fn mark_said(&self) -> bool {
+        self.mark_said
+    }
+
+    /// An opening mark of a call was text, or one was read as such.
+    pub(super) fn say_mark(&mut self, said: bool) {
+        self.mark_said = said;
     }
 
     pub(super) fn struck(&self) -> bool {

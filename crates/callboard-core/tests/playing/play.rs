@@ -12,6 +12,9 @@ const MOST_BYTES: usize = 1 << 20;
 /// How the bytes of a reply are cut.
 type Cut<'a> = dyn Fn(&'static [u8]) -> Vec<&'static [u8]> + 'a;
 
+/// How a stretch of text is cut into deltas.
+type TextCut<'a> = dyn Fn(&str) -> Vec<String> + 'a;
+
 /// A page that can be played.
 pub(crate) struct Play {
     request: Vec<u8>,
@@ -35,6 +38,25 @@ impl Play {
 
     /// What happens, told line by line; adjacent pieces of text are joined.
     pub(crate) fn told(&self, cut: &Cut<'_>) -> Vec<String> {
+        self.played(&|stream| read(&cut(stream)))
+    }
+
+    /// What happens when the text of every reply comes in other deltas.
+    pub(crate) fn told_in_deltas(&self, cut: &TextCut<'_>) -> Vec<String> {
+        self.played(&|stream| {
+            let (deltas, fed) = read(&[stream]);
+            (recut(deltas, cut), fed)
+        })
+    }
+
+    /// The length of the longest stretch of text in any reply, in characters.
+    pub(crate) fn longest_text(&self) -> usize {
+        let texts = self.streams.iter().flat_map(|stream| joined_texts(read(&[stream]).0));
+        let length = |delta: Delta| if let Delta::Text(text) = delta { text.chars().count() } else { 0 };
+        texts.map(length).max().unwrap_or_default()
+    }
+
+    fn played(&self, replies: &dyn Fn(&'static [u8]) -> Replied) -> Vec<String> {
         let mut told = Vec::new();
         let mut drawn = 0_u8;
         let random = Box::new(move || {
@@ -46,7 +68,7 @@ impl Play {
         let mut asks = step(&mut turn, Input::Start, &mut told);
         for stream in &self.streams {
             if asks {
-                asks = reply(&mut turn, &cut(stream), &mut told);
+                asks = reply(&mut turn, replies(stream), &mut told);
             }
         }
         told.insert(0, format!("contract {}", turn.report()));
@@ -58,8 +80,32 @@ impl Play {
     }
 }
 
+/// What the reader makes of one reply.
+type Replied = (Vec<Delta>, Result<(), ReplyFault>);
+
+/// The deltas with each stretch of text cut anew.
+fn recut(deltas: Vec<Delta>, cut: &TextCut<'_>) -> Vec<Delta> {
+    let parts = |delta| match delta {
+        Delta::Text(text) => cut(&text).into_iter().map(Delta::Text).collect(),
+        other => vec![other],
+    };
+    joined_texts(deltas).into_iter().flat_map(parts).collect()
+}
+
+/// The deltas with adjacent texts joined.
+fn joined_texts(deltas: Vec<Delta>) -> Vec<Delta> {
+    let mut joined: Vec<Delta> = Vec::new();
+    for delta in deltas {
+        match (joined.last_mut(), delta) {
+            (Some(Delta::Text(last)), Delta::Text(more)) => last.push_str(&more),
+            (_, delta) => joined.push(delta),
+        }
+    }
+    joined
+}
+
 /// What the reader makes of the pieces of one reply; the engine sees nothing else of it.
-pub(crate) fn read(pieces: &[&[u8]]) -> (Vec<Delta>, Result<(), ReplyFault>) {
+pub(crate) fn read(pieces: &[&[u8]]) -> Replied {
     let (mut reader, mut deltas) = (ReplyReader::stream(MOST_BYTES), Vec::new());
     let mut fed = Ok(());
     for piece in pieces {
@@ -70,8 +116,7 @@ pub(crate) fn read(pieces: &[&[u8]]) -> (Vec<Delta>, Result<(), ReplyFault>) {
 }
 
 /// Plays one reply; true when the engine wants another one.
-fn reply(turn: &mut Turn, pieces: &[&[u8]], told: &mut Vec<String>) -> bool {
-    let (deltas, fed) = read(pieces);
+fn reply(turn: &mut Turn, (deltas, fed): Replied, told: &mut Vec<String>) -> bool {
     for delta in deltas {
         step(turn, Input::Delta(delta), told);
     }
