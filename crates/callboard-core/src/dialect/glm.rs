@@ -37,6 +37,7 @@ pub(super) fn next(mark: &str, sight: &Sight<'_>) -> Step {
     }
     let offered = sight.tools.offer(name);
     let after = skip_whitespace(sight.body, start + length);
+    let gap = sight.body.get(start + length..after).unwrap_or_default();
     if after == sight.body.len() || sight.ended() {
         return sight.wait_or(unclosed(name, sight));
     }
@@ -47,8 +48,10 @@ pub(super) fn next(mark: &str, sight: &Sight<'_>) -> Step {
         _ if offered && sight.from(after).starts_with('{') => {
             Step::Become(Capture::JsonArguments(JsonArguments::new(name.to_owned(), after, None)))
         }
-        // A tag is missing.
-        _ if offered => Step::Become(Capture::Tagged(Tagged::named(&GLM, name.to_owned(), start + length))),
+        // A tag is missing, unless a sentence goes on.
+        _ if offered && (gap.is_empty() || gap.contains('\n')) => {
+            Step::Become(Capture::Tagged(Tagged::named(&GLM, name.to_owned(), start + length)))
+        }
         _ => Step::Text,
     }
 }

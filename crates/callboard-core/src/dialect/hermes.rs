@@ -180,7 +180,7 @@ mod tests {
             (r#"<tool_call>{"get_weather": {"city": "Paris"}}</tool_call>"#, &[PARIS]),
             (r#"<tool_call>{"city": "Paris"}</tool_call>"#, &[r#"call  {"city": "Paris"}"#]),
             (r#"<tool_call>{"get_weather", "arguments": {"city": "Paris"}}</tool_call>"#, &[PARIS]),
-            ("<tool_call>\nfunction=get_weather>x\n</tool_call>", &["call  function=get_weather>x"]),
+            ("<tool_call>\nfunction=get_weather>x\n</tool_call>", &["call get_weather function=get_weather>x"]),
             ("<tool_call>{get_weather, (city: Paris)}</tool_call>", &["call  {get_weather, (city: Paris)}"]),
         ]);
     }

@@ -27,6 +27,12 @@ impl ToolNames {
         self.0.iter().any(|offered| text.contains(offered.as_str()))
     }
 
+    /// The name that stands in a text, if no other one does.
+    pub(super) fn only_named_in(&self, text: &str) -> Option<&str> {
+        let mut named = self.0.iter().filter(|offered| text.contains(offered.as_str()));
+        named.next().filter(|_| named.next().is_none()).map(String::as_str)
+    }
+
     pub(super) fn as_slices(&self) -> Vec<&str> {
         self.0.iter().map(String::as_str).collect()
     }

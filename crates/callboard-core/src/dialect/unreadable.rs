@@ -1,7 +1,7 @@
 //! What stands between `<tool_call>` and `</tool_call>` in no form that is known.
 //!
-//! If it begins a line, is closed and names a tool on offer, a call was meant: it leaves without a name, as it was written,
-//! so that the model is asked for it again. Everything else is text.
+//! If it begins a line, is closed and names a tool on offer, a call was meant: it leaves as it was written, so that the
+//! model is asked for it again. Everything else is text.
 
 use super::piece::{End, TextCall};
 use super::sight::{Begins, Sight, Step};
@@ -54,6 +54,8 @@ impl Unreadable {
         if self.searched > LONGEST || !sight.tools.are_named_in(written) {
             return Step::Text;
         }
-        Step::call(self.searched, TextCall { name: String::new(), arguments: written.to_owned() })
+        let is_prose = written.starts_with(char::is_alphanumeric);
+        let name = sight.tools.only_named_in(written).filter(|_| is_prose).unwrap_or_default();
+        Step::call(self.searched, TextCall { name: name.to_owned(), arguments: written.to_owned() })
     }
 }
