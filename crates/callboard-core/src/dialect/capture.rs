@@ -80,11 +80,8 @@ impl Capture {
 
     /// Whether a mark opened this that has a closing one.
     pub(super) fn is_marked(&self) -> bool {
-        match self {
-            Self::Hermes(_) | Self::JsonCalls(_) | Self::Tagged(_) | Self::Mistral => true,
-            Self::Gemma(_) | Self::Wrapping(_) | Self::Unreadable(_) => true,
-            _ => false,
-        }
+        let outer = matches!(self, Self::Hermes(_) | Self::Mistral | Self::Gemma(_) | Self::Wrapping(_));
+        outer || matches!(self, Self::JsonCalls(_) | Self::Tagged(_) | Self::Unreadable(_))
     }
 
     /// How much of a text that was refused has been looked through for calls without a mark.
