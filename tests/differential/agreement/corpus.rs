@@ -120,6 +120,15 @@ fn arranged(form: &Form) -> Vec<Case> {
         case(form, "an unknown tool", one.replace("get_weather", "get_whether"), ""),
     ];
     cases.extend(prose(form, &one));
+    for token in ["</s>", "<|im_end|>", "<|eot_id|>\n", "<end_of_turn>\n", "<｜end▁of▁sentence｜>", " <eos>", "[e~["]
+    {
+        let left = |what: &str, text: String, words: &str| Case {
+            oracle: Oracle::None,
+            ..case(form, &format!("{what} and {}", token.trim()), text, words)
+        };
+        cases.push(left("a call", format!("{one}{token}"), ""));
+        cases.push(left("words", format!("That is all.{token}"), "That is all."));
+    }
     if let Some(think) = form.think {
         let thought = think("Paris it is.");
         cases.push(case(form, "a thought before", format!("{thought}{one}"), ""));
@@ -147,10 +156,13 @@ fn damaged(form: &Form) -> Vec<Case> {
     let city = |text: &str| weather(vec![("city", json!(text)), ("days", json!(3))]);
     let text = format!("Let me see.\n{}", (form.write)(&[city("Paris"), city("Rome")]));
     let mut cases = Vec::new();
-    for mark in form.marks {
+    let marks = form.marks.iter().map(|mark| (mark, form.oracle));
+    for (mark, oracle) in marks.chain(form.inner.iter().map(|part| (part, Oracle::None))) {
         let last = text.rfind(mark).expect("the mark is part of the form");
         let (before, after) = (&text[..last], &text[last + mark.len()..]);
-        let mut add = |what: String, text: String| cases.push(case(form, &what, text, "Let me see."));
+        let mut add = |what: String, text: String| {
+            cases.push(Case { oracle, ..case(form, &what, text, "Let me see.") });
+        };
         add(format!("the first {mark} is missing"), text.replacen(mark, "", 1));
         add(format!("the last {mark} is missing"), format!("{before}{after}"));
         add(format!("no {mark}"), text.replace(mark, ""));

@@ -25,6 +25,8 @@ pub(crate) struct Form {
     pub(crate) write: fn(&[Call]) -> String,
     pub(crate) think: Option<fn(&str) -> String>,
     pub(crate) marks: &'static [&'static str],
+    /// Further parts of the form. What damage to them means is not compared: that it does not leak is.
+    pub(crate) inner: &'static [&'static str],
 }
 
 /// The families. The other side knows the first six; its parser of gpt-oss wants a vocabulary from the network.
@@ -35,6 +37,7 @@ pub(crate) const FORMS: [Form; 16] = [
         write: qwen_coder,
         think: Some(tags),
         marks: &["<tool_call>", "</tool_call>", "</function>", "</parameter>", "<parameter=city>"],
+        inner: &["<function=get_weather>", "<function=", "<parameter=days>", "<parameter="],
     },
     Form {
         name: "glm",
@@ -42,6 +45,7 @@ pub(crate) const FORMS: [Form; 16] = [
         write: glm,
         think: Some(tags),
         marks: &["<tool_call>", "</tool_call>", "</arg_value>", "<arg_value>", "</arg_key>"],
+        inner: &["<arg_key>", "get_weather"],
     },
     Form {
         name: "kimi",
@@ -56,6 +60,7 @@ pub(crate) const FORMS: [Form; 16] = [
             "functions.",
             ":0",
         ],
+        inner: &["<|tool_call_begin|>", "{", "}", "get_weather"],
     },
     Form {
         name: "gemma",
@@ -63,6 +68,7 @@ pub(crate) const FORMS: [Form; 16] = [
         write: gemma,
         think: None,
         marks: &["<tool_call|>", "<|tool_call>", "}", "<|\"|>"],
+        inner: &["call:", "{", "get_weather"],
     },
     Form {
         name: "dsml",
@@ -76,6 +82,11 @@ pub(crate) const FORMS: [Form; 16] = [
             "</｜DSML｜parameter>",
             " string=\"true\"",
         ],
+        inner: &[
+            "<｜DSML｜invoke name=\"get_weather\">",
+            "<｜DSML｜parameter name=\"city\" string=\"true\">",
+            "\"get_weather\"",
+        ],
     },
     Form {
         name: "minimax",
@@ -83,6 +94,7 @@ pub(crate) const FORMS: [Form; 16] = [
         write: minimax,
         think: None,
         marks: &["<minimax:tool_call>", "</minimax:tool_call>", "</invoke>", "</parameter>"],
+        inner: &["<invoke name=\"get_weather\">", "<parameter name=\"city\">", "\"get_weather\""],
     },
     Form {
         name: "hermes",
@@ -90,6 +102,7 @@ pub(crate) const FORMS: [Form; 16] = [
         write: hermes,
         think: Some(tags),
         marks: &["<tool_call>", "</tool_call>", "\"name\": ", "}"],
+        inner: &["{", "\"arguments\": ", "\"", "get_weather"],
     },
     Form {
         name: "llama",
@@ -97,6 +110,7 @@ pub(crate) const FORMS: [Form; 16] = [
         write: llama,
         think: None,
         marks: &["<|python_tag|>", "<|eom_id|>", "}"],
+        inner: &["{", "\"parameters\": ", "\"", "; "],
     },
     Form {
         name: "mistral",
@@ -104,6 +118,7 @@ pub(crate) const FORMS: [Form; 16] = [
         write: mistral,
         think: Some(brackets),
         marks: &["[TOOL_CALLS]", "}]", "}"],
+        inner: &["[{", "{", "\"arguments\": ", "\""],
     },
     Form {
         name: "mistral_arguments",
@@ -111,6 +126,7 @@ pub(crate) const FORMS: [Form; 16] = [
         write: mistral_arguments,
         think: Some(brackets),
         marks: &["[TOOL_CALLS]", "[ARGS]", "}"],
+        inner: &["{", "\"", "get_weather"],
     },
     Form {
         name: "deepseek",
@@ -125,6 +141,7 @@ pub(crate) const FORMS: [Form; 16] = [
             "```json\n",
             "\n```",
         ],
+        inner: &["<｜tool▁call▁begin｜>", "function", "get_weather", "{", "}"],
     },
     Form {
         name: "deepseek_v31",
@@ -132,6 +149,7 @@ pub(crate) const FORMS: [Form; 16] = [
         write: deepseek_v31,
         think: Some(tags),
         marks: &["<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>", "<｜tool▁call▁end｜>", "<｜tool▁sep｜>"],
+        inner: &["<｜tool▁call▁begin｜>", "get_weather", "{", "}"],
     },
     Form {
         name: "harmony",
@@ -139,14 +157,23 @@ pub(crate) const FORMS: [Form; 16] = [
         write: harmony,
         think: Some(analysis),
         marks: &["<|start|>assistant", "<|call|>", " <|constrain|>json", "functions.", "<|message|>"],
+        inner: &["<|channel|>", "commentary", " to=functions.get_weather", "{", "}"],
     },
-    Form { name: "granite", oracle: Oracle::None, write: granite, think: None, marks: &["<|tool_call|>", "]", "}"] },
+    Form {
+        name: "granite",
+        oracle: Oracle::None,
+        write: granite,
+        think: None,
+        marks: &["<|tool_call|>", "]", "}"],
+        inner: &["[", "{", "\"arguments\": ", "\""],
+    },
     Form {
         name: "pythonic",
         oracle: Oracle::None,
         write: pythonic,
         think: None,
         marks: &["<|tool_call_start|>", "<|tool_call_end|>", "[", "]", ")"],
+        inner: &["(", "\"", "get_weather", "=", ", "],
     },
     Form {
         name: "function_gemma",
@@ -154,6 +181,7 @@ pub(crate) const FORMS: [Form; 16] = [
         write: function_gemma,
         think: None,
         marks: &["<start_function_call>", "<end_function_call>", "}", "<escape>"],
+        inner: &["call:", "{", "get_weather"],
     },
 ];
 

@@ -8,7 +8,7 @@ use super::pythonic::Pythonic;
 use super::sight::{Sight, Step};
 use super::tagged::Tagged;
 use super::unreadable::Unreadable;
-use super::{control, fence, gemma, harmony, hermes, marks, mistral, special, think, unmarked};
+use super::{control, fence, gemma, harmony, hermes, marks, mistral, opener, special, think, unmarked};
 
 /// A family, with what it remembers of the text it has seen.
 #[derive(Debug)]
@@ -32,6 +32,8 @@ pub(super) enum Capture {
     FencedMarkup(FencedMarkup),
     Closing(&'static str),
     Wrapping(&'static str),
+    /// A tag of a parameter outside of any call.
+    Orphan(&'static str),
     Unmarked,
     Unreadable(Unreadable),
 }
@@ -59,6 +61,7 @@ impl Capture {
             Self::FencedMarkup(markup) => markup.next(sight),
             Self::Closing(mark) => marks::close(mark, sight),
             Self::Wrapping(mark) => marks::wrap(mark, sight),
+            Self::Orphan(mark) => opener::adopt(mark, sight),
             Self::Unmarked => unmarked::next(sight),
             Self::Unreadable(unreadable) => unreadable.next(sight),
         }
@@ -74,7 +77,7 @@ impl Capture {
             Self::Control => control::opens_call(body),
             Self::MistralChain => body.contains('['),
             Self::Think(_) | Self::ThinkEnd(_) | Self::Special(_) | Self::Fence => false,
-            Self::Closing(_) | Self::Wrapping(_) => false,
+            Self::Closing(_) | Self::Wrapping(_) | Self::Orphan(_) => false,
         }
     }
 

@@ -8,6 +8,7 @@ use super::outlet::Channel;
 use super::piece::End;
 use super::pythonic::{Pythonic, Tools};
 use super::sight::{Begins, Sight, Step, skip_whitespace};
+use super::unreadable::{Frame, Unreadable};
 use super::{gemma, hermes, special};
 
 const LONGEST_NAME: usize = 64;
@@ -60,6 +61,12 @@ fn open_json(sight: &Sight<'_>, length: usize, tools: Tools) -> Step {
         Begins::Yes => return Step::Become(Capture::Pythonic(Pythonic::marked(inside, length, tools))),
         Begins::Perhaps => return Step::Wait,
         Begins::No => {}
+    }
+    let list = sight.from(inside).trim_start_matches(['[', ' ', '\n']);
+    let unreadable =
+        list.starts_with(['"', '\'']) || tools == Tools::Any && !list.is_empty() && !list.starts_with(['{', '<']);
+    if unreadable {
+        return Step::Become(Capture::Unreadable(Unreadable::new(Frame::Tokens, length)));
     }
     let mark = sight.body.get(..length).unwrap_or_default();
     match hermes::next(mark, sight) {

@@ -6,8 +6,8 @@
 use super::piece::TextCall;
 use super::tool_names::{ToolNames, bare_name, is_name};
 
-const SEPARATOR: &str = "<｜tool▁sep｜>";
-const TYPE: &str = "function";
+pub(super) const SEPARATOR: &str = "<｜tool▁sep｜>";
+pub(super) const TYPE: &str = "function";
 
 /// Tokens that end a call.
 pub(super) const ENDS: [&str; 4] =

@@ -5,9 +5,10 @@
 
 use super::json_scan::{Extent, ObjectScan};
 use super::objects::deliverable;
-use super::piece::{End, TextCall};
+use super::piece::TextCall;
 use super::sight::{Begins, Sight, Step, begins_any};
-use super::tool_names::{ToolNames, is_name_character};
+use super::tool_names::{NAMESPACE, ToolNames, is_name_character};
+use super::unreadable::meant;
 use super::{deepseek, gemma, harmony, kimi, special};
 
 const LONGEST_HEAD: usize = 256;
@@ -82,9 +83,11 @@ impl Delimited {
 
     /// The end token itself is left: it is dropped like any other, or opens the next call.
     fn take(&self, sight: &Sight<'_>, end: usize) -> Step {
-        match self.form.read(sight.body.get(self.start..end).unwrap_or_default(), sight.tools) {
+        let payload = sight.body.get(self.start..end).unwrap_or_default();
+        match self.form.read(payload, sight.tools) {
             Some(call) => deliver(end, call),
-            None => Step::Markup(self.start),
+            None if payload.trim_ascii().is_empty() => Step::Markup(end),
+            None => Step::call(end, meant(None, payload.trim_ascii(), sight)),
         }
     }
 
@@ -92,9 +95,17 @@ impl Delimited {
         let payload = without_half(sight.from(self.start), self.form.ends());
         match self.form.read(payload, sight.tools) {
             Some(call) if deliverable(closed(&call.arguments), sight.end) => deliver(sight.body.len(), call),
-            None if sight.end == Some(End::Complete) => self.refuse(sight),
+            None if sight.complete() && self.is_begun(payload) => {
+                Step::call(sight.body.len(), meant(None, payload.trim_ascii(), sight))
+            }
+            None if sight.complete() => self.refuse(sight),
             _ => Step::Wait,
         }
+    }
+
+    /// Whether the answer ends within a call, and not with a word behind a token.
+    fn is_begun(&self, payload: &str) -> bool {
+        self.likely || payload.trim_ascii() == NAMESPACE
     }
 
     fn refuse(&self, sight: &Sight<'_>) -> Step {

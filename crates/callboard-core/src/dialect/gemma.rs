@@ -8,7 +8,7 @@ use super::delimited::{Delimited, Form};
 use super::opener;
 use super::piece::TextCall;
 use super::sight::{Begins, Sight, Step, skip_whitespace};
-use super::tool_names::{bare_name, is_name};
+use super::tool_names::{bare_name, is_name, is_name_character};
 
 pub(super) const PREFIX: &str = "call:";
 const QUOTES: [&str; 2] = ["<|\"|>", "<escape>"];
@@ -23,19 +23,33 @@ pub(super) fn next(mark: &str, sight: &Sight<'_>) -> Step {
     if PREFIX.starts_with(rest) {
         return Step::Wait;
     }
-    if rest.starts_with(PREFIX) {
+    if rest.starts_with(PREFIX) || begins_bare(rest, sight) {
         return Step::Become(Capture::Delimited(Delimited::new(Form::Gemma, start)));
     }
     match opener::markup_begins(rest, sight.ended()) {
+        _ if may_grow(rest, sight) => Step::Wait,
         Begins::Yes => Step::Markup(start),
         Begins::Perhaps => Step::Wait,
         Begins::No => Step::Text,
     }
 }
 
+/// Whether the text is a part of a name on offer.
+fn may_grow(text: &str, sight: &Sight<'_>) -> bool {
+    !sight.complete() && sight.tools.may_offer(text)
+}
+
+/// Whether a name on offer stands here without what should stand before it.
+fn begins_bare(text: &str, sight: &Sight<'_>) -> bool {
+    let length = text.find(|sign| !is_name_character(sign)).unwrap_or(text.len());
+    sight.tools.offer(text.get(..length).unwrap_or_default())
+        && text.get(length..).is_some_and(|rest| rest.starts_with('{'))
+}
+
 /// Reads `call:name{…}`.
 pub(super) fn read(payload: &str) -> Option<TextCall> {
-    let call = payload.trim_ascii().strip_prefix(PREFIX)?;
+    let payload = payload.trim_ascii();
+    let call = payload.strip_prefix(PREFIX).unwrap_or(payload);
     let name = call.get(..call.find('{').unwrap_or(call.len()))?;
     let arguments = to_json(call.get(name.len()..)?);
     let name = bare_name(name);

@@ -7,6 +7,7 @@
 
 use super::capture::Capture;
 use super::delimited::{Delimited, Form};
+use super::objects::JsonCalls;
 use super::outlet::Channel;
 use super::piece::TextCall;
 use super::sight::{Begins, Sight, Step, skip_whitespace};
@@ -50,8 +51,22 @@ pub(super) fn next(sight: &Sight<'_>) -> Step {
     };
     match recipient(header) {
         Some(name) => Step::Become(Capture::Delimited(Delimited::new(Form::Harmony { name: name.to_owned() }, start))),
+        // Arguments for nobody: a call that names its tool inside, or has to be asked for again.
+        None if header.contains(TOKENS[2])
+            && !header.contains("final")
+            && sight.from(start).trim_ascii().is_empty() =>
+        {
+            sight.wait_or(Step::Turn(start, Channel::Text))
+        }
+        None if header.contains(TOKENS[2]) && !header.contains("final") && opens_object(sight, start) => {
+            Step::Become(Capture::JsonCalls(JsonCalls::new(start)))
+        }
         None => Step::Turn(start, channel(header)),
     }
+}
+
+fn opens_object(sight: &Sight<'_>, at: usize) -> bool {
+    sight.from(at).trim_ascii_start().starts_with('{')
 }
 
 fn channel(header: &str) -> Channel {

@@ -11,13 +11,13 @@ use super::opener;
 use super::qwen_coder::QWEN_CODER;
 use super::sight::{Begins, Sight, Step, skip_whitespace};
 use super::tagged::Tagged;
-use super::unreadable::Unreadable;
+use super::unreadable::{Frame, Unreadable};
 
 /// Reads what stands behind `mark`; if no family can, a closing mark may still say that it was a call.
 pub(super) fn open(mark: &str, sight: &Sight<'_>) -> Step {
     match next(mark, sight) {
         Step::Text if Unreadable::may_begin(mark, sight) => {
-            Step::Become(Capture::Unreadable(Unreadable::new(mark.len())))
+            Step::Become(Capture::Unreadable(Unreadable::new(Frame::Tags, mark.len())))
         }
         step => step,
     }

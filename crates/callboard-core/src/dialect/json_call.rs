@@ -6,7 +6,7 @@
 use super::json_scan::{Extent, ObjectScan, quoted_length};
 use super::piece::TextCall;
 use super::sight::skip_whitespace;
-use super::tool_names::{ToolNames, bare_name};
+use super::tool_names::{ToolNames, bare_name, is_name};
 
 /// Keys that models use for the tool's name. `function` may also hold name and arguments together.
 pub(super) const NAME_KEYS: [&str; 5] = ["name", "function", "tool", "tool_name", "function_name"];
@@ -71,13 +71,19 @@ fn read_members(members: &[(String, &str)]) -> ReadCall {
             let inner: Vec<_> = self::members(value).into_iter().filter(|(key, _)| key != "function").collect();
             return read_members(&inner);
         }
-        if call.name.is_none() && NAME_KEYS.contains(&key.as_str()) && value.starts_with(['"', '\'']) {
+        if call.name.is_none() && NAME_KEYS.contains(&key.as_str()) && is_name_value(value) {
             call.name = Some(bare_name(&unquoted(value)).to_owned());
         } else if call.arguments.is_none() && ARGUMENT_KEYS.contains(&key.as_str()) {
             call.arguments = read_arguments(value);
         }
     }
     call
+}
+
+/// Whether a value is text, with or without its quotes.
+fn is_name_value(value: &str) -> bool {
+    let is_word = is_name(value) && value.starts_with(char::is_alphabetic);
+    value.starts_with(['"', '\'']) || is_word && !matches!(value, "null" | "true" | "false" | "None")
 }
 
 /// Arguments given as an object, or as a string that holds one.

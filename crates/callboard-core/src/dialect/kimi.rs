@@ -6,7 +6,7 @@
 use super::piece::TextCall;
 use super::tool_names::{ToolNames, bare_name, is_name};
 
-const ARGUMENTS: &str = "<|tool_call_argument_begin|>";
+pub(super) const ARGUMENTS: &str = "<|tool_call_argument_begin|>";
 
 /// Tokens that end a call.
 pub(super) const ENDS: [&str; 4] =

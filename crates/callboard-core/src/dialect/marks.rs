@@ -4,10 +4,8 @@
 //! In the middle of a sentence they are something the model talks about.
 
 use super::capture::Capture;
-use super::invoke::{DSML, INVOKE};
 use super::pythonic::{Pythonic, Tools};
 use super::sight::{Begins, Sight, Step, skip_whitespace};
-use super::tagged::Tagged;
 
 /// Marks that close a call. The first ones have no other use, and are dropped also where no call was read.
 pub(super) const CLOSING: [&str; 14] = [
@@ -60,22 +58,9 @@ pub(super) fn wrap(mark: &str, sight: &Sight<'_>) -> Step {
     }
     match sight.from(inside).chars().next() {
         None => Step::Wait,
-        Some('<') => wrap_tag(sight, inside),
-        Some('{' | '[' | '`') => Step::Markup(inside),
+        Some('<' | '{' | '[' | '`') => Step::Markup(inside),
         Some(_) => Step::Text,
     }
-}
-
-/// A parameter right behind the mark belongs to a call whose name is missing; the model is asked for it.
-fn wrap_tag(sight: &Sight<'_>, inside: usize) -> Step {
-    for spelling in [&INVOKE, &DSML] {
-        match sight.begins(inside, spelling.parameter) {
-            Begins::Yes => return Step::Become(Capture::Tagged(Tagged::named(spelling, String::new(), inside))),
-            Begins::Perhaps => return Step::Wait,
-            Begins::No => {}
-        }
-    }
-    Step::Markup(inside)
 }
 
 /// Whether the sentence around `mark` goes on behind it.

@@ -6,6 +6,7 @@ use super::objects::JsonArguments;
 use super::piece::TextCall;
 use super::sight::{Begins, Sight, Step, begins_any, skip_whitespace};
 use super::tool_names::{bare_name, is_name_character};
+use super::unreadable::{Frame, Unreadable};
 
 const MARK: &str = "[TOOL_CALLS]";
 const ARGUMENTS: &str = "[ARGS]";
@@ -19,6 +20,15 @@ pub(super) fn next(sight: &Sight<'_>) -> Step {
         Begins::Perhaps => return Step::Wait,
         Begins::No if MARK.starts_with(sight.from(inside)) => return Step::Wait,
         Begins::No => {}
+    }
+    match goes_on(sight.from(inside), sight.ended()) {
+        Begins::Yes => return named(sight, inside, Step::Text),
+        Begins::Perhaps => return Step::Wait,
+        Begins::No => {}
+    }
+    // A brace is missing before the first key.
+    if sight.from(inside).trim_start_matches(['[', ' ', '\n']).starts_with(['"', '\'']) {
+        return Step::Become(Capture::Unreadable(Unreadable::new(Frame::Brackets, MARK.len())));
     }
     match sight.from(inside).chars().next() {
         Some('{' | '[' | '`' | '<') => hermes::next(MARK, sight),
@@ -64,7 +74,7 @@ pub(super) fn breaks_off_in_mark(text: &str) -> bool {
 pub(super) fn named(sight: &Sight<'_>, start: usize, otherwise: Step) -> Step {
     let length = name_length(sight.from(start));
     let name = bare_name(sight.body.get(start..start + length).unwrap_or_default()).to_owned();
-    if name.is_empty() || length > LONGEST_NAME {
+    if length == 0 && goes_on(sight.from(start), sight.ended()) == Begins::No || length > LONGEST_NAME {
         return otherwise;
     }
     let mut at = skip_whitespace(sight.body, start + length);
@@ -76,6 +86,7 @@ pub(super) fn named(sight: &Sight<'_>, start: usize, otherwise: Step) -> Step {
         Begins::Perhaps => return Step::Wait,
         Begins::No => {}
     }
+    let separated = sight.from(at).starts_with(ARGUMENTS);
     while sight.from(at).starts_with(ARGUMENTS) {
         at = skip_whitespace(sight.body, at + ARGUMENTS.len());
     }
@@ -85,7 +96,12 @@ pub(super) fn named(sight: &Sight<'_>, start: usize, otherwise: Step) -> Step {
     match sight.from(at).chars().next() {
         None if sight.complete() && sight.tools.offer(&name) => Step::call(at, without_arguments(name)),
         None => Step::Wait,
-        Some('{') => Step::Become(Capture::JsonArguments(JsonArguments::new(name, at, Some(|| Capture::MistralChain)))),
+        Some('{') if separated || !name.is_empty() => {
+            Step::Become(Capture::JsonArguments(JsonArguments::new(name, at, Some(|| Capture::MistralChain))))
+        }
+        Some(_) if separated && sight.tools.offer(&name) => {
+            Step::Become(Capture::Unreadable(Unreadable::named(name, Frame::Brackets, at)))
+        }
         Some(_) => otherwise,
     }
 }

@@ -56,7 +56,7 @@ impl JsonCalls {
         let mut calls: Vec<TextCall> =
             read_calls(object, sight.tools).into_iter().filter_map(|call| call.into_call()).collect();
         if calls.is_empty() {
-            if self.further || !is_json(object) && !is_meant(object, sight) {
+            if (self.further || !is_json(object)) && !is_meant(object, sight) {
                 return if object.len() > LONGEST_PROSE { Step::Markup(end) } else { Step::Text };
             }
             calls.push(TextCall { name: String::new(), arguments: object.to_owned() });

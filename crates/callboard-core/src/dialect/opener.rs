@@ -1,10 +1,11 @@
 //! The table of marks that begin markup, and the family that reads on behind each.
 
 use super::capture::Capture;
+use super::glm::GLM;
 use super::invoke::{DSML, INVOKE};
 use super::marks::{CLOSING, WRAPPING};
 use super::qwen_coder::QWEN_CODER;
-use super::sight::{Begins, begins};
+use super::sight::{Begins, Sight, Step, begins};
 use super::special::SPECIAL;
 use super::tagged::Tagged;
 
@@ -18,6 +19,7 @@ const CONTROL: [&str; 2] = ["<|", "<｜"];
 const JSON_CALLS: [&str; 1] = ["<tool_call>"];
 const MISTRAL: [&str; 1] = ["[TOOL_CALLS]"];
 const GEMMA: [&str; 1] = ["<start_function_call>"];
+const ORPHANS: [&str; 4] = [QWEN_CODER.parameter, INVOKE.parameter, DSML.parameter, GLM.parameter];
 const TAGGED: [&str; 3] = [QWEN_CODER.function, INVOKE.function, DSML.function];
 
 type Begin = fn(&'static str) -> Capture;
@@ -26,13 +28,14 @@ type Begin = fn(&'static str) -> Capture;
 const ALWAYS: [(&[&str], Begin); 3] =
     [(&REASONING, Capture::Think), (&REASONING_END, Capture::ThinkEnd), (&SPECIAL, Capture::Special)];
 
-const WITH_TOOLS: [(&[&str], Begin); 6] = [
+const WITH_TOOLS: [(&[&str], Begin); 7] = [
     (&JSON_CALLS, Capture::Hermes),
     (&TAGGED, begin_tagged),
     (&MISTRAL, begin_mistral),
     (&GEMMA, Capture::Gemma),
     (&CLOSING, Capture::Closing),
     (&WRAPPING, Capture::Wrapping),
+    (&ORPHANS, Capture::Orphan),
 ];
 
 /// Control tokens begin like some marks above, so they come last.
@@ -41,6 +44,15 @@ const LAST: [(&[&str], Begin); 1] = [(&CONTROL, begin_control)];
 fn begin_tagged(mark: &'static str) -> Capture {
     let spelling = [&QWEN_CODER, &INVOKE, &DSML].into_iter().find(|spelling| spelling.function == mark);
     Capture::Tagged(Tagged::new(spelling.unwrap_or(&QWEN_CODER), 0))
+}
+
+/// A parameter behind markup belongs to a call whose name is missing; the model is asked for it.
+pub(super) fn adopt(mark: &str, sight: &Sight<'_>) -> Step {
+    let spelling = [&QWEN_CODER, &INVOKE, &DSML, &GLM].into_iter().find(|spelling| spelling.parameter == mark);
+    match spelling.filter(|_| sight.surroundings.after_markup()) {
+        Some(spelling) => Step::Become(Capture::Tagged(Tagged::named(spelling, String::new(), 0))),
+        None => Step::Text,
+    }
 }
 
 fn begin_mistral(_: &'static str) -> Capture {

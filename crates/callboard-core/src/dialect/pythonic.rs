@@ -12,6 +12,7 @@ use super::plain::{Closing, end_of_calls};
 use super::sight::{Begins, Sight, Step, skip_whitespace, trimmed_length};
 use super::special;
 use super::tool_names::{ToolNames, bare_name, is_name_character};
+use super::unreadable::{Frame, Unreadable};
 
 /// Which names behind a mark are those of tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +24,7 @@ pub(super) enum Tools {
 
 /// What stands around the calls.
 #[derive(Debug, Clone, Copy)]
-enum Frame {
+enum Place {
     Plain(Closing),
     Marked {
         /// Of the mark; 0 behind the first call.
@@ -36,7 +37,7 @@ enum Frame {
 #[derive(Debug)]
 pub(super) struct Pythonic {
     at: usize,
-    frame: Frame,
+    place: Place,
     scan: Option<ObjectScan>,
     /// How far the list, or the call, reaches.
     extent: Extent,
@@ -53,16 +54,16 @@ enum Reach {
 impl Pythonic {
     /// A list, or a bare call, begins at `at`.
     pub(super) fn plain(at: usize, closing: Closing) -> Self {
-        Self::new(at, Frame::Plain(closing))
+        Self::new(at, Place::Plain(closing))
     }
 
     /// Calls begin at `at`, behind a mark of this length.
     pub(super) fn marked(at: usize, length: usize, tools: Tools) -> Self {
-        Self::new(at, Frame::Marked { length, tools })
+        Self::new(at, Place::Marked { length, tools })
     }
 
-    fn new(at: usize, frame: Frame) -> Self {
-        Self { at, frame, scan: None, extent: Extent::Open }
+    fn new(at: usize, place: Place) -> Self {
+        Self { at, place, scan: None, extent: Extent::Open }
     }
 
     /// Whether a call, or a list of them, begins at `at`, behind a mark of this length.
@@ -84,9 +85,9 @@ impl Pythonic {
     }
 
     pub(super) fn next(&mut self, sight: &Sight<'_>) -> Step {
-        match self.frame {
-            Frame::Plain(closing) => self.next_list(sight, closing),
-            Frame::Marked { length, tools } => self.next_call(sight, length, tools),
+        match self.place {
+            Place::Plain(closing) => self.next_list(sight, closing),
+            Place::Marked { length, tools } => self.next_call(sight, length, tools),
         }
     }
 
@@ -114,7 +115,7 @@ impl Pythonic {
             Reach::Known(Extent::Closed(end)) => (end, true),
             Reach::Known(Extent::BrokenOff(end)) => (end, false),
             Reach::Known(Extent::Open) if sight.complete() => (sight.body.len(), false),
-            Reach::Undecided if sight.complete() => return self.end_marked(sight, length),
+            Reach::Undecided if sight.complete() => return self.end_undecided(sight, length),
             Reach::Known(Extent::Open) | Reach::Undecided => return Step::Wait,
             Reach::None => return self.end_marked(sight, length),
         };
@@ -123,12 +124,25 @@ impl Pythonic {
         Step::Calls { length: end, calls: vec![call], then }
     }
 
+    /// The answer ends with a name.
+    fn end_undecided(&self, sight: &Sight<'_>, length: usize) -> Step {
+        let name = tool(sight.from(skip_between(sight.body, self.at, length == 0)).trim_ascii());
+        if sight.tools.offer(name) {
+            return Step::call(sight.body.len(), TextCall { name: name.to_owned(), arguments: "{}".to_owned() });
+        }
+        self.end_marked(sight, length)
+    }
+
     /// What stands here is no call: brackets behind the last one belong to it.
     fn end_marked(&self, sight: &Sight<'_>, length: usize) -> Step {
         if length > 0 {
             return special::drop(sight, "", length);
         }
-        Step::Markup(trimmed_length(sight.body, skip_between(sight.body, self.at, true)))
+        let at = skip_between(sight.body, self.at, true);
+        if sight.tools.begin(sight.from(at)) {
+            return Step::Become(Capture::Unreadable(Unreadable::new(Frame::Tokens, at)));
+        }
+        Step::Markup(trimmed_length(sight.body, at))
     }
 
     fn reach(&mut self, sight: &Sight<'_>, further: bool) -> Reach {
@@ -138,7 +152,7 @@ impl Pythonic {
                 Some(false) => return Reach::None,
                 None => return Reach::Undecided,
             }
-            if let Frame::Marked { .. } = self.frame {
+            if let Place::Marked { .. } = self.place {
                 self.at = skip_between(sight.body, self.at, further);
             }
             self.scan = Some(ObjectScan::new(self.at));
@@ -152,16 +166,16 @@ impl Pythonic {
     /// Whether a tool's name and its parenthesis stand here; `None` while it cannot be told.
     fn begins_call(&self, sight: &Sight<'_>, further: bool) -> Option<bool> {
         let rest = sight.from(self.at);
-        let (inside, any) = match self.frame {
-            Frame::Plain(_) => (rest.strip_prefix('[').unwrap_or(rest).trim_ascii_start(), false),
-            Frame::Marked { tools, .. } => {
+        let (inside, any) = match self.place {
+            Place::Plain(_) => (rest.strip_prefix('[').unwrap_or(rest).trim_ascii_start(), false),
+            Place::Marked { tools, .. } => {
                 (sight.from(skip_between(sight.body, self.at, further)), tools == Tools::Any)
             }
         };
         let name = name(inside);
         match inside.get(name.len()..).and_then(|after| after.chars().next()) {
-            None if any || sight.tools.may_offer(name) || sight.tools.offer(tool(name)) => None,
-            Some('(') => Some(!name.is_empty() && (any || sight.tools.offer(tool(name)))),
+            None if any || sight.tools.may_offer_decorated(name) => None,
+            Some('(') => Some(any || !name.is_empty() && sight.tools.offer(tool(name))),
             _ => Some(false),
         }
     }

@@ -65,24 +65,24 @@ impl TextReader {
         }
         self.held.push_str(text);
         self.run(out);
+        self.held.drain(..self.start);
+        self.start = 0;
     }
 
     /// Takes note that no more text will come.
     pub fn finish(&mut self, end: End, out: &mut Vec<Piece>) {
         self.run(out);
-        while !self.held.is_empty() {
+        while self.start < self.held.len() {
             self.step(Some(end), out);
             self.run(out);
         }
-        self.capture = None;
+        (self.held, self.start, self.capture) = (String::new(), 0, None);
         self.outlet.finish(out);
     }
 
     /// Goes as far as the text allows.
     fn run(&mut self, out: &mut Vec<Piece>) {
         while self.start < self.held.len() && self.step(None, out) {}
-        self.held.drain(..self.start);
-        self.start = 0;
     }
 
     /// One step; false when it takes more text to go on.

@@ -86,6 +86,14 @@ impl Tagged {
 
     fn read_head(&mut self, sight: &Sight<'_>) -> Option<Step> {
         let start = self.at + self.spelling.function.len();
+        match sight.begins(start, self.spelling.function) {
+            Begins::Yes if self.at == self.head_end => {
+                self.at = start;
+                return None;
+            }
+            Begins::Perhaps if self.at == self.head_end => return Some(Step::Wait),
+            _ => {}
+        }
         match read_key(sight, start, ">", "") {
             Key::Wait if sight.complete() => Some(self.end_in_head(sight, start)),
             Key::Wait => Some(Step::Wait),
@@ -98,24 +106,30 @@ impl Tagged {
         }
     }
 
-    /// The sign that ends the function's tag may be missing, if the name is on offer and a line or tag ends it.
+    /// The sign that ends the function's tag may be missing, if the name is on offer and a line or tag ends it; so may
+    /// the name, if markup stands before the call.
     fn read_unclosed_head(&mut self, sight: &Sight<'_>, start: usize) -> Option<Step> {
         let rest = sight.from(start);
-        let written = rest.get(..rest.find(['<', '\n']).unwrap_or(rest.len())).unwrap_or_default();
+        let written = rest.get(..rest.find(['<', '>', '\n']).unwrap_or(rest.len())).unwrap_or_default();
         let name = bare_name(written.trim_matches(['"', '\'', ' ']));
-        if !sight.tools.offer(name) {
+        if !sight.tools.offer(name) && !(name.is_empty() && self.is_opened(sight)) {
             return Some(Step::Text);
         }
-        let end = start + written.len();
+        let end = start + written.len() + usize::from(sight.from(start + written.len()).starts_with('>'));
         self.name = name.to_owned();
         (self.at, self.head_end, self.place) = (end, end, Place::Between);
         None
     }
 
+    fn is_opened(&self, sight: &Sight<'_>) -> bool {
+        self.opened || sight.surroundings.after_markup()
+    }
+
     /// The answer ends within the name.
     fn end_in_head(&mut self, sight: &Sight<'_>, start: usize) -> Step {
         let name = sight.from(start).trim_matches(['"', '\'', ' ', '\n']);
-        if !is_name(name) || !self.opened && !sight.surroundings.line_start() {
+        let begun = is_name(name) && sight.surroundings.line_start() || name.is_empty() && self.is_opened(sight);
+        if !begun {
             return Step::Text;
         }
         self.name = bare_name(name).to_owned();
@@ -157,7 +171,7 @@ impl Tagged {
             Some(sign) => sign != '<' && !gap.is_empty() && !gap.contains('\n'),
             None => false,
         };
-        self.values.is_empty() && (on_line || !self.opened && !sight.tools.offer(&self.name))
+        self.values.is_empty() && (on_line || !self.is_opened(sight) && !sight.tools.offer(&self.name))
     }
 
     /// Text between parameters: a value whose opening tag is missing if a tag of the call follows, else the words behind
@@ -191,7 +205,7 @@ impl Tagged {
     /// The call ends before the text at `start`, which is no part of it; a call without any parameter is none, unless
     /// its outer mark says so.
     fn end_before(&mut self, sight: &Sight<'_>, start: usize) -> Step {
-        match (self.values.is_empty(), self.opened) {
+        match (self.values.is_empty(), self.is_opened(sight)) {
             (false, _) => self.finish(trimmed_length(sight.body, start)),
             (true, true) => self.finish(trimmed_length(sight.body, self.at)),
             (true, false) => Step::Text,

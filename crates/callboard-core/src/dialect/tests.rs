@@ -6,7 +6,7 @@ use super::check::{TOOLS, read, split_everywhere, unchanged};
 use super::{End, Piece, TextReader};
 
 /// Parts of all forms, to be thrown together at random.
-const PARTS: [&str; 76] = [
+const PARTS: [&str; 83] = [
     "<tool_call>",
     "</tool_call>",
     "{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}",
@@ -83,6 +83,13 @@ const PARTS: [&str; 76] = [
     ".",
     "<|channel>thought",
     "<channel|>",
+    "<|tool_call_argument_begin|>",
+    "functions.get_weather:0",
+    "<parameter=",
+    "<function=",
+    "with ",
+    "get_weather.call(",
+    "\"name\": ",
 ];
 
 const ENDS: [End; 3] = [End::Complete, End::CutByLimit, End::CallsBeside];
@@ -224,6 +231,12 @@ fn repeated_openings_are_read_alike_however_cut() {
         "a <|im_end|> ",
         "[TOOL_CALLS]get_weather[ARGS]",
         "<|tool_call>call:f{<|\"|>",
+        "\n<tool_call>get_weather with",
+        "[TOOL_CALLS]\"x",
+        "<|tool_call_start|>x",
+        "<tool_call><parameter=x>",
+        "functions.",
+        "<invoke name=",
     ] {
         let text = part.repeat(60_000 / part.len());
         let whole = read(&TOOLS, [text.as_str()], End::Complete);

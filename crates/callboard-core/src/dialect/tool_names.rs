@@ -22,6 +22,18 @@ impl ToolNames {
         self.0.iter().any(|offered| offered.starts_with(beginning))
     }
 
+    /// The same for a name with what families write around it.
+    pub(super) fn may_offer_decorated(&self, beginning: &str) -> bool {
+        let bare = beginning.strip_prefix(NAMESPACE).unwrap_or(beginning);
+        let called = bare.rsplit_once('.').is_some_and(|(name, rest)| self.offer(name) && "call".starts_with(rest));
+        called || NAMESPACE.starts_with(beginning) || self.may_offer(bare) || self.offer(bare_name(beginning))
+    }
+
+    /// Whether a text begins with one of the names.
+    pub(super) fn begin(&self, text: &str) -> bool {
+        self.0.iter().any(|offered| text.starts_with(offered.as_str()))
+    }
+
     /// Whether one of the names stands in a text.
     pub(super) fn are_named_in(&self, text: &str) -> bool {
         self.0.iter().any(|offered| text.contains(offered.as_str()))
@@ -38,10 +50,13 @@ impl ToolNames {
     }
 }
 
+/// What some families write before every name.
+pub(super) const NAMESPACE: &str = "functions.";
+
 /// `functions.get_weather:0` is how some families write the name `get_weather`.
 pub(super) fn bare_name(written: &str) -> &str {
     let name = written.trim().trim_matches(['"', '\'', '`']);
-    let name = name.strip_prefix("functions.").unwrap_or(name);
+    let name = name.strip_prefix(NAMESPACE).unwrap_or(name);
     match name.rsplit_once(':') {
         Some((before, number)) if !before.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => before,
         _ => name,

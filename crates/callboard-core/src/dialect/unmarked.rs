@@ -1,24 +1,32 @@
 //! Calls whose opening mark is missing: the name of a tool on offer at the beginning of a line, and behind it what can only
 //! stand in a call of one family.
 //!
-//! GLM: `name` and `<arg_key>`; Mistral: `name[ARGS]`; Gemma: `call:name{`. Bare JSON and Python are read elsewhere.
+//! GLM: `name` and `<arg_key>`; Mistral: `name[ARGS]`; Gemma: `call:name{`; Kimi and DeepSeek: the name and the token before
+//! arguments. Bare JSON and Python are read elsewhere.
 
 use super::capture::Capture;
 use super::delimited::{Delimited, Form};
 use super::gemma::PREFIX;
 use super::glm::{GLM, KEY};
-use super::mistral;
 use super::piece::End;
 use super::sight::{Begins, Sight, Step, begins};
 use super::tagged::Tagged;
-use super::tool_names::{ToolNames, is_name_character};
+use super::tool_names::{ToolNames, bare_name, is_name_character};
+use super::{deepseek, kimi, mistral};
 
 /// The family whose call begins a text.
+#[derive(Clone, Copy)]
 enum Family {
     Glm,
     Mistral,
     Gemma,
+    Kimi,
+    DeepSeek,
 }
+
+/// What can stand behind a name.
+const SEPARATORS: [(&str, Family); 3] =
+    [(KEY, Family::Glm), (kimi::ARGUMENTS, Family::Kimi), (deepseek::SEPARATOR, Family::DeepSeek)];
 
 /// The first place in `text`, not behind `last`, where a line begins with such a call, or with what may become one.
 pub(super) fn find(text: &str, last: usize, line_start: bool, tools: &ToolNames) -> Option<usize> {
@@ -35,9 +43,13 @@ pub(super) fn find(text: &str, last: usize, line_start: bool, tools: &ToolNames)
 pub(super) fn next(sight: &Sight<'_>) -> Step {
     let name = name(sight.body);
     match recognize(sight.body, sight.tools, sight.ended()) {
-        Some(Some(Family::Glm)) => Step::Become(Capture::Tagged(Tagged::named(&GLM, name.to_owned(), name.len()))),
+        Some(Some(Family::Glm)) => {
+            Step::Become(Capture::Tagged(Tagged::named(&GLM, bare_name(name).to_owned(), name.len())))
+        }
         Some(Some(Family::Mistral)) => mistral::named(sight, 0, Step::Text),
         Some(Some(Family::Gemma)) => Step::Become(Capture::Delimited(Delimited::new(Form::Gemma, 0))),
+        Some(Some(Family::Kimi)) => Step::Become(Capture::Delimited(Delimited::new(Form::Kimi, 0))),
+        Some(Some(Family::DeepSeek)) => Step::Become(Capture::Delimited(Delimited::new(Form::DeepSeek, 0))),
         None if !sight.ended() => Step::Wait,
         Some(None) if sight.end == Some(End::CutByLimit) && is_half(sight.body, sight.tools) => Step::Wait,
         Some(None) | None => Step::Text,
@@ -56,19 +68,29 @@ fn recognize(text: &str, tools: &ToolNames, ended: bool) -> Option<Option<Family
         };
     }
     if behind.is_empty() {
-        let may_grow = !ended && (PREFIX.starts_with(name) || tools.may_offer(name));
+        let may_grow = !ended && (PREFIX.starts_with(name) || tools.may_offer_decorated(name));
         return if may_grow && !name.is_empty() { None } else { Some(None) };
     }
-    if !tools.offer(name) {
+    if !is_offered(name, tools) {
         return Some(None);
     }
-    let glm = begins(behind.trim_ascii_start(), KEY, ended);
-    match (glm, mistral::goes_on(behind, ended)) {
-        (Begins::Yes, _) => Some(Some(Family::Glm)),
-        (_, Begins::Yes) => Some(Some(Family::Mistral)),
-        (Begins::Perhaps, _) | (_, Begins::Perhaps) => None,
-        (Begins::No, Begins::No) => Some(None),
+    separator(behind, ended)
+}
+
+/// The family whose separator stands behind a name.
+fn separator(behind: &str, ended: bool) -> Option<Option<Family>> {
+    let mut answers = vec![(mistral::goes_on(behind, ended), Family::Mistral)];
+    let behind = behind.trim_ascii_start();
+    answers.extend(SEPARATORS.iter().map(|(mark, family)| (begins(behind, mark, ended), *family)));
+    match answers.iter().find(|(answer, _)| *answer == Begins::Yes) {
+        Some((_, family)) => Some(Some(*family)),
+        None if answers.iter().any(|(answer, _)| *answer == Begins::Perhaps) => None,
+        None => Some(None),
     }
+}
+
+fn is_offered(name: &str, tools: &ToolNames) -> bool {
+    tools.offer(bare_name(name)) || name == deepseek::TYPE
 }
 
 /// Whether the text breaks off within what stands behind the name.
@@ -78,7 +100,8 @@ fn is_half(text: &str, tools: &ToolNames) -> bool {
     match name.strip_prefix(PREFIX) {
         Some(called) => behind.is_empty() && tools.may_offer(called),
         None => {
-            !behind.is_empty() && tools.offer(name) && (KEY.starts_with(behind) || mistral::breaks_off_in_mark(behind))
+            let in_mark = SEPARATORS.iter().any(|(mark, _)| mark.starts_with(behind));
+            !behind.is_empty() && is_offered(name, tools) && (in_mark || mistral::breaks_off_in_mark(behind))
         }
     }
 }
