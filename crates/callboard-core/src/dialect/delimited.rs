@@ -7,7 +7,7 @@ use super::json_scan::{Extent, ObjectScan};
 use super::objects::deliverable;
 use super::piece::TextCall;
 use super::sight::{Begins, Sight, Step, begins_any};
-use super::tool_names::{NAMESPACE, ToolNames, is_name_character};
+use super::tool_names::{NAMESPACE, ToolNames, bare_name, is_name_character};
 use super::unreadable::meant;
 use super::{deepseek, gemma, harmony, kimi, special};
 
@@ -30,6 +30,16 @@ impl Form {
             Self::DeepSeek => &deepseek::ENDS,
             Self::Gemma => &gemma::ENDS,
             Self::Harmony { .. } => &harmony::ENDS,
+        }
+    }
+
+    /// Tokens that stand before arguments, or values.
+    fn separators(&self) -> &'static [&'static str] {
+        match self {
+            Self::Kimi => &[kimi::ARGUMENTS],
+            Self::DeepSeek => &[deepseek::SEPARATOR],
+            Self::Gemma => &gemma::QUOTES,
+            Self::Harmony { .. } => &[],
         }
     }
 
@@ -63,7 +73,7 @@ impl Delimited {
 
     pub(super) fn next(&mut self, sight: &Sight<'_>) -> Step {
         if !self.likely {
-            match head(sight.from(self.start)) {
+            match self.head(sight) {
                 Begins::Yes => self.likely = true,
                 Begins::Perhaps => {}
                 Begins::No => return self.refuse(sight),
@@ -79,6 +89,26 @@ impl Delimited {
         }
         self.searched = sight.body.len();
         if sight.ended() { self.take_unclosed(sight) } else { Step::Wait }
+    }
+
+    /// Whether the payload begins with a name, or part of one, and then with what separates it from arguments.
+    fn head(&self, sight: &Sight<'_>) -> Begins {
+        let payload = sight.from(self.start).trim_ascii_start();
+        let length = payload.find(|sign| !is_name_character(sign)).unwrap_or(payload.len());
+        let (name, behind) = payload.split_at(length);
+        let behind = behind.trim_ascii_start();
+        let named = sight.tools.begin(name.strip_prefix(gemma::PREFIX).unwrap_or(bare_name(name)));
+        match behind.chars().next() {
+            _ if length > LONGEST_HEAD => Begins::No,
+            None => Begins::Perhaps,
+            Some('{' | '`') => Begins::Yes,
+            Some('<') => match begins_any(behind, self.form.separators(), sight.ended()) {
+                Begins::No if named || name.is_empty() => begins_any(behind, self.form.ends(), sight.ended()),
+                answer => answer,
+            },
+            Some(_) if name.starts_with(gemma::PREFIX) && named => Begins::Yes,
+            Some(_) => Begins::No,
+        }
     }
 
     /// The end token itself is left: it is dropped like any other, or opens the next call.
@@ -110,18 +140,6 @@ impl Delimited {
 
     fn refuse(&self, sight: &Sight<'_>) -> Step {
         special::drop(sight, "", self.start)
-    }
-}
-
-/// Whether a payload begins with a name, or part of one, and then with what separates it from arguments.
-fn head(payload: &str) -> Begins {
-    let payload = payload.trim_ascii_start();
-    let length = payload.find(|sign| !is_name_character(sign)).unwrap_or(payload.len());
-    match payload.get(length..).unwrap_or_default().trim_ascii_start().chars().next() {
-        _ if length > LONGEST_HEAD => Begins::No,
-        None => Begins::Perhaps,
-        Some('<' | '{' | '`') => Begins::Yes,
-        Some(_) => Begins::No,
     }
 }
 

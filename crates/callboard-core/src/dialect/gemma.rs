@@ -11,7 +11,7 @@ use super::sight::{Begins, Sight, Step, skip_whitespace};
 use super::tool_names::{bare_name, is_name, is_name_character};
 
 pub(super) const PREFIX: &str = "call:";
-const QUOTES: [&str; 2] = ["<|\"|>", "<escape>"];
+pub(super) const QUOTES: [&str; 2] = ["<|\"|>", "<escape>"];
 
 /// Marks that end a call.
 pub(super) const ENDS: [&str; 4] = ["<tool_call|>", "<end_function_call>", "<|tool_call>", "<start_function_call>"];

@@ -10,6 +10,8 @@ mod capture;
 #[cfg(test)]
 mod check;
 mod control;
+#[cfg(test)]
+mod damage;
 mod deepseek;
 mod delimited;
 mod fence;
