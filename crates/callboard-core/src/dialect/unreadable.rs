@@ -40,17 +40,19 @@ pub(super) struct Unreadable {
     frame: Frame,
     start: usize,
     searched: usize,
+    /// A tool is known to be named.
+    meant: bool,
 }
 
 impl Unreadable {
     /// The text begins at `start`, behind its mark.
     pub(super) fn new(frame: Frame, start: usize) -> Self {
-        Self { name: None, frame, start, searched: start }
+        Self { name: None, frame, start, searched: start, meant: false }
     }
 
     /// The arguments of a tool whose name was read begin at `start`.
     pub(super) fn named(name: String, frame: Frame, start: usize) -> Self {
-        Self { name: Some(name), ..Self::new(frame, start) }
+        Self { name: Some(name), meant: true, ..Self::new(frame, start) }
     }
 
     /// Whether a call may begin behind `mark`, and not a sentence about it.
@@ -82,9 +84,10 @@ impl Unreadable {
     }
 
     /// Whether a tool on offer is named in the first part of the text.
-    fn is_meant(&self, sight: &Sight<'_>) -> bool {
+    fn is_meant(&mut self, sight: &Sight<'_>) -> bool {
         let end = sight.body.floor_char_boundary(self.searched.min(self.start + LONGEST));
-        self.name.is_some() || sight.tools.are_named_in(sight.body.get(self.start..end).unwrap_or_default())
+        self.meant = self.meant || sight.tools.are_named_in(sight.body.get(self.start..end).unwrap_or_default());
+        self.meant
     }
 
     fn take(&mut self, sight: &Sight<'_>) -> Step {
