@@ -21,6 +21,6 @@ mod tests;
 
 pub use apply::adapt;
 pub use heal::heal;
-pub use learn::{Refusal, learn, learn_all};
+pub use learn::{Refusal, is_validation_error, learn, learn_all};
 pub use prompt::Family;
 pub use quirk::Quirk;

@@ -6,7 +6,8 @@
 use serde_json::Value;
 
 use super::learning::Refusal;
-use super::{echo, listing};
+use super::listing::{self, Entry};
+use super::{echo, union};
 
 /// No complaint is longer; what follows is a stack trace, or the request itself.
 const LONGEST: usize = 2000;
@@ -20,12 +21,13 @@ pub(super) struct Complaint {
     /// The words, in small letters.
     pub(super) words: String,
     pub(super) code: String,
+    /// True when it is out of a list of validation errors, which is about the request whatever the status.
+    pub(super) listed: bool,
 }
 
 pub(super) fn complaints(refusal: &Refusal<'_>, sent: &Value) -> Vec<Complaint> {
-    let listed = listing::read(refusal.message);
-    if !listed.is_empty() {
-        return listed.into_iter().take(MOST).map(|(place, words)| of_list(place, &words)).collect();
+    if let Some(listed) = listing::read(refusal.message, sent) {
+        return union::meant(listed).into_iter().take(MOST).map(of_list).collect();
     }
     let message = echo::without(short(refusal.message), sent).to_lowercase().replace("\n  ", " ");
     let lines = message.lines().filter(|line| !line.trim().is_empty()).take(MOST);
@@ -35,13 +37,13 @@ pub(super) fn complaints(refusal: &Refusal<'_>, sent: &Value) -> Vec<Complaint> 
         path: if names_no_place { path_within(line) } else { param.clone() },
         words: line.to_owned(),
         code: refusal.code.unwrap_or_default().to_owned(),
+        listed: false,
     };
     lines.map(of_line).collect()
 }
 
-fn of_list(place: Vec<String>, words: &str) -> Complaint {
-    let path = place.into_iter().map(|part| part.to_lowercase()).filter(|part| part != "body").collect();
-    Complaint { path, words: short(words).to_lowercase(), code: String::new() }
+fn of_list(Entry { place, words }: Entry) -> Complaint {
+    Complaint { path: place, words: short(&words).to_lowercase(), code: String::new(), listed: true }
 }
 
 /// `messages.[1].content`, `messages[1].content` and `body.messages.1.content` are the same place.

@@ -41,7 +41,7 @@ pub(super) fn refuses(words: &str) -> bool {
 
 /// A field at the top of the request.
 pub(super) fn field(complaint: &Complaint, sent: &Sent<'_>) -> Option<Quirk> {
-    let Complaint { path, words, code } = complaint;
+    let Complaint { path, words, code, .. } = complaint;
     let words = before_advice(words);
     if !refuses(words) || is_about_value(words, code) {
         return None;

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::complaint::{Complaint, complaints};
-use super::mistakes;
 use super::rules::{CERTAIN, RULES, Rule};
 use super::sent::Sent;
+use super::{listing, mistakes};
 use crate::wire::chat::adapt::Quirk;
 
 /// An error reply of a model server.
@@ -21,6 +21,12 @@ pub struct Refusal<'a> {
     pub param: Option<&'a str>,
     /// Its code.
     pub code: Option<&'a str>,
+}
+
+/// True for a list of validation errors: the request is refused, even where the status calls it the server's own failure.
+#[must_use]
+pub fn is_validation_error(message: &str) -> bool {
+    listing::read(message, &Value::Null).is_some_and(|entries| !entries.is_empty())
 }
 
 /// What the refusal of `sent` teaches, if anything: the first thing of [`learn_all`].
@@ -47,7 +53,9 @@ fn quirks(refusal: &Refusal<'_>, sent: &Value) -> Vec<Quirk> {
     }
     let complaints = complaints(refusal, sent);
     let sent = Sent::new(sent);
-    complaints.iter().filter_map(|complaint| judge(complaint, &sent, rules)).collect()
+    // A list of validation errors is about the request, whatever status it came with.
+    let rules_for = |complaint: &Complaint| if complaint.listed { &RULES } else { rules };
+    complaints.iter().filter_map(|complaint| judge(complaint, &sent, rules_for(complaint))).collect()
 }
 
 fn judge(complaint: &Complaint, sent: &Sent<'_>, rules: &[Rule]) -> Option<Quirk> {

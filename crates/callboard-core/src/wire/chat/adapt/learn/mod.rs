@@ -12,8 +12,10 @@ mod fields;
 mod learning;
 mod listing;
 mod mistakes;
+mod python;
 mod roles;
 mod rules;
 mod sent;
+mod union;
 
-pub use learning::{Refusal, learn, learn_all};
+pub use learning::{Refusal, is_validation_error, learn, learn_all};

@@ -55,7 +55,7 @@ pub(super) fn role(Complaint { words, path, .. }: &Complaint, sent: &Sent<'_>) -
     if !(about_role || by_name) || !signs.iter().any(|sign| words.contains(sign)) {
         return None;
     }
-    let sent_roles = || ROLES.iter().filter(|(role, _)| sent.has_role(role));
+    let sent_roles = || ROLES.iter().filter(|(role, _)| sent.has_role_at(path, role));
     let blamed = sent_roles().find(|(role, _)| blames(words, role));
     let unlisted = || sent_roles().find(|(role, _)| words.contains("user") && !words.contains(role));
     let any = || sent_roles().next().filter(|_| !words.contains("user"));

@@ -9,7 +9,7 @@ use crate::wire::chat::adapt::Quirk;
 /// What a complaint means for a request, if this rule knows it.
 pub(super) type Rule = fn(&Complaint, &Sent<'_>) -> Option<Quirk>;
 
-pub(super) const RULES: [Rule; 15] = [
+pub(super) const RULES: [Rule; 16] = [
     short_call_ids,
     tools_need_setup,
     fields::message_field,
@@ -17,9 +17,10 @@ pub(super) const RULES: [Rule; 15] = [
     roles::alternation,
     roles::role,
     content_shape,
+    part_field,
     empty_content,
-    response_format,
     strict,
+    response_format,
     tool_choice,
     parallel_tool_calls,
     limit_by_another_name,
@@ -93,6 +94,13 @@ fn speaks_of_content(Complaint { words, path, .. }: &Complaint) -> bool {
     }
 }
 
+/// A field of a part that is not known, such as a mark for a cache: the text can do without.
+fn part_field(Complaint { words, path, .. }: &Complaint, sent: &Sent<'_>) -> Option<Quirk> {
+    let within = path.iter().skip_while(|part| *part != "content").count() > 1;
+    let in_message = path.first().is_some_and(|root| root == "messages");
+    (in_message && within && refuses(words) && sent.has_text_parts(path)).then_some(Quirk::ContentParts)
+}
+
 fn empty_content(complaint: &Complaint, sent: &Sent<'_>) -> Option<Quirk> {
     let Complaint { words, path, .. } = complaint;
     let empty = ["empty", "at least 1 character", "blank", "too short", "non-whitespace", "must have content"];
@@ -119,7 +127,9 @@ fn response_format(Complaint { words, path, .. }: &Complaint, sent: &Sent<'_>) -
     }
     let refused =
         refuses(words) || any(words, &["invalid", "unknown variant", "input should be", "cannot be combined"]);
-    (refused && format != "text").then_some(Quirk::ResponseFormat)
+    // What is wrong within a schema is the client's to mend.
+    let about_schema = path.iter().any(|part| part == "json_schema") && path.last().is_some_and(|last| last != "type");
+    (refused && !about_schema && format != "text").then_some(Quirk::ResponseFormat)
 }
 
 fn strict(Complaint { words, path, .. }: &Complaint, sent: &Sent<'_>) -> Option<Quirk> {

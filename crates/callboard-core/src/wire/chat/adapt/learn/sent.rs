@@ -56,6 +56,11 @@ impl<'a> Sent<'a> {
         self.messages().iter().any(|message| role(message) == wanted)
     }
 
+    /// Whether the message that a place names is of this role, or any where it names none.
+    pub(super) fn has_role_at(&self, path: &[String], wanted: &str) -> bool {
+        self.messages_at(path).iter().any(|message| role(message) == wanted)
+    }
+
     pub(super) fn forces_call(&self) -> bool {
         forces_call(self.0.get("tool_choice"))
     }
