@@ -1,7 +1,8 @@
 //! Server-sent events out of bytes, however the bytes are cut.
 //!
 //! Lines may end in `\n`, `\r\n` or `\r`; comments are passed over; several `data` lines make one event. A field named
-//! `error`, which some servers send instead of `data`, is kept apart. The last event counts also without its blank line.
+//! `error`, which some servers send instead of `data`, is kept apart, and so is an event of that name. The last event counts
+//! also without its blank line.
 
 use std::ops::Range;
 
@@ -13,7 +14,7 @@ use thiserror::Error;
 pub enum SseEvent<'a> {
     /// The joined `data` lines.
     Data(&'a [u8]),
-    /// The value of an `error` line.
+    /// The value of an `error` line, or the data of an event called `error`.
     Error(&'a [u8]),
 }
 
@@ -31,6 +32,7 @@ pub struct SseReader {
     event_start: usize,
     data: Vec<Range<usize>>,
     error: Option<Range<usize>>,
+    is_error: bool,
     most: usize,
 }
 
@@ -38,7 +40,16 @@ impl SseReader {
     /// A reader that refuses events over `most` bytes.
     #[must_use]
     pub fn new(most: usize) -> Self {
-        Self { pending: Vec::new(), line_start: 0, scanned: 0, event_start: 0, data: Vec::new(), error: None, most }
+        Self {
+            pending: Vec::new(),
+            line_start: 0,
+            scanned: 0,
+            event_start: 0,
+            data: Vec::new(),
+            error: None,
+            is_error: false,
+            most,
+        }
     }
 
     /// Takes bytes and calls `on_event` for each event that they complete.
@@ -106,6 +117,7 @@ impl SseReader {
         match field {
             b"data" => self.data.push(range),
             b"error" => self.error = Some(range),
+            b"event" => self.is_error = value == b"error",
             _ => {}
         }
     }
@@ -115,16 +127,18 @@ impl SseReader {
         if let Some(error) = &self.error {
             on_event(SseEvent::Error(bytes(error)));
         }
+        let kind = if self.is_error { SseEvent::Error } else { SseEvent::Data };
         match self.data.as_slice() {
             [] => {}
-            [only] => on_event(SseEvent::Data(bytes(only))),
+            [only] => on_event(kind(bytes(only))),
             several => {
                 let lines: Vec<&[u8]> = several.iter().map(bytes).collect();
-                on_event(SseEvent::Data(&lines.join(&b'\n')));
+                on_event(kind(&lines.join(&b'\n')));
             }
         }
         self.data.clear();
         self.error = None;
+        self.is_error = false;
     }
 
     /// Drops the bytes in front of the event that is still incomplete.
@@ -168,6 +182,12 @@ mod tests {
     #[test]
     fn events_come_out_whatever_the_line_ends() {
         assert_eq!(read(&[SAMPLE.as_bytes()]), ["{\"a\":\"é€\"}", "one\ntwo", "[DONE]", "error {\"x\":1}", "last"]);
+    }
+
+    #[test]
+    fn an_event_called_error_is_one() {
+        let text = b"event: error\ndata: no\ndata: way\n\ndata: yes\n\nevent:error\n\nevent: errors\ndata: yes\n\n";
+        assert_eq!(read(&[text]), ["error no\nway", "yes", "yes"]);
     }
 
     #[test]

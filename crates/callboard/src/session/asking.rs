@@ -75,6 +75,11 @@ impl Asking {
         self.routes.rotate_left(1);
     }
 
+    /// True when the first server is to be asked once more, in another way.
+    pub(super) fn has_another_way(&mut self, failure: &Failure) -> bool {
+        self.routes.first_mut().is_some_and(|route| route.has_another_way(failure))
+    }
+
     /// A whole reply came from the first server.
     pub(super) fn succeeded(&self) {
         if let Some(route) = self.routes.first() {
@@ -121,7 +126,7 @@ fn body_for(route: &Route, request: &ChatRequest, ask: &Ask) -> Vec<u8> {
     if family == Family::Kimi {
         quirks.insert(Quirk::IndexedCallIds);
     }
-    if quirks.is_empty() && route.model == request.model && !request.needs_healing {
+    if quirks.is_empty() && route.model == request.model && !request.needs_healing && !route.whole {
         return body;
     }
     let Ok(mut value) = serde_json::from_slice::<Value>(&body) else { return body };
@@ -130,6 +135,9 @@ fn body_for(route: &Route, request: &ChatRequest, ask: &Ask) -> Vec<u8> {
     }
     if let Some(Value::Array(messages)) = value.get_mut("messages") {
         heal(messages);
+    }
+    if let Some(fields) = value.as_object_mut().filter(|_| route.whole) {
+        ["stream", "stream_options"].iter().for_each(|field| drop(fields.shift_remove(*field)));
     }
     adapt(&mut value, &quirks, family);
     value.to_string().into_bytes()

@@ -186,6 +186,7 @@ impl Session {
         };
         let (reply, most) = (asked.reply, self.parts.reply_bytes);
         let reader = if reply.is_stream { ReplyReader::stream(most) } else { ReplyReader::whole(most) };
+        let reader = reader.until_close(reply.until_close);
         self.watch.get_or_insert_with(|| Stopwatch::new(self.parts.idle, self.parts.keep_alive)).heard();
         self.busy = Some(asked.busy);
         self.state = State::Reading(reader, reply.body);
@@ -196,14 +197,26 @@ impl Session {
     fn lost(&mut self, failure: &Failure, error: ApiError) {
         self.busy = None;
         let said = self.spoke || self.actions.iter().any(|action| matches!(action, Action::Emit(_)));
-        if said || self.losses + 1 >= self.parts.asking.routes.len() {
+        if said || !self.goes_on(failure) {
             self.note_failure(failure);
             self.state = State::Failed(error);
             return;
         }
-        self.losses += 1;
-        self.parts.asking.give_up_on_first(failure);
         self.parts.turn.step(Input::ReplyLost, &mut self.actions);
+    }
+
+    /// True when the first server in line may do better: the same in another way, or else the next one.
+    fn goes_on(&mut self, failure: &Failure) -> bool {
+        let asking = &mut self.parts.asking;
+        if asking.has_another_way(failure) {
+            return true;
+        }
+        let another = failure.is_the_servers() && self.losses + 1 < asking.routes.len();
+        if another {
+            self.losses += 1;
+            asking.give_up_on_first(failure);
+        }
+        another
     }
 
     /// Reads one piece of the reply.
@@ -242,7 +255,7 @@ impl Session {
     /// What came before a fault is the client's; the fault follows it.
     fn after_piece(&mut self, fed: Result<(), ReplyFault>, reader: ReplyReader, rest: Option<ReplyBody>) {
         match (fed, rest) {
-            (Err(fault), _) => self.lost(&Failure::Broken(fault.kind().to_owned()), fault_error(&fault)),
+            (Err(fault), _) => self.lost(&Failure::from(&fault), fault_error(&fault)),
             (Ok(()), Some(body)) if reader.is_ended() => self.state = State::Closing(body),
             (Ok(()), Some(body)) => self.state = State::Reading(reader, body),
             (Ok(()), None) => self.reply_ended(),
@@ -298,11 +311,11 @@ impl Session {
     }
 }
 
+/// A reported error that is the client's keeps its status.
 fn fault_error(fault: &ReplyFault) -> ApiError {
-    match fault {
-        ReplyFault::Reported { status: Some(429), .. } => {
-            ApiError::new(429, "upstream_error", fault.to_string()).with_retry_after(1)
-        }
-        _ => ApiError::upstream_broken(&fault.to_string()),
-    }
+    let ReplyFault::Reported { status: Some(status @ (400 | 401 | 403 | 404 | 413 | 422 | 429)), .. } = fault else {
+        return ApiError::upstream_broken(&fault.to_string());
+    };
+    let error = ApiError::new(if *status == 422 { 400 } else { *status }, "upstream_error", fault.to_string());
+    if *status == 429 { error.with_retry_after(1) } else { error }
 }

@@ -9,7 +9,12 @@ use super::Failure;
 /// A body that is read piece by piece.
 pub enum ReplyBody {
     /// From a model server.
-    Network(Incoming),
+    Network {
+        /// What comes.
+        incoming: Incoming,
+        /// True on a connection that has served an earlier request, as long as nothing but the head has come.
+        may_be_stale: bool,
+    },
     /// From a model in this process, in one piece.
     Local(Option<Bytes>),
 }
@@ -19,16 +24,21 @@ impl ReplyBody {
     pub async fn next(&mut self) -> Result<Option<Bytes>, Failure> {
         match self {
             Self::Local(bytes) => Ok(bytes.take()),
-            Self::Network(body) => next_data(body).await,
+            Self::Network { incoming, may_be_stale } => {
+                let stale = std::mem::take(may_be_stale);
+                next_data(incoming)
+                    .await
+                    .map_err(|words| if stale { Failure::Stale(words) } else { Failure::Broken(words) })
+            }
         }
     }
 }
 
-async fn next_data(body: &mut Incoming) -> Result<Option<Bytes>, Failure> {
+async fn next_data(body: &mut Incoming) -> Result<Option<Bytes>, String> {
     loop {
         match body.frame().await {
             None => return Ok(None),
-            Some(Err(error)) => return Err(Failure::Broken(error.to_string())),
+            Some(Err(error)) => return Err(error.to_string()),
             Some(Ok(frame)) => {
                 if let Ok(bytes) = frame.into_data() {
                     return Ok(Some(bytes));

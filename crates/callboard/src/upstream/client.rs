@@ -1,23 +1,28 @@
 //! The HTTP client: pooled connections to model servers, one pool per server thread.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, USER_AGENT};
-use http::{HeaderMap, HeaderValue, Method, Request, Response};
+use http::header::{
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, LOCATION,
+    TRANSFER_ENCODING, USER_AGENT,
+};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
-use hyper_rustls::{ConfigBuilderExt, HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
+use hyper_rustls::ConfigBuilderExt;
+use hyper_util::client::legacy;
 use rustls::{ClientConfig, RootCertStore};
 use tokio::time::timeout;
 
-use super::{Failure, ReplyBody, Upstream};
+use super::connections::{Connections, Sent};
+use super::{ErrorReply, Failure, ReplyBody, Upstream, retry_after};
 
-const MOST_ERROR_BYTES: usize = 64 << 10;
+/// Lists of validation errors repeat much of the request.
+const MOST_ERROR_BYTES: usize = 4 << 20;
 const AGENT: HeaderValue = HeaderValue::from_static(concat!("callboard/", env!("CARGO_PKG_VERSION")));
+const UNCOMPRESSED: HeaderValue = HeaderValue::from_static("identity");
 
 /// Certificates to trust, loaded once for all threads, and only where a server is reached over TLS.
 #[derive(Clone)]
@@ -42,7 +47,7 @@ impl Tls {
 /// A pool of connections.
 #[derive(Clone)]
 pub struct Client {
-    inner: hyper_util::client::legacy::Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    connections: Connections,
     first_byte: Duration,
 }
 
@@ -50,6 +55,8 @@ pub struct Client {
 pub struct Reply {
     /// True when a stream of events follows.
     pub is_stream: bool,
+    /// True when nothing but the end of the connection ends it.
+    pub until_close: bool,
     /// The body.
     pub body: ReplyBody,
 }
@@ -57,20 +64,7 @@ pub struct Reply {
 impl Client {
     /// A pool with these time limits.
     pub fn new(tls: &Tls, connect: Duration, first_byte: Duration) -> Self {
-        let mut http = HttpConnector::new();
-        http.enforce_http(false);
-        http.set_nodelay(true);
-        http.set_connect_timeout(Some(connect));
-        let https = HttpsConnectorBuilder::new()
-            .with_tls_config(tls.0.clone())
-            .https_or_http()
-            .enable_http1()
-            .wrap_connector(http);
-        let inner = hyper_util::client::legacy::Client::builder(TokioExecutor::new())
-            .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(Duration::from_secs(30))
-            .build(https);
-        Self { inner, first_byte }
+        Self { connections: Connections::new(&tls.0, connect), first_byte }
     }
 
     /// Posts a chat request.
@@ -82,12 +76,13 @@ impl Client {
     ) -> Result<Reply, Failure> {
         if let Some(model) = &upstream.local {
             let reply = model.reply(&body).into();
-            return Ok(Reply { is_stream: false, body: ReplyBody::Local(Some(reply)) });
+            return Ok(Reply { is_stream: false, until_close: false, body: ReplyBody::Local(Some(reply)) });
         }
         let request = request(Method::POST, upstream, "/chat/completions", authorization, body)?;
-        let response = self.send(request).await?;
-        let is_stream = is_event_stream(response.headers());
-        Ok(Reply { is_stream, body: ReplyBody::Network(response.into_body()) })
+        let Sent { response, was_kept } = self.send(request).await?;
+        let (is_stream, until_close) = (is_event_stream(response.headers()), ends_with_connection(response.headers()));
+        let body = ReplyBody::Network { incoming: response.into_body(), may_be_stale: was_kept };
+        Ok(Reply { is_stream, until_close, body })
     }
 
     /// Fetches a small JSON document.
@@ -99,35 +94,37 @@ impl Client {
         most: usize,
     ) -> Result<Bytes, Failure> {
         let request = request(Method::GET, upstream, path, authorization, Vec::new())?;
-        let response = self.send(request).await?;
-        collect(response.into_body(), most).await
+        let sent = self.send(request).await?;
+        collect(sent.response.into_body(), most).await
     }
 
-    async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Failure> {
+    async fn send(&self, request: Request<Full<Bytes>>) -> Result<Sent, Failure> {
         let late = |_| Failure::Timeout { phase: "waiting for the first byte", seconds: self.first_byte.as_secs_f64() };
-        let again = request.clone();
-        let mut sent = timeout(self.first_byte, self.inner.request(request)).await.map_err(late)?;
-        if sent.as_ref().is_err_and(is_stale) {
-            sent = timeout(self.first_byte, self.inner.request(again)).await.map_err(late)?;
+        let sent = timeout(self.first_byte, self.connections.send(request)).await.map_err(late)?;
+        let sent = sent.map_err(|error| connection_failure(&error))?;
+        if sent.response.status().is_success() {
+            return uncompressed(sent);
         }
-        let response = sent.map_err(|error| connection_failure(&error))?;
-        if response.status().is_success() {
-            return Ok(response);
-        }
-        let status = response.status();
-        let retry_after = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
-        let body = collect(response.into_body(), MOST_ERROR_BYTES).await.unwrap_or_default();
-        Err(Failure::refused(status, retry_after, &body))
+        let response = sent.response;
+        let (status, retry_after) = (response.status(), retry_after::read(response.headers(), SystemTime::now()));
+        let target = header(response.headers(), &LOCATION).filter(|_| status.is_redirection()).map(str::to_owned);
+        let reply = match target {
+            Some(target) => ErrorReply::redirect(&target),
+            None => ErrorReply::read(&collect(response.into_body(), MOST_ERROR_BYTES).await.unwrap_or_default()),
+        };
+        Err(Failure::Refused { status, reply, retry_after })
     }
 }
 
-/// A connection that was kept and that the server had closed meanwhile: not a byte of a reply came.
-fn is_stale(error: &hyper_util::client::legacy::Error) -> bool {
-    let source = std::error::Error::source(error).and_then(|source| source.downcast_ref::<hyper::Error>());
-    !error.is_connect() && source.is_some_and(hyper::Error::is_incomplete_message)
+/// Nobody asked for a compressed reply, and none is read.
+fn uncompressed(sent: Sent) -> Result<Sent, Failure> {
+    match header(sent.response.headers(), &CONTENT_ENCODING) {
+        None | Some("" | "identity") => Ok(sent),
+        Some(encoding) => Err(Failure::Unusable(format!("it is compressed ({encoding}), which nobody asked for"))),
+    }
 }
 
-fn connection_failure(error: &hyper_util::client::legacy::Error) -> Failure {
+fn connection_failure(error: &legacy::Error) -> Failure {
     let words =
         std::error::Error::source(error).map_or_else(|| error.to_string(), |source| format!("{error}: {source}"));
     if error.is_connect() { Failure::Unreachable(words) } else { Failure::Broken(words) }
@@ -149,8 +146,8 @@ fn request(
     authorization: Option<&HeaderValue>,
     body: Vec<u8>,
 ) -> Result<Request<Full<Bytes>>, Failure> {
-    let mut builder =
-        Request::builder().method(method).uri(format!("{}{path}", upstream.url)).header(USER_AGENT, AGENT);
+    let mut builder = Request::builder().method(method).uri(format!("{}{path}", upstream.url));
+    builder = builder.header(USER_AGENT, AGENT).header(ACCEPT_ENCODING, UNCOMPRESSED);
     if !body.is_empty() {
         builder =
             builder.header(CONTENT_TYPE, "application/json").header(ACCEPT, "application/json, text/event-stream");
@@ -162,5 +159,13 @@ fn request(
 }
 
 fn is_event_stream(headers: &HeaderMap) -> bool {
-    headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).is_some_and(|kind| kind.contains("event-stream"))
+    header(headers, &CONTENT_TYPE).is_some_and(|kind| kind.contains("event-stream"))
+}
+
+fn ends_with_connection(headers: &HeaderMap) -> bool {
+    !headers.contains_key(CONTENT_LENGTH) && !headers.contains_key(TRANSFER_ENCODING)
+}
+
+fn header<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
 }

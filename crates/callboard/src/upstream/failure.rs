@@ -3,10 +3,15 @@
 use std::time::Duration;
 
 use callboard_core::wire::ApiError;
+use callboard_core::wire::chat::ReplyFault;
 use callboard_core::wire::chat::adapt::Refusal;
 use http::StatusCode;
-use serde_json::Value;
 use thiserror::Error;
+
+use super::ErrorReply;
+
+/// No client wants to read more of a server's words.
+const MOST_WORDS: usize = 2000;
 
 /// Longer waits are the client's own decision.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
@@ -20,6 +25,15 @@ pub enum Failure {
     /// The connection broke while it was used.
     #[error("the connection broke: {0}")]
     Broken(String),
+    /// The same, on a connection that had served an earlier request, and before anything but a head had come.
+    #[error("a kept connection broke: {0}")]
+    Stale(String),
+    /// The reply cannot be used.
+    #[error("its reply cannot be used: {0}")]
+    Unusable(String),
+    /// A stream without a single event.
+    #[error("its stream was empty")]
+    Empty,
     /// Nothing came in time.
     #[error("nothing came within {seconds} s ({phase})")]
     Timeout {
@@ -33,40 +47,31 @@ pub enum Failure {
     Refused {
         /// Its status.
         status: StatusCode,
-        /// Its words, where it sent any.
-        message: Option<String>,
-        /// Its code.
-        code: Option<String>,
-        /// The place it names.
-        param: Option<String>,
+        /// What it said.
+        reply: ErrorReply,
         /// When it wants to be asked again.
         retry_after: Option<u64>,
     },
 }
 
 impl Failure {
-    /// Reads an error reply.
-    pub(super) fn refused(status: StatusCode, retry_after: Option<u64>, body: &[u8]) -> Self {
-        let value: Value = serde_json::from_slice(body).unwrap_or_default();
-        let error = value.get("error").unwrap_or(&value);
-        let text = |key: &str| error.get(key).and_then(Value::as_str).map(str::to_owned);
-        let listed = ["message", "detail", "errors"].iter().find_map(|key| error.get(*key).or_else(|| value.get(*key)));
-        let message = text("message")
-            .or_else(|| error.as_str().map(str::to_owned))
-            .or_else(|| listed.map(|words| words.as_str().map_or_else(|| words.to_string(), str::to_owned)));
-        Self::Refused { status, message, code: text("code"), param: text("param"), retry_after }
-    }
-
     /// True when the server refused the request itself.
     pub fn is_bad_request(&self) -> bool {
-        matches!(self, Self::Refused { status, .. } if *status == StatusCode::BAD_REQUEST || *status == StatusCode::UNPROCESSABLE_ENTITY)
+        let Self::Refused { status, reply, .. } = self else { return false };
+        match *status {
+            StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => true,
+            // Some call it their own failure when a request does not fit their schema.
+            StatusCode::INTERNAL_SERVER_ERROR => reply.is_validation_error(),
+            _ => false,
+        }
     }
 
     /// True when the server is to blame, and another one might do better.
     pub fn is_the_servers(&self) -> bool {
         match self {
-            Self::Unreachable(_) | Self::Broken(_) | Self::Timeout { .. } => true,
+            Self::Refused { .. } if self.is_bad_request() => false,
             Self::Refused { status, .. } => status.is_server_error() || *status == StatusCode::TOO_MANY_REQUESTS,
+            _ => true,
         }
     }
 
@@ -79,13 +84,13 @@ impl Failure {
                 let wait = Duration::from_secs(retry_after.unwrap_or(u64::from(busy)));
                 (busy && wait <= LONGEST_WAIT).then_some(wait)
             }
-            Self::Broken(_) | Self::Timeout { .. } => None,
+            _ => None,
         }
     }
 
     /// What a refusal says, for those who learn from it.
     pub fn refusal(&self) -> Option<Refusal<'_>> {
-        let Self::Refused { status, message, code, param, .. } = self else { return None };
+        let Self::Refused { status, reply: ErrorReply { message, code, param }, .. } = self else { return None };
         let message = message.as_deref().unwrap_or_default();
         Some(Refusal { status: status.as_u16(), message, param: param.as_deref(), code: code.as_deref() })
     }
@@ -94,7 +99,7 @@ impl Failure {
     pub fn word(&self) -> &'static str {
         match self {
             Self::Unreachable(_) => "unreachable",
-            Self::Broken(_) => "broken",
+            Self::Broken(_) | Self::Stale(_) | Self::Unusable(_) | Self::Empty => "broken",
             Self::Timeout { .. } => "timeout",
             Self::Refused { .. } => "refused",
         }
@@ -104,33 +109,47 @@ impl Failure {
     pub fn to_api(&self) -> ApiError {
         match self {
             Self::Unreachable(_) => ApiError::upstream_unreachable(),
-            Self::Broken(_) => ApiError::upstream_broken("the connection broke before it was whole"),
+            Self::Broken(_) | Self::Stale(_) => ApiError::upstream_broken("the connection broke before it was whole"),
+            Self::Unusable(words) => ApiError::upstream_broken(words),
+            Self::Empty => ApiError::upstream_broken(&ReplyFault::NoEvents.to_string()),
             Self::Timeout { phase, seconds } => ApiError::upstream_timeout(phase, *seconds),
-            Self::Refused { status, message, code, param, retry_after } => {
-                refusal(*status, message.as_deref(), code.as_deref(), param.clone(), *retry_after)
+            Self::Refused { status, reply, retry_after } => {
+                let known = if self.is_bad_request() { 400 } else { known_status(status.as_u16()) };
+                refusal(known, status.as_u16(), reply, *retry_after)
             }
         }
     }
 }
 
+/// What a fault within a reply means. Its words are the client's; the log gets its kind.
+impl From<&ReplyFault> for Failure {
+    fn from(fault: &ReplyFault) -> Self {
+        match fault {
+            ReplyFault::NoEvents => Self::Empty,
+            ReplyFault::Reported { message, status: Some(status @ 400..=499) } => {
+                let reply = ErrorReply { message: Some(message.clone()), ..ErrorReply::default() };
+                let status = StatusCode::from_u16(*status).unwrap_or(StatusCode::BAD_REQUEST);
+                Self::Refused { status, reply, retry_after: None }
+            }
+            _ => Self::Unusable(fault.kind().to_owned()),
+        }
+    }
+}
+
 /// Client errors keep their status; failures of the server become 502, or stay 503 and 504.
-fn refusal(
-    status: StatusCode,
-    message: Option<&str>,
-    code: Option<&str>,
-    param: Option<String>,
-    retry_after: Option<u64>,
-) -> ApiError {
-    let theirs = status.as_u16();
-    let status = match theirs {
-        422 => 400,
+fn known_status(theirs: u16) -> u16 {
+    match theirs {
         known @ (400 | 401 | 403 | 404 | 408 | 409 | 413 | 429 | 503 | 504) => known,
         _ => 502,
-    };
-    let words = message.unwrap_or("no reason was given");
-    let mut error =
-        ApiError::new(status, code.unwrap_or("upstream_error"), format!("the model server answered {theirs}: {words}"));
-    error.param = param;
+    }
+}
+
+fn refusal(status: u16, theirs: u16, reply: &ErrorReply, retry_after: Option<u64>) -> ApiError {
+    let words = reply.message.as_deref().unwrap_or("no reason was given");
+    let words = words.get(..words.floor_char_boundary(MOST_WORDS)).unwrap_or_default();
+    let code = reply.code.as_deref().unwrap_or("upstream_error");
+    let mut error = ApiError::new(status, code, format!("the model server answered {theirs}: {words}"));
+    error.param.clone_from(&reply.param);
     error.retry_after = retry_after.or((status == 429 || status >= 503).then_some(1));
     error
 }
@@ -138,6 +157,11 @@ fn refusal(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn refused(status: u16, body: &str) -> Failure {
+        let status = StatusCode::from_u16(status).unwrap();
+        Failure::Refused { status, reply: ErrorReply::read(body.as_bytes()), retry_after: None }
+    }
 
     #[test]
     fn statuses_keep_their_class() {
@@ -154,26 +178,28 @@ mod tests {
             (418, 502),
         ];
         for (theirs, ours) in table {
-            let failure =
-                Failure::refused(StatusCode::from_u16(theirs).unwrap(), None, b"{\"error\":{\"message\":\"why\"}}");
-            let error = failure.to_api();
+            let error = refused(theirs, r#"{"error":{"message":"why"}}"#).to_api();
             assert_eq!(error.status, ours, "{theirs}");
-            assert!(error.message.ends_with("why"));
+            assert_eq!(error.message, format!("the model server answered {theirs}: why"));
         }
+        let long = refused(400, &format!(r#"{{"detail":"{}"}}"#, "é".repeat(9000))).to_api();
+        assert!(long.message.len() < MOST_WORDS + 100);
     }
 
     #[test]
-    fn words_are_found_in_the_usual_places() {
-        for body in [
-            "{\"error\":{\"message\":\"why\"}}",
-            "{\"message\":\"why\"}",
-            "{\"detail\":\"why\"}",
-            "{\"error\":\"why\"}",
-        ] {
-            let error = Failure::refused(StatusCode::BAD_REQUEST, None, body.as_bytes()).to_api();
-            assert_eq!(error.message, "the model server answered 400: why", "{body}");
+    fn a_request_that_does_not_fit_is_not_the_servers_failure() {
+        let list = r#"{"error":{"message":"1 validation error:\n  {'loc': ('body', 'n'), 'msg': 'no'}"}}"#;
+        let response = r#"{"error":{"message":"1 validation error:\n  {'loc': ('response', 'n'), 'msg': 'no'}"}}"#;
+        for (status, body, bad_request) in
+            [(500, list, true), (500, response, false), (500, "{}", false), (503, list, false), (422, "{}", true)]
+        {
+            let failure = refused(status, body);
+            assert_eq!(
+                (failure.is_bad_request(), failure.is_the_servers()),
+                (bad_request, !bad_request),
+                "{status} {body}"
+            );
+            assert_eq!(failure.to_api().status == 400, bad_request, "{status} {body}");
         }
-        let odd = Failure::refused(StatusCode::TOO_MANY_REQUESTS, Some(7), b"<html>").to_api();
-        assert_eq!((odd.retry_after, odd.code.as_str()), (Some(7), "upstream_error"));
     }
 }

@@ -4,19 +4,23 @@
 
 mod body;
 mod client;
+mod connections;
 mod detect;
+mod error_reply;
 mod failure;
 mod health;
 mod learned;
 mod local;
 mod models;
 mod rehearsal;
+mod retry_after;
 mod routing;
 mod upstreams;
 
 pub use body::ReplyBody;
 pub use client::{Client, Reply, Tls};
 pub use detect::local_servers;
+pub use error_reply::ErrorReply;
 pub use failure::Failure;
 pub use health::Busy;
 pub use learned::Learned;

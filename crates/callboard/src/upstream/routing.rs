@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Upstream;
+use super::{Failure, Upstream};
 
 /// A server, and the name that it knows the model by.
 #[derive(Debug, Clone)]
@@ -11,6 +11,25 @@ pub struct Route {
     pub upstream: Arc<Upstream>,
     /// The model's name there.
     pub model: String,
+    /// True once its stream was empty: it is asked for a whole reply, which has room for a reason.
+    pub whole: bool,
+    /// True once a kept connection broke, and the request went out again.
+    pub renewed: bool,
+}
+
+impl Route {
+    pub(super) fn new(upstream: Arc<Upstream>, model: String) -> Self {
+        Self { upstream, model, whole: false, renewed: false }
+    }
+
+    /// True when the same server may be asked once more after this failure, in another way.
+    pub fn has_another_way(&mut self, failure: &Failure) -> bool {
+        match failure {
+            Failure::Stale(_) => !std::mem::replace(&mut self.renewed, true),
+            Failure::Empty => !std::mem::replace(&mut self.whole, true),
+            _ => false,
+        }
+    }
 }
 
 /// Another name for a model.

@@ -133,7 +133,7 @@ impl Upstreams {
 
     async fn consider(&self, number: usize, search: &mut Search<'_>) {
         let Some(upstream) = self.list.get(number) else { return };
-        let mut served = |model: String| search.routes.push(Route { upstream: Arc::clone(upstream), model });
+        let mut served = |model: String| search.routes.push(Route::new(Arc::clone(upstream), model));
         match upstream.claim(search.model) {
             Claim::Served(model) => served(model),
             Claim::Foreign => search.known.extend(upstream.models.iter().cloned()),
@@ -234,7 +234,12 @@ impl Upstreams {
 
 async fn answers(upstream: &Upstream, client: &Client) -> bool {
     let answer = client.get(upstream, "/models", None, MOST_LIST_BYTES).await;
-    matches!(answer, Ok(_) | Err(Failure::Refused { .. }))
+    match answer {
+        Ok(_) => true,
+        // One that has no such list answers all the same; one that is still loading, or has a proxy before it, does not.
+        Err(Failure::Refused { status, .. }) => !matches!(status.as_u16(), 502..=504),
+        Err(_) => false,
+    }
 }
 
 fn entry(id: &str) -> Value {

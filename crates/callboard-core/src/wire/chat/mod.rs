@@ -9,6 +9,9 @@ mod history;
 mod loose;
 mod messages;
 mod reply;
+mod reply_chunk;
+mod reply_fault;
+mod reply_form;
 mod request;
 mod tool_choice;
 
@@ -16,5 +19,6 @@ pub use ask::message_text;
 pub use chunk::{ChunkWriter, Stamp};
 pub use completion::Completion;
 pub use history::PlainMessage;
-pub use reply::{ReplyFault, ReplyReader};
+pub use reply::ReplyReader;
+pub use reply_fault::ReplyFault;
 pub use request::ChatRequest;

@@ -1,0 +1,148 @@
+//! One chunk of a reply, or a whole one, as the deltas it stands for. Servers choose odd forms; none of them gets past here.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::loose::Loose;
+use super::reply_fault::ReplyFault;
+use crate::model::{CallFragment, Delta, Finish, Usage};
+
+#[derive(Deserialize)]
+struct Chunk<'a> {
+    #[serde(default, borrow)]
+    choices: Option<Vec<Choice<'a>>>,
+    #[serde(default)]
+    usage: Option<Map<String, Value>>,
+    #[serde(default)]
+    error: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Choice<'a> {
+    #[serde(default, borrow)]
+    delta: Option<Message<'a>>,
+    #[serde(default, borrow)]
+    message: Option<Message<'a>>,
+    #[serde(default, borrow)]
+    finish_reason: Loose<'a>,
+    #[serde(default)]
+    logprobs: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Message<'a> {
+    #[serde(default, borrow)]
+    content: Loose<'a>,
+    #[serde(default, borrow)]
+    reasoning_content: Loose<'a>,
+    #[serde(default, borrow)]
+    reasoning: Loose<'a>,
+    #[serde(default, borrow)]
+    refusal: Loose<'a>,
+    #[serde(default, borrow)]
+    tool_calls: Option<Vec<WireCall<'a>>>,
+    #[serde(default, borrow)]
+    function_call: Option<WireFunction<'a>>,
+}
+
+#[derive(Deserialize)]
+struct WireCall<'a> {
+    #[serde(default, borrow)]
+    index: Loose<'a>,
+    #[serde(default, borrow)]
+    id: Loose<'a>,
+    #[serde(default, borrow)]
+    function: Option<WireFunction<'a>>,
+}
+
+#[derive(Deserialize)]
+struct WireFunction<'a> {
+    #[serde(default, borrow)]
+    name: Loose<'a>,
+    #[serde(default, borrow)]
+    arguments: Loose<'a>,
+}
+
+/// Appends the deltas of a chunk; true when it held a choice.
+pub(super) fn read_chunk(data: &[u8], whole: bool, deltas: &mut Vec<Delta>) -> Result<bool, ReplyFault> {
+    let chunk: Chunk<'_> = serde_json::from_slice(data).map_err(|error| ReplyFault::unreadable(data, &error))?;
+    if let Some(error) = chunk.error.filter(says_something) {
+        return Err(ReplyFault::reported(&error));
+    }
+    if chunk.choices.is_none() && chunk.usage.is_none() {
+        return error_without_a_name(data).map_or(Ok(false), Err);
+    }
+    let choice = chunk.choices.into_iter().flatten().next();
+    let has_choice = choice.is_some();
+    if let Some(choice) = choice {
+        read_choice(choice, whole, deltas);
+    }
+    if let Some(usage) = chunk.usage {
+        deltas.push(Delta::Usage(read_usage(usage)));
+    }
+    Ok(has_choice)
+}
+
+/// Some servers send an empty field with every chunk.
+fn says_something(error: &Value) -> bool {
+    match error {
+        Value::Null | Value::Bool(false) => false,
+        Value::String(text) => !text.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
+        _ => true,
+    }
+}
+
+/// Some servers send the error itself where a chunk is due: `{"object": "error", "message": …}`, `{"detail": …}`.
+fn error_without_a_name(data: &[u8]) -> Option<ReplyFault> {
+    let value: Value = serde_json::from_slice(data).ok()?;
+    let named = ["object", "type"].iter().any(|key| value.get(key).is_some_and(|kind| kind == "error"));
+    let told = value.get("detail").is_some() || value.get("message").is_some_and(Value::is_string);
+    (named || told).then(|| ReplyFault::reported(&value))
+}
+
+fn read_choice(choice: Choice<'_>, whole: bool, deltas: &mut Vec<Delta>) {
+    if let Some(message) = choice.delta.or(choice.message) {
+        read_message(message, whole, deltas);
+    }
+    if let Some(logprobs) = choice.logprobs.filter(|value| !value.is_null()) {
+        deltas.push(Delta::Logprobs(logprobs));
+    }
+    match choice.finish_reason.into_text() {
+        Some(word) => deltas.push(Delta::Finish(Finish::from_word(&word))),
+        None if whole => deltas.push(Delta::Text(String::new())),
+        None => {}
+    }
+}
+
+fn read_message(message: Message<'_>, whole: bool, deltas: &mut Vec<Delta>) {
+    let reasoning = message.reasoning_content.into_content().or_else(|| message.reasoning.into_content());
+    deltas.extend(reasoning.map(Delta::Reasoning));
+    deltas.extend(message.content.into_content().map(Delta::Text));
+    deltas.extend(message.refusal.into_text().map(Delta::Refusal));
+    let calls = message.tool_calls.unwrap_or_default();
+    // Some servers send the old form beside the new one; it is the same call.
+    let old_form = message.function_call.filter(|_| calls.is_empty());
+    for call in calls {
+        let index = call.index.as_index();
+        let id = call.id.into_text();
+        deltas.push(Delta::Call(fragment(index, id, call.function, whole)));
+    }
+    if let Some(function) = old_form {
+        deltas.push(Delta::Call(fragment(Some(0), None, Some(function), whole)));
+    }
+}
+
+fn fragment(index: Option<u64>, id: Option<String>, function: Option<WireFunction<'_>>, whole: bool) -> CallFragment {
+    let Some(function) = function else { return CallFragment { index, id, whole, ..CallFragment::default() } };
+    let object = matches!(function.arguments, Loose::Other(_));
+    let (name, arguments) = (function.name.into_text(), function.arguments.into_arguments());
+    CallFragment { index, id, name, arguments, object, whole }
+}
+
+fn read_usage(mut usage: Map<String, Value>) -> Usage {
+    let mut count = |key: &str| usage.remove(key).and_then(|value| value.as_u64()).unwrap_or(0);
+    let (prompt_tokens, completion_tokens, _) =
+        (count("prompt_tokens"), count("completion_tokens"), count("total_tokens"));
+    Usage { prompt_tokens, completion_tokens, details: usage, estimated: false }
+}
