@@ -12,3 +12,7 @@ mod stage;
 mod support;
 #[cfg(test)]
 mod upstreams;
+#[cfg(test)]
+mod upstreams_faults;
+#[cfg(test)]
+mod upstreams_kept;

@@ -59,7 +59,8 @@ impl Visit {
         matches!(self.stream.read(&mut [0; 1]), Ok(0) | Err(_))
     }
 
-    fn write(&mut self, text: &str) {
+    /// Bytes as they stand.
+    pub(crate) fn write(&mut self, text: &str) {
         let _ = self.stream.write_all(text.as_bytes());
     }
 }
