@@ -56,6 +56,10 @@ impl SseReader {
     pub fn feed(&mut self, bytes: &[u8], mut on_event: impl FnMut(SseEvent<'_>)) -> Result<(), EventTooLong> {
         self.pending.extend_from_slice(bytes);
         while let Some((end, next)) = self.next_line(false) {
+            // Here as below, so that the limit does not depend on how the bytes were cut.
+            if end.saturating_sub(self.event_start) > self.most {
+                return Err(EventTooLong(self.most));
+            }
             self.line(end, &mut on_event);
             (self.line_start, self.scanned) = (next, next);
             if self.data.is_empty() && self.error.is_none() {
@@ -206,6 +210,11 @@ mod tests {
         let mut reader = SseReader::new(10);
         for _ in 0..100 {
             assert_eq!(reader.feed(b"data: 1\n\n", |_| {}), Ok(()));
+        }
+        for size in 1..20 {
+            let mut reader = SseReader::new(10);
+            let mut pieces = b"data: 0123456789\n\ndata: 1\n\n".chunks(size);
+            assert!(pieces.any(|piece| reader.feed(piece, |_| {}).is_err()), "in pieces of {size}");
         }
     }
 

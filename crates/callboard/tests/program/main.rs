@@ -15,4 +15,6 @@ mod upstreams;
 #[cfg(test)]
 mod upstreams_faults;
 #[cfg(test)]
+mod upstreams_forms;
+#[cfg(test)]
 mod upstreams_kept;

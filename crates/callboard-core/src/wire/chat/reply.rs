@@ -4,7 +4,7 @@ use super::reply_chunk::read_chunk;
 use super::reply_fault::ReplyFault;
 use super::reply_form::Beginning;
 use crate::model::Delta;
-use crate::wire::sse::{SseEvent, SseReader};
+use crate::wire::sse::{EventTooLong, SseEvent, SseReader};
 
 /// Turns bytes into deltas.
 #[derive(Debug)]
@@ -34,6 +34,8 @@ struct Stream {
     finished: bool,
     /// Nothing more comes.
     ended: bool,
+    /// What was said so far. Not counted is what stands around it, which is most of a stream.
+    bytes: usize,
 }
 
 impl ReplyReader {
@@ -79,7 +81,7 @@ impl ReplyReader {
             }
             Form::Whole(body) => {
                 body.extend_from_slice(bytes);
-                if body.len() > self.most { Err(too_long(self.most)) } else { Ok(()) }
+                if body.len() > self.most { Err(too_long("it", self.most)) } else { Ok(()) }
             }
             Form::Stream(reader) => {
                 let mut result = Ok(());
@@ -90,7 +92,10 @@ impl ReplyReader {
                     }
                 });
                 result?;
-                fed.map_err(|error| ReplyFault::Unreadable(error.to_string()))
+                if stream.bytes > self.most {
+                    return Err(too_long("it", self.most));
+                }
+                fed.map_err(|EventTooLong(most)| too_long("one event of it", most))
             }
         }
     }
@@ -144,6 +149,7 @@ impl Stream {
         let new = deltas.get(before..).unwrap_or_default();
         self.heard |= !new.is_empty();
         self.finished |= new.iter().any(|delta| matches!(delta, Delta::Finish(_)));
+        self.bytes = new.iter().map(|delta| weight(delta, data.len())).fold(self.bytes, usize::saturating_add);
         Ok(())
     }
 
@@ -159,6 +165,15 @@ impl Stream {
     }
 }
 
+/// How much a delta adds to a reply.
+fn weight(delta: &Delta, chunk: usize) -> usize {
+    match delta {
+        Delta::Text(text) | Delta::Reasoning(text) | Delta::Refusal(text) => text.len(),
+        Delta::Call(_) | Delta::Logprobs(_) => chunk,
+        _ => 0,
+    }
+}
+
 fn read_body(body: &[u8], deltas: &mut Vec<Delta>) -> Result<(), ReplyFault> {
     if body.trim_ascii().is_empty() {
         return Err(ReplyFault::Unreadable("it is empty".to_owned()));
@@ -171,6 +186,6 @@ fn read_body(body: &[u8], deltas: &mut Vec<Delta>) -> Result<(), ReplyFault> {
     Ok(())
 }
 
-fn too_long(most: usize) -> ReplyFault {
-    ReplyFault::Unreadable(format!("it is longer than the limit limits.reply_bytes of {most} bytes"))
+fn too_long(what: &str, most: usize) -> ReplyFault {
+    ReplyFault::Unreadable(format!("{what} is longer than the limit limits.reply_bytes of {most} bytes"))
 }
