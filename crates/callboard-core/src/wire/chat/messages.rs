@@ -87,6 +87,8 @@ struct History {
     ids: Vec<String>,
     known: HashSet<String>,
     answered: HashSet<String>,
+    /// The calls of the message to which results are due here.
+    open: HashSet<String>,
     damaged: bool,
 }
 
@@ -106,6 +108,9 @@ impl History {
                 at,
                 format!("only tool messages hold a tool_call_id; this one's role is {role:?}"),
             ));
+        }
+        if role != "tool" {
+            self.open.clear();
         }
         match role.as_str() {
             "assistant" => self.assistant(message, place),
@@ -136,6 +141,7 @@ impl History {
         let Ok(Value::Array(calls)) = serde_json::from_str::<Value>(text) else {
             return Err(BadRequest::wrong_type(at, format!("{at} must be a list of calls")));
         };
+        self.damaged |= calls.is_empty();
         for (number, call) in calls.iter().enumerate() {
             self.call(call, &format!("{at}[{number}]"))?;
         }
@@ -163,6 +169,7 @@ impl History {
             let message = format!("{at}.id {id:?} was used by an earlier call; ids must be unique in the conversation");
             return Err(BadRequest::at(format!("{at}.id"), "duplicate_tool_call_id", message));
         }
+        self.open.insert(id.to_owned());
         self.ids.push(id.to_owned());
         Ok(())
     }
@@ -178,6 +185,7 @@ impl History {
             let message = format!("{at} {id:?} answers no call of an earlier assistant message");
             return Err(BadRequest::at(&at, "invalid_tool_call_id", message));
         }
+        self.damaged |= !self.open.contains(&id);
         if !self.answered.insert(id.clone()) {
             return Err(BadRequest::at(&at, "invalid_tool_call_id", format!("{at} {id:?} was answered before")));
         }

@@ -1,6 +1,6 @@
 //! An upstream's reply, whole or streamed, as the deltas it stands for. Read leniently: servers differ, promises do not.
 
-use super::reply_chunk::read_chunk;
+use super::reply_chunk::{Marks, read_chunk};
 use super::reply_fault::ReplyFault;
 use super::reply_form::Beginning;
 use crate::model::Delta;
@@ -12,6 +12,7 @@ pub struct ReplyReader {
     form: Form,
     most: usize,
     until_close: bool,
+    marks: Marks,
     stream: Stream,
 }
 
@@ -28,8 +29,6 @@ enum Form {
 struct Stream {
     /// Something was said.
     heard: bool,
-    /// There was a choice, even if it said nothing.
-    has_choice: bool,
     /// The model has come to an end.
     finished: bool,
     /// Nothing more comes.
@@ -53,7 +52,7 @@ impl ReplyReader {
 
     fn new(declared_stream: bool, most: usize) -> Self {
         let form = Form::Unknown(Beginning::default(), declared_stream);
-        Self { form, most, until_close: false, stream: Stream::default() }
+        Self { form, most, until_close: false, marks: Marks::default(), stream: Stream::default() }
     }
 
     /// For a body that ends when the connection does: a server that dies looks just like one that has finished, so a
@@ -68,6 +67,12 @@ impl ReplyReader {
     #[must_use]
     pub fn is_ended(&self) -> bool {
         self.stream.ended
+    }
+
+    /// The model that answers, by the name that the server gives it.
+    #[must_use]
+    pub fn model(&self) -> Option<&str> {
+        self.marks.model.as_deref()
     }
 
     /// Takes bytes and appends the deltas they complete.
@@ -85,10 +90,10 @@ impl ReplyReader {
             }
             Form::Stream(reader) => {
                 let mut result = Ok(());
-                let stream = &mut self.stream;
+                let (stream, marks) = (&mut self.stream, &mut self.marks);
                 let fed = reader.feed(bytes, |event| {
                     if result.is_ok() {
-                        result = stream.read(&event, deltas);
+                        result = stream.read(&event, marks, deltas);
                     }
                 });
                 result?;
@@ -108,18 +113,18 @@ impl ReplyReader {
     pub fn finish(&mut self, deltas: &mut Vec<Delta>) -> Result<(), ReplyFault> {
         match &mut self.form {
             Form::Unknown(_, true) => return Err(ReplyFault::NoEvents),
-            Form::Unknown(beginning, false) => read_body(&beginning.head, deltas)?,
-            Form::Whole(body) => read_body(body, deltas)?,
+            Form::Unknown(beginning, false) => read_body(&beginning.head, &mut self.marks, deltas)?,
+            Form::Whole(body) => read_body(body, &mut self.marks, deltas)?,
             Form::Stream(reader) => {
                 let mut result = Ok(());
-                let stream = &mut self.stream;
+                let (stream, marks) = (&mut self.stream, &mut self.marks);
                 reader.finish(|event| {
                     if result.is_ok() {
-                        result = stream.read(&event, deltas);
+                        result = stream.read(&event, marks, deltas);
                     }
                 });
                 result?;
-                stream.close(self.until_close)?;
+                stream.close(marks, self.until_close)?;
             }
         }
         self.stream.ended = true;
@@ -128,24 +133,24 @@ impl ReplyReader {
 }
 
 impl Stream {
-    fn read(&mut self, event: &SseEvent<'_>, deltas: &mut Vec<Delta>) -> Result<(), ReplyFault> {
+    fn read(&mut self, event: &SseEvent<'_>, marks: &mut Marks, deltas: &mut Vec<Delta>) -> Result<(), ReplyFault> {
         let data = match event {
             _ if self.ended => return Ok(()),
             SseEvent::Data(data) => data.trim_ascii(),
             SseEvent::Error(data) => return Err(ReplyFault::event(data)),
         };
         match data {
-            b"[DONE]" if !self.has_choice && !self.heard => return Err(ReplyFault::NoEvents),
+            b"[DONE]" if !marks.has_choice && !self.heard => return Err(ReplyFault::NoEvents),
             b"[DONE]" => self.ended = true,
             b"" => {}
-            _ => self.read_data(data, deltas)?,
+            _ => self.read_data(data, marks, deltas)?,
         }
         Ok(())
     }
 
-    fn read_data(&mut self, data: &[u8], deltas: &mut Vec<Delta>) -> Result<(), ReplyFault> {
+    fn read_data(&mut self, data: &[u8], marks: &mut Marks, deltas: &mut Vec<Delta>) -> Result<(), ReplyFault> {
         let before = deltas.len();
-        self.has_choice |= read_chunk(data, false, deltas)?;
+        read_chunk(data, false, marks, deltas)?;
         let new = deltas.get(before..).unwrap_or_default();
         self.heard |= !new.is_empty();
         self.finished |= new.iter().any(|delta| matches!(delta, Delta::Finish(_)));
@@ -154,10 +159,10 @@ impl Stream {
     }
 
     /// The bytes have ended. Many servers leave the last words out, but not all of them.
-    fn close(&self, until_close: bool) -> Result<(), ReplyFault> {
+    fn close(&self, marks: &Marks, until_close: bool) -> Result<(), ReplyFault> {
         match self {
             _ if self.ended => Ok(()),
-            Self { has_choice: false, heard: false, .. } => Err(ReplyFault::NoEvents),
+            Self { heard: false, .. } if !marks.has_choice => Err(ReplyFault::NoEvents),
             Self { heard: false, .. } => Err(ReplyFault::BrokeOff),
             Self { finished: false, .. } if until_close => Err(ReplyFault::BrokeOff),
             _ => Ok(()),
@@ -174,12 +179,12 @@ fn weight(delta: &Delta, chunk: usize) -> usize {
     }
 }
 
-fn read_body(body: &[u8], deltas: &mut Vec<Delta>) -> Result<(), ReplyFault> {
+fn read_body(body: &[u8], marks: &mut Marks, deltas: &mut Vec<Delta>) -> Result<(), ReplyFault> {
     if body.trim_ascii().is_empty() {
         return Err(ReplyFault::Unreadable("it is empty".to_owned()));
     }
     let before = deltas.len();
-    read_chunk(body, true, deltas)?;
+    read_chunk(body, true, marks, deltas)?;
     if deltas.len() == before {
         return Err(ReplyFault::Unreadable("it holds no choice with a message".to_owned()));
     }

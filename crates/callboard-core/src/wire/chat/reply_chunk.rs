@@ -10,6 +10,8 @@ use crate::model::{CallFragment, Delta, Finish, Usage};
 #[derive(Deserialize)]
 struct Chunk<'a> {
     #[serde(default, borrow)]
+    model: Loose<'a>,
+    #[serde(default, borrow)]
     choices: Option<Vec<Choice<'a>>>,
     #[serde(default)]
     usage: Option<Map<String, Value>>,
@@ -63,24 +65,40 @@ struct WireFunction<'a> {
     arguments: Loose<'a>,
 }
 
-/// Appends the deltas of a chunk; true when it held a choice.
-pub(super) fn read_chunk(data: &[u8], whole: bool, deltas: &mut Vec<Delta>) -> Result<bool, ReplyFault> {
+/// What is known of a reply besides its deltas.
+#[derive(Debug, Default)]
+pub(super) struct Marks {
+    /// There was a choice, even if it said nothing.
+    pub(super) has_choice: bool,
+    /// The model that answers, by the name that the server gives it.
+    pub(super) model: Option<String>,
+}
+
+/// Appends the deltas of a chunk.
+pub(super) fn read_chunk(
+    data: &[u8],
+    whole: bool,
+    marks: &mut Marks,
+    deltas: &mut Vec<Delta>,
+) -> Result<(), ReplyFault> {
     let chunk: Chunk<'_> = serde_json::from_slice(data).map_err(|error| ReplyFault::unreadable(data, &error))?;
     if let Some(error) = chunk.error.filter(says_something) {
         return Err(ReplyFault::reported(&error));
     }
     if chunk.choices.is_none() && chunk.usage.is_none() {
-        return error_without_a_name(data).map_or(Ok(false), Err);
+        return error_without_a_name(data).map_or(Ok(()), Err);
     }
-    let choice = chunk.choices.into_iter().flatten().next();
-    let has_choice = choice.is_some();
-    if let Some(choice) = choice {
+    if marks.model.is_none() {
+        marks.model = chunk.model.into_text();
+    }
+    if let Some(choice) = chunk.choices.into_iter().flatten().next() {
+        marks.has_choice = true;
         read_choice(choice, whole, deltas);
     }
     if let Some(usage) = chunk.usage {
         deltas.push(Delta::Usage(read_usage(usage)));
     }
-    Ok(has_choice)
+    Ok(())
 }
 
 /// Some servers send an empty field with every chunk.
