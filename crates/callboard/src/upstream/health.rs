@@ -1,7 +1,7 @@
 //! How a model server is doing: how much it has to do, and whether it is set aside for a while.
 //!
-//! A server that fails three times in a row is set aside; after that time it is tried again, and one more failure sets it
-//! aside for longer. A success clears everything.
+//! A server that fails three times in a row is set aside; after that time, or once it lists its models, it is tried again,
+//! and one more failure sets it aside for longer. A success clears everything.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -51,6 +51,11 @@ impl Health {
         }
     }
 
+    /// It lists its models: it may be asked again, but one more failure sets it aside as before.
+    pub(super) fn answers(&self) {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).aside_until = None;
+    }
+
     /// Counts a failure; true when the server is set aside by it.
     pub(super) fn failed(&self, now: Instant) -> bool {
         let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
@@ -88,6 +93,15 @@ mod tests {
             health.failed(now);
         }
         assert!(!health.is_aside(now + LONGEST));
+    }
+
+    #[test]
+    fn a_server_that_only_lists_its_models_is_on_trial() {
+        let (health, now) = (Health::default(), Instant::now());
+        (0..3).for_each(|_| drop(health.failed(now)));
+        health.answers();
+        assert!(!health.is_aside(now));
+        assert!(health.failed(now) && health.is_aside(now + SHORTEST), "aside again, for longer");
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! All configured model servers: which of them a request may go to, and in which order.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use callboard_core::wire::ApiError;
 use http::HeaderValue;
 use serde_json::{Value, json};
@@ -15,6 +16,7 @@ use super::{Client, Failure, LocalModel, Rehearsal};
 use crate::config::ContractMode;
 
 const MOST_LIST_BYTES: usize = 4 << 20;
+const LIST_PATIENCE: Duration = Duration::from_secs(5);
 const REHEARSAL: &str = "rehearsal";
 
 /// One model server.
@@ -138,14 +140,27 @@ impl Upstreams {
             Claim::Served(model) => served(model),
             Claim::Foreign => search.known.extend(upstream.models.iter().cloned()),
             Claim::Unsaid if self.is_only(upstream) => served(search.model.to_owned()),
-            Claim::Unsaid => match self.list_of(number, search.client, search.authorization).await {
+            Claim::Unsaid => match self.known_list(number, upstream, search).await {
                 Ok(list) if list.iter().any(|entry| models::id_of(entry) == Some(search.model)) => {
-                    served(search.model.to_owned());
+                    search.routes.push(Route::new(Arc::clone(upstream), search.model.to_owned()));
                 }
                 Ok(list) => search.known.extend(list.iter().filter_map(models::id_of).map(str::to_owned)),
                 Err(failure) => search.failure = Some(failure),
             },
         }
+    }
+
+    /// A server that is set aside is not asked: that would cost every request the time that it takes to fail.
+    async fn known_list(&self, number: usize, upstream: &Upstream, search: &Search<'_>) -> Result<Vec<Value>, Failure> {
+        if upstream.is_aside() {
+            let last = self.models.missed(number, Instant::now());
+            return last.ok_or_else(|| Failure::Unreachable("it is set aside".to_owned()));
+        }
+        let list = self.list_of(number, search.client, search.authorization).await;
+        if let Err(failure) = &list {
+            upstream.note(Some(failure));
+        }
+        list
     }
 
     /// True for the one server there is besides models in this process, or for one of these when there is nothing else.
@@ -206,8 +221,8 @@ impl Upstreams {
     pub async fn probe(&self, client: &Client) {
         for upstream in self.list.iter().filter(|upstream| upstream.is_aside()) {
             if answers(upstream, client).await {
-                tracing::info!(upstream = upstream.url, "the model server is back");
-                upstream.note(None);
+                tracing::info!(upstream = upstream.url, "the model server answers again");
+                upstream.health.answers();
             }
         }
     }
@@ -218,23 +233,37 @@ impl Upstreams {
         client: &Client,
         authorization: Option<&HeaderValue>,
     ) -> Result<Vec<Value>, Failure> {
-        if let Some(list) = self.models.fresh(number) {
+        if let Some(list) = self.models.fresh(number, Instant::now()) {
             return Ok(list);
         }
         let Some(upstream) = self.list.get(number) else { return Ok(Vec::new()) };
         if upstream.local.is_some() {
             return Ok(vec![entry(&upstream.url)]);
         }
-        let body = client.get(upstream, "/models", authorization, MOST_LIST_BYTES).await?;
-        let list = models::entries(&body);
-        self.models.keep(number, &list);
-        Ok(list)
+        match ask_for_list(upstream, client, authorization).await {
+            Ok(body) => {
+                let list = models::entries(&body);
+                self.models.keep(number, &list, Instant::now());
+                Ok(list)
+            }
+            Err(failure) => self.models.missed(number, Instant::now()).ok_or(failure),
+        }
     }
 }
 
+/// A list is short, so that a server which does not answer soon does not answer.
+async fn ask_for_list(
+    upstream: &Upstream,
+    client: &Client,
+    authorization: Option<&HeaderValue>,
+) -> Result<Bytes, Failure> {
+    let asked = client.get(upstream, "/models", authorization, MOST_LIST_BYTES);
+    let late = |_| Failure::Timeout { phase: "waiting for the list of models", seconds: LIST_PATIENCE.as_secs_f64() };
+    tokio::time::timeout(LIST_PATIENCE, asked).await.map_err(late)?
+}
+
 async fn answers(upstream: &Upstream, client: &Client) -> bool {
-    let answer = client.get(upstream, "/models", None, MOST_LIST_BYTES).await;
-    match answer {
+    match ask_for_list(upstream, client, None).await {
         Ok(_) => true,
         // One that has no such list answers all the same; one that is still loading, or has a proxy before it, does not.
         Err(Failure::Refused { status, .. }) => !matches!(status.as_u16(), 502..=504),
@@ -262,9 +291,10 @@ impl Search<'_> {
             self.routes.sort_by_key(|route| route.upstream.load());
             return Ok(self.routes);
         }
+        // A server that has never said what it has might have it.
         match self.failure {
-            Some(failure) if self.known.is_empty() => Err(failure.to_api()),
-            _ => Err(ApiError::model_not_found(self.model, &self.known)),
+            Some(failure) => Err(failure.to_api()),
+            None => Err(ApiError::model_not_found(self.model, &self.known)),
         }
     }
 }

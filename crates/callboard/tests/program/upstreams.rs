@@ -142,6 +142,45 @@ fn models_are_routed_by_pattern_and_alias() {
 }
 
 #[test]
+fn a_model_that_may_be_on_a_silent_server_is_not_called_unknown() {
+    let count = Arc::default();
+    let (alive, dead) = (server("alive", &count), ModelServer::nowhere());
+    let program = Program::start(&["--upstream", &dead, "--upstream", &alive.url], &[]);
+    for _ in 0..5 {
+        assert!(post(&program.address, &request("m", false)).body.contains("alive"));
+        let answer = post(&program.address, &request("elsewhere", false));
+        assert_eq!((answer.status, answer.error("code").as_str()), (503, "upstream_unavailable"));
+    }
+    let seen: Value = serde_json::from_str(&ask(&program.address, "GET", "/v1/upstreams", &[], "").body).unwrap();
+    assert_eq!(seen["data"][0]["set_aside"], true, "it is not asked for its models each time: {seen}");
+}
+
+#[test]
+fn a_server_that_only_lists_its_models_is_not_trusted_at_once() {
+    let (count, failed) = (Arc::default(), Arc::new(AtomicUsize::new(0)));
+    let alive = server("alive", &count);
+    let counted = Arc::clone(&failed);
+    let broken = ModelServer::start(move |mut visit| match visit.path.as_str() {
+        "/v1/models" => visit.json(200, r#"{"data":[{"id":"m","object":"model"}]}"#),
+        _ => {
+            counted.fetch_add(1, Ordering::SeqCst);
+            visit.json(500, "{}");
+        }
+    });
+    let program = Program::start(&["--upstream", &broken.url, "--upstream", &alive.url], &[]);
+    let set_aside = || ask(&program.address, "GET", "/v1/upstreams", &[], "").body.contains("\"set_aside\":true");
+    for _ in 0..3 {
+        assert!(post(&program.address, &request("m", false)).body.contains("alive"));
+    }
+    assert!(set_aside() && failed.load(Ordering::SeqCst) == 3);
+    while set_aside() {
+        std::thread::yield_now();
+    }
+    assert!(post(&program.address, &request("m", false)).body.contains("alive"));
+    assert!(set_aside(), "one failure is enough this time");
+}
+
+#[test]
 fn the_load_is_shared_by_least_in_flight() {
     let (seen, arrivals) = channel();
     let seen = Mutex::new(seen);
@@ -190,7 +229,12 @@ fn what_a_server_refuses_is_learned_once() {
     assert_eq!(count.load(Ordering::SeqCst), 4, "refused once, then left out");
     let seen = ask(&program.address, "GET", "/v1/upstreams", &[], "").body;
     assert!(seen.contains(r#""learned":{"m":["field:seed"]}"#), "{seen}");
-    assert!(ask(&program.address, "GET", "/metrics", &[], "").body.contains("callboard_upstream_learned_total"));
+    let metrics = ask(&program.address, "GET", "/metrics", &[], "").body;
+    let counted = format!("callboard_upstream_learned_total{{upstream=\"{}\",quirk=\"field\"}} 1", picky.url);
+    assert!(metrics.contains(&counted), "{metrics}");
+    let command = [env!("CARGO_BIN_EXE_callboard"), "upstreams", "--listen", &program.address];
+    let shown = std::process::Command::new(command[0]).args(&command[1..]).env_clear().output().unwrap();
+    assert!(String::from_utf8_lossy(&shown.stdout).contains("m refuses: field:seed"), "{shown:?}");
 }
 
 #[test]
