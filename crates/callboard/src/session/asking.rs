@@ -143,8 +143,8 @@ fn body_for(route: &Route, request: &ChatRequest, ask: &Ask) -> Vec<u8> {
     value.to_string().into_bytes()
 }
 
-/// Between half and the whole of a time, so that those who failed together do not come back together.
+/// A time and up to half of it more, so that those who failed together do not come back together, and none too early.
 fn with_jitter(wait: std::time::Duration) -> std::time::Duration {
     let [byte] = random::bytes::<1>();
-    wait / 2 + wait.mul_f64(f64::from(byte) / 512.0)
+    wait + wait.mul_f64(f64::from(byte) / 512.0)
 }

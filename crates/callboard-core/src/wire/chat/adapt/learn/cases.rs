@@ -88,7 +88,7 @@ fn refusals_teach_what_they_say() {
         check(&refusal, &sent, expected);
         if expected == "nothing" { mistakes += 1 } else { learned += 1 }
     }
-    assert!(learned > 90 && mistakes > 30, "{learned} and {mistakes}: rows are missing");
+    assert!(learned > 105 && mistakes > 40, "{learned} and {mistakes}: rows are missing");
 }
 
 fn check(refusal: &Refusal<'_>, sent: &Value, expected: &str) {
