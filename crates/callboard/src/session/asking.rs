@@ -89,7 +89,7 @@ impl Asking {
 
     async fn ask_first(&self, request: &ChatRequest, ask: &Ask) -> Result<Asked, Failure> {
         let route = self.routes.first().ok_or_else(|| Failure::Unreachable("no server".to_owned()))?;
-        let mut lessons = 0;
+        let (mut lessons, before) = (Vec::new(), route.upstream.learned.of(&route.model));
         loop {
             let busy = route.upstream.begin();
             let body = body_for(route, request, ask);
@@ -98,8 +98,16 @@ impl Asking {
                     metrics::upstream_reply(&route.upstream.url, "ok");
                     return Ok(Asked { reply, busy });
                 }
-                Err(failure) if lessons < MOST_LESSONS && self.learns(route, request, ask, &failure) => lessons += 1,
-                Err(failure) => return Err(failure),
+                Err(failure) if lessons.len() < MOST_LESSONS && self.learns(route, request, ask, &failure) => {
+                    lessons.push(failure);
+                }
+                Err(failure) => {
+                    // Who says the same again was misunderstood.
+                    if lessons.iter().any(|lesson| lesson.refusal() == failure.refusal()) {
+                        route.upstream.learned.forget_all_but(&route.model, &before);
+                    }
+                    return Err(failure);
+                }
             }
         }
     }

@@ -70,7 +70,10 @@ impl Failure {
     pub fn is_the_servers(&self) -> bool {
         match self {
             Self::Refused { .. } if self.is_bad_request() => false,
-            Self::Refused { status, .. } => status.is_server_error() || *status == StatusCode::TOO_MANY_REQUESTS,
+            Self::Refused { status, .. } => {
+                status.is_server_error()
+                    || [StatusCode::TOO_MANY_REQUESTS, StatusCode::REQUEST_TIMEOUT].contains(status)
+            }
             _ => true,
         }
     }
@@ -80,9 +83,10 @@ impl Failure {
         match self {
             Self::Unreachable(_) => Some(Duration::from_millis(50)),
             Self::Refused { status, retry_after, .. } => {
-                let busy = *status == StatusCode::TOO_MANY_REQUESTS || *status == StatusCode::SERVICE_UNAVAILABLE;
-                let wait = Duration::from_secs(retry_after.unwrap_or(u64::from(busy)));
-                (busy && wait <= LONGEST_WAIT).then_some(wait)
+                let busy = matches!(status.as_u16(), 429 | 503 | 529);
+                let told = retry_after.filter(|_| self.is_the_servers());
+                let wait = Duration::from_secs(told.or(busy.then_some(1))?);
+                (wait <= LONGEST_WAIT).then_some(wait)
             }
             _ => None,
         }

@@ -22,6 +22,15 @@ impl Learned {
         self.quirks.lock().unwrap_or_else(PoisonError::into_inner).entry(model.to_owned()).or_default().insert(quirk)
     }
 
+    /// Goes back to what was known before.
+    pub fn forget_all_but(&self, model: &str, before: &BTreeSet<Quirk>) {
+        let mut quirks = self.quirks.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = quirks.get_mut(model) {
+            known.retain(|quirk| before.contains(quirk));
+        }
+        quirks.retain(|_, known| !known.is_empty());
+    }
+
     /// All that is known, by model.
     pub fn all(&self) -> BTreeMap<String, Vec<String>> {
         let quirks = self.quirks.lock().unwrap_or_else(PoisonError::into_inner);

@@ -238,6 +238,24 @@ fn what_a_server_refuses_is_learned_once() {
 }
 
 #[test]
+fn a_lesson_that_does_not_help_is_forgotten() {
+    let count = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&count);
+    let odd = ModelServer::start(move |mut visit| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        visit.json(400, r#"{"error":{"message":"Unsupported parameter: 'seed'"}}"#);
+    });
+    let program = Program::before(&odd.url, &[]);
+    let body = json!({"model": "m", "seed": 7, "messages": [{"role": "user", "content": "Hi"}]}).to_string();
+    for round in 1..3 {
+        assert_eq!(post(&program.address, &body).status, 400);
+        assert_eq!(count.load(Ordering::SeqCst), 2 * round, "with and without it");
+    }
+    let seen = ask(&program.address, "GET", "/v1/upstreams", &[], "").body;
+    assert!(seen.contains(r#""learned":{}"#), "{seen}");
+}
+
+#[test]
 fn one_of_two_servers_dies_under_load_and_nothing_is_lost() {
     let counts: [Arc<AtomicUsize>; 2] = Default::default();
     let staying = server("stays", &counts[0]);

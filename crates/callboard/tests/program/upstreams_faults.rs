@@ -59,6 +59,17 @@ fn begin_words(visit: &mut Visit) {
     }
 }
 
+/// A reply whose last word is that it is none.
+fn give_up(visit: &mut Visit) {
+    if streams(visit) {
+        visit.begin_stream();
+        visit.text("One");
+        return visit.finish("abort");
+    }
+    let message = r#"{"role":"assistant","content":"One"}"#;
+    visit.json(200, &format!(r#"{{"choices":[{{"index":0,"message":{message},"finish_reason":"abort"}}]}}"#));
+}
+
 /// A body of any kind, whatever was asked for.
 fn body(visit: &mut Visit, head: &str, text: &str) {
     visit.write(&format!("HTTP/1.1 {head}\r\ncontent-length: {}\r\n\r\n{text}", text.len()));
@@ -226,6 +237,13 @@ const FAULTS: &[Fault] = &[
         does: |visit, _| visit.json(200, r#"{"error":{"message":"engine is dead","code":500}}"#),
         alone: [BROKEN, BROKEN],
         beside: [Another, Another],
+        header: "",
+    },
+    Fault {
+        name: "gives up within a reply",
+        does: |visit, _| give_up(visit),
+        alone: [WordsThenError("upstream_error"), BROKEN],
+        beside: [WordsThenError("upstream_error"), Another],
         header: "",
     },
     Fault {

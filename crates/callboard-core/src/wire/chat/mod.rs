@@ -11,6 +11,7 @@ mod messages;
 mod reply;
 mod reply_chunk;
 mod reply_fault;
+mod reply_finish;
 mod reply_form;
 mod request;
 mod tool_choice;

@@ -184,11 +184,12 @@ fn read_body(body: &[u8], marks: &mut Marks, deltas: &mut Vec<Delta>) -> Result<
         return Err(ReplyFault::Unreadable("it is empty".to_owned()));
     }
     let before = deltas.len();
-    read_chunk(body, true, marks, deltas)?;
-    if deltas.len() == before {
-        return Err(ReplyFault::Unreadable("it holds no choice with a message".to_owned()));
+    let mut read = read_chunk(body, true, marks, deltas);
+    if read.is_ok() && deltas.len() == before {
+        read = Err(ReplyFault::Unreadable("it holds no choice with a message".to_owned()));
     }
-    Ok(())
+    // A whole reply is right or wrong as a whole.
+    read.inspect_err(|_| deltas.truncate(before))
 }
 
 fn too_long(what: &str, most: usize) -> ReplyFault {

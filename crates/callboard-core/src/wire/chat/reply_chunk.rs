@@ -5,16 +5,17 @@ use serde_json::{Map, Value};
 
 use super::loose::Loose;
 use super::reply_fault::ReplyFault;
-use crate::model::{CallFragment, Delta, Finish, Usage};
+use super::reply_finish;
+use crate::model::{CallFragment, Delta, Usage};
 
 #[derive(Deserialize)]
 struct Chunk<'a> {
     #[serde(default, borrow)]
     model: Loose<'a>,
     #[serde(default, borrow)]
-    choices: Option<Vec<Choice<'a>>>,
+    choices: Option<Vec<Option<Choice<'a>>>>,
     #[serde(default)]
-    usage: Option<Map<String, Value>>,
+    usage: Option<Value>,
     #[serde(default)]
     error: Option<Value>,
 }
@@ -29,6 +30,8 @@ struct Choice<'a> {
     finish_reason: Loose<'a>,
     #[serde(default)]
     logprobs: Option<Value>,
+    #[serde(default)]
+    error: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -42,7 +45,7 @@ struct Message<'a> {
     #[serde(default, borrow)]
     refusal: Loose<'a>,
     #[serde(default, borrow)]
-    tool_calls: Option<Vec<WireCall<'a>>>,
+    tool_calls: Option<Vec<Option<WireCall<'a>>>>,
     #[serde(default, borrow)]
     function_call: Option<WireFunction<'a>>,
 }
@@ -91,11 +94,11 @@ pub(super) fn read_chunk(
     if marks.model.is_none() {
         marks.model = chunk.model.into_text();
     }
-    if let Some(choice) = chunk.choices.into_iter().flatten().next() {
+    if let Some(choice) = chunk.choices.into_iter().flatten().flatten().next() {
         marks.has_choice = true;
-        read_choice(choice, whole, deltas);
+        read_choice(choice, whole, deltas)?;
     }
-    if let Some(usage) = chunk.usage {
+    if let Some(Value::Object(usage)) = chunk.usage {
         deltas.push(Delta::Usage(read_usage(usage)));
     }
     Ok(())
@@ -119,18 +122,22 @@ fn error_without_a_name(data: &[u8]) -> Option<ReplyFault> {
     (named || told).then(|| ReplyFault::reported(&value))
 }
 
-fn read_choice(choice: Choice<'_>, whole: bool, deltas: &mut Vec<Delta>) {
+fn read_choice(choice: Choice<'_>, whole: bool, deltas: &mut Vec<Delta>) -> Result<(), ReplyFault> {
     if let Some(message) = choice.delta.or(choice.message) {
         read_message(message, whole, deltas);
     }
     if let Some(logprobs) = choice.logprobs.filter(|value| !value.is_null()) {
         deltas.push(Delta::Logprobs(logprobs));
     }
+    if let Some(error) = choice.error.filter(says_something) {
+        return Err(ReplyFault::reported(&error));
+    }
     match choice.finish_reason.into_text() {
-        Some(word) => deltas.push(Delta::Finish(Finish::from_word(&word))),
+        Some(word) => deltas.push(Delta::Finish(reply_finish::read(&word)?)),
         None if whole => deltas.push(Delta::Text(String::new())),
         None => {}
     }
+    Ok(())
 }
 
 fn read_message(message: Message<'_>, whole: bool, deltas: &mut Vec<Delta>) {
@@ -138,7 +145,7 @@ fn read_message(message: Message<'_>, whole: bool, deltas: &mut Vec<Delta>) {
     deltas.extend(reasoning.map(Delta::Reasoning));
     deltas.extend(message.content.into_content().map(Delta::Text));
     deltas.extend(message.refusal.into_text().map(Delta::Refusal));
-    let calls = message.tool_calls.unwrap_or_default();
+    let calls: Vec<WireCall<'_>> = message.tool_calls.into_iter().flatten().flatten().collect();
     // Some servers send the old form beside the new one; it is the same call.
     let old_form = message.function_call.filter(|_| calls.is_empty());
     for call in calls {
