@@ -18,7 +18,7 @@ use crate::server;
 use crate::stage::{self, Cast, Conversations};
 use crate::store::{Address, Keep, Retention, Store, StoreSettings};
 use crate::telemetry;
-use crate::upstream::{Alias, Client, Tls, Upstream, Upstreams, local_servers};
+use crate::upstream::{Alias, Client, Tls, Upstream, Upstreams, is_own_address, local_servers};
 
 /// What all threads share.
 pub struct App {
@@ -129,7 +129,8 @@ pub fn look_for_servers(settings: &mut Settings) -> anyhow::Result<()> {
     if !settings.upstreams.is_empty() {
         return Ok(());
     }
-    let named = std::env::var("OPENAI_BASE_URL").ok().filter(|url| !url.is_empty());
+    let named = std::env::var("OPENAI_BASE_URL").ok();
+    let named = named.filter(|url| !url.is_empty() && !is_own_address(url, settings.listen));
     let found = match named {
         Some(url) => vec![UpstreamSettings::found(&url, std::env::var("OPENAI_API_KEY").ok())?],
         None => {

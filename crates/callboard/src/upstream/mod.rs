@@ -19,7 +19,7 @@ mod upstreams;
 
 pub use body::ReplyBody;
 pub use client::{Client, Reply, Tls};
-pub use detect::local_servers;
+pub use detect::{is_own_address, local_servers};
 pub use error_reply::ErrorReply;
 pub use failure::Failure;
 pub use health::Busy;

@@ -142,6 +142,19 @@ fn models_are_routed_by_pattern_and_alias() {
 }
 
 #[test]
+fn the_environment_names_a_server() {
+    let keyed = ModelServer::start(|mut visit| match visit.headers.contains("authorization: bearer theirs") {
+        true => visit.answer("from there"),
+        false => visit.json(401, "{}"),
+    });
+    let environment = [("OPENAI_BASE_URL", keyed.url.as_str()), ("OPENAI_API_KEY", "theirs")];
+    let program = Program::start(&[], &environment);
+    assert!(post(&program.address, &request("m", false)).body.contains("from there"));
+    let named = Program::start(&["--upstream", &server("named", &Arc::default()).url], &environment);
+    assert!(post(&named.address, &request("m", false)).body.contains("named"), "what is named comes first");
+}
+
+#[test]
 fn a_model_that_may_be_on_a_silent_server_is_not_called_unknown() {
     let count = Arc::default();
     let (alive, dead) = (server("alive", &count), ModelServer::nowhere());
