@@ -62,8 +62,8 @@ fn path_within(line: &str) -> Vec<String> {
 
 fn path_at(line: &str, at: usize) -> Option<Vec<String>> {
     let place = line.get(at..)?;
-    let end =
-        place.find(|character: char| !is_name_character(character) && !matches!(character, '.' | '[' | ']' | '\''));
+    let end = place
+        .find(|character: char| !is_name_character(character) && !matches!(character, '.' | '/' | '[' | ']' | '\''));
     let parts = path(place.get(..end.unwrap_or(place.len()))?);
     parts.get(1).is_some_and(|part| part.bytes().all(|byte| byte.is_ascii_digit())).then_some(parts)
 }

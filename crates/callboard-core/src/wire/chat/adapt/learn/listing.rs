@@ -1,4 +1,4 @@
-//! Lists of validation errors, where each has a place (`loc`) and words (`msg`): JSON, printed by Python, or as lines of
+//! Lists of validation errors, where each has a place (`loc`, `path`) and words (`msg`): JSON, printed by Python, or as lines of
 //! text. Beside these stands what was sent, which is not looked into.
 
 use serde_json::Value;
@@ -58,10 +58,10 @@ pub(super) fn read(message: &str, sent: &Value) -> Option<Vec<Entry>> {
 
 fn about_request(place: Vec<String>, words: String) -> Option<Entry> {
     let mut place: Vec<String> = place.into_iter().map(|part| part.to_lowercase()).collect();
-    match place.first()?.as_str() {
-        REQUEST => drop(place.remove(0)),
-        root if FIELDS.contains(&root) => {}
-        _ => return None,
+    match place.first().map(String::as_str) {
+        Some(REQUEST) => drop(place.remove(0)),
+        Some(root) if !FIELDS.contains(&root) => return None,
+        _ => {}
     }
     Some(Entry { place, words })
 }
@@ -117,10 +117,16 @@ fn read_within(text: &str, encodings_left: usize, found: &mut Vec<Found>) {
     }
 }
 
+/// An error of pydantic, Zod or Ajv.
 fn entry(value: &Value) -> Option<Found> {
-    let (place, words) = (value.get("loc")?.as_array()?, value.get("msg")?.as_str()?);
+    let words = ["msg", "message"].iter().find_map(|key| value.get(key)?.as_str())?.to_owned();
     let part = |part: &Value| part.as_str().map_or_else(|| part.to_string(), str::to_owned);
-    Some((place.iter().map(part).collect(), words.to_owned()))
+    let path = || value.get("path").filter(|_| value.get("code").is_some_and(Value::is_string));
+    if let Some(place) = value.get("loc").or_else(path).and_then(Value::as_array) {
+        return Some((place.iter().map(part).collect(), words));
+    }
+    let place = value.get("instancePath")?.as_str()?.split('/').filter(|part| !part.is_empty());
+    Some((place.map(str::to_owned).collect(), words))
 }
 
 /// `1 validation error for Request`, then for each error a line with its place and an indented one with words.
@@ -169,6 +175,7 @@ mod tests {
             r#"{"detail": [], "body": {"metadata": {"loc": ["body", "tools"], "msg": "no"}}}"#,
             "[{'loc': ('response', 'choices'), 'msg': 'Field required'}]",
             "[{'loc': ('header', 'authorization'), 'msg': 'Field required'}]",
+            r#"{"errors": [{"message": "Internal error", "path": []}]}"#,
             "1 validation error for Answer\ncontent\n  Input should be a valid string [type=string_type]",
             "1 validation error for Request",
             "1 validation error for Request\nstop",

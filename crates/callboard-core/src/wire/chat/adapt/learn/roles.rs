@@ -49,6 +49,9 @@ pub(super) fn role(Complaint { words, path, .. }: &Complaint, sent: &Sent<'_>) -
         "invalid",
         "unknown",
         "not allowed",
+        "expected tags",
+        "'oneof' tag",
+        "allowed values",
     ];
     let about_role = words.contains("role") || path.last().is_some_and(|last| last == "role");
     let by_name = ROLES.iter().any(|(role, _)| blames(words, role));
@@ -66,6 +69,8 @@ pub(super) fn role(Complaint { words, path, .. }: &Complaint, sent: &Sent<'_>) -
 fn blames(words: &str, role: &str) -> bool {
     let ways = [
         format!("got {role}"),
+        format!("tag '{role}'"),
+        format!("received '{role}'"),
         format!("`{role}`, expected"),
         format!("variant `{role}`"),
         format!("role '{role}'"),

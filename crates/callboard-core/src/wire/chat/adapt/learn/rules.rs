@@ -54,9 +54,23 @@ fn content_shape(complaint: &Complaint, sent: &Sent<'_>) -> Option<Quirk> {
     if !speaks_of_content(complaint) {
         return None;
     }
-    let null_is_named = any(words, &["null", "none is not", "nil", "missing field", "field required", "is required"]);
-    let list_is_named =
-        any(words, &["sequence", "but is array", "got an array", "array into", "got array", "got list"]);
+    let null_is_named = any(
+        words,
+        &["null", "none is not", "nil", "received undefined", "missing field", "field required", "is required"],
+    );
+    let list_is_named = any(
+        words,
+        &[
+            "sequence",
+            "but is array",
+            "got an array",
+            "array into",
+            "got array",
+            "got list",
+            "from array",
+            "received array",
+        ],
+    );
     let string_is_due = any(
         words,
         &[
@@ -68,6 +82,7 @@ fn content_shape(complaint: &Complaint, sent: &Sent<'_>) -> Option<Quirk> {
             "must be string",
             "str type expected",
             "only supports string",
+            "converted to system.string",
             "of untagged enum",
             "unknown content type",
             "unsupported types string and sequence",
