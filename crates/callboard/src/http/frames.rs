@@ -1,5 +1,6 @@
 //! Messages of the WebSocket transport: a request inside its envelope, an error, an event with the name of its stream.
 
+use axum::extract::ws::{CloseFrame, close_code};
 use callboard_core::model::BadRequest;
 use callboard_core::wire::ApiError;
 use callboard_core::wire::responses::ResponsesRequest;
@@ -16,10 +17,13 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// Reads a message.
-    pub(super) fn read(text: &str) -> Result<Self, ApiError> {
+    /// Reads a message of at most so many bytes.
+    pub(super) fn read(text: &str, most_bytes: usize) -> Result<Self, ApiError> {
+        if text.len() > most_bytes {
+            return Err(ApiError::body_too_large(most_bytes));
+        }
         let mut fields: Map<String, Value> = serde_json::from_str(text).map_err(|error| {
-            BadRequest::whole("invalid_json", format!("a message must be one JSON object: {error}"))
+            BadRequest::whole("invalid_json", format!("a message must be text that holds one JSON object: {error}"))
         })?;
         match fields.remove("type") {
             Some(Value::String(kind)) if kind == CREATE => {}
@@ -34,6 +38,17 @@ impl Asked {
         let request = ResponsesRequest::read(Value::Object(fields).to_string().into_bytes())?;
         Ok(Self { request, stream_id })
     }
+}
+
+/// What is said to a client whose bytes cannot be read on; nothing where the connection itself is gone.
+pub(super) fn parting(error: axum::Error) -> Option<CloseFrame> {
+    let (code, reason) = match error.into_inner().downcast_ref::<tungstenite::Error>()? {
+        tungstenite::Error::Capacity(_) => (close_code::SIZE, "the message is far larger than limits.body_bytes"),
+        tungstenite::Error::Utf8(_) => (close_code::INVALID, "text must be UTF-8"),
+        tungstenite::Error::Protocol(_) => (close_code::PROTOCOL, "this is not what WebSockets send"),
+        _ => return None,
+    };
+    Some(CloseFrame { code, reason: reason.into() })
 }
 
 /// An error outside of any response.
@@ -58,6 +73,7 @@ mod tests {
     fn messages_are_read_and_faults_named() {
         let asked = Asked::read(
             r#"{"type":"response.create","stream_id":"s","model":"m","input":"hi","stream_options":{},"generate":false}"#,
+            1000,
         )
         .unwrap();
         assert_eq!(
@@ -72,7 +88,7 @@ mod tests {
             (r#"{"type":"response.create"}"#, Some("model"), "missing_required_field"),
         ];
         for (text, param, code) in table {
-            let error = Asked::read(text).unwrap_err();
+            let error = Asked::read(text, 1000).unwrap_err();
             assert_eq!((error.param.as_deref(), error.code.as_str()), (param, code), "{text}");
         }
     }

@@ -27,6 +27,9 @@ use crate::telemetry::metrics;
 /// Requests that may wait behind the one that is answered.
 const MOST_WAITING: usize = 64;
 
+/// A message up to so many times the limit is read, to be refused in words; a larger one ends the connection.
+const READ_BEYOND: usize = 2;
+
 /// The client has left, or the program ends.
 struct Gone;
 
@@ -40,9 +43,10 @@ pub(super) async fn open(
     let Ok(upgrade) = upgrade else { return reply::error(&ApiError::upgrade_required()) };
     let asker = Asker::of(&shared, request.headers());
     let most = shared.app.settings.limits.body_bytes;
-    let upgrade = upgrade.max_message_size(most).max_frame_size(most);
+    let read = most.saturating_mul(READ_BEYOND);
+    let upgrade = upgrade.max_message_size(read).max_frame_size(read);
     upgrade.on_upgrade(move |socket| async move {
-        let waiting = VecDeque::new();
+        let waiting = Waiting { messages: VecDeque::new(), most_bytes: most };
         let _open = shared.sockets.clone();
         let mut connection = Connection { socket, shared, arrival, asker, waiting, answered: 0 };
         connection.serve().await;
@@ -54,8 +58,22 @@ struct Connection {
     shared: Shared,
     arrival: Arrival,
     asker: Asker,
-    waiting: VecDeque<Utf8Bytes>,
+    waiting: Waiting,
     answered: usize,
+}
+
+/// Requests behind the one that is answered.
+struct Waiting {
+    messages: VecDeque<Utf8Bytes>,
+    most_bytes: usize,
+}
+
+impl Waiting {
+    /// Where there is no room the client is not read from, until something was answered.
+    fn has_room(&self) -> bool {
+        let bytes: usize = self.messages.iter().map(|message| message.len()).sum();
+        self.messages.len() < MOST_WAITING && bytes < self.most_bytes
+    }
 }
 
 impl Connection {
@@ -70,7 +88,7 @@ impl Connection {
     }
 
     async fn next_request(&mut self) -> Result<Utf8Bytes, Gone> {
-        if let Some(text) = self.waiting.pop_front() {
+        if let Some(text) = self.waiting.messages.pop_front() {
             return Ok(text);
         }
         let mut stopping = self.shared.stopping.clone();
@@ -88,7 +106,7 @@ impl Connection {
     async fn answer(&mut self, text: &str, local: &mut LocalResponses) -> Result<(), Gone> {
         self.answered += 1;
         let request_id = format!("{}.{}", self.arrival.id, self.answered);
-        let asked = match Asked::read(text) {
+        let asked = match Asked::read(text, self.waiting.most_bytes) {
             Ok(asked) => asked,
             Err(error) => return self.refuse(&error, None).await,
         };
@@ -172,23 +190,25 @@ async fn next_text(socket: &mut WebSocket) -> Result<Utf8Bytes, Gone> {
             Some(Ok(Message::Text(text))) => return Ok(text),
             Some(Ok(Message::Binary(_))) => return Ok("binary messages are not read here".into()),
             Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
-            Some(Ok(Message::Close(_)) | Err(_)) | None => return Err(Gone),
+            Some(Ok(Message::Close(_))) | None => return Err(Gone),
+            Some(Err(error)) => {
+                if let Some(frame) = frames::parting(error) {
+                    let _ = socket.send(Message::Close(Some(frame))).await;
+                }
+                return Err(Gone);
+            }
         }
     }
 }
 
 /// Does something while the socket is listened to. Requests that come meanwhile wait; when the client leaves, it is dropped.
-async fn listening<T>(
-    socket: &mut WebSocket,
-    waiting: &mut VecDeque<Utf8Bytes>,
-    work: impl Future<Output = T>,
-) -> Result<T, Gone> {
+async fn listening<T>(socket: &mut WebSocket, waiting: &mut Waiting, work: impl Future<Output = T>) -> Result<T, Gone> {
     let mut work = std::pin::pin!(work);
     loop {
         tokio::select! {
             biased;
             done = &mut work => return Ok(done),
-            text = next_text(socket), if waiting.len() < MOST_WAITING => waiting.push_back(text?),
+            text = next_text(socket), if waiting.has_room() => waiting.messages.push_back(text?),
         }
     }
 }

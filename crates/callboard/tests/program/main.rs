@@ -7,6 +7,8 @@ mod eval;
 #[cfg(test)]
 mod operation;
 #[cfg(test)]
+mod sockets;
+#[cfg(test)]
 mod stage;
 #[cfg(test)]
 mod support;

@@ -1,0 +1,88 @@
+//! How connections end: by a client that leaves, and by a program that stops.
+
+use std::sync::Mutex;
+use std::sync::mpsc::channel;
+
+use serde_json::{Value, json};
+
+use super::super::support::{ModelServer, Program, ask, halting, polite};
+use super::client::{Socket, words};
+
+fn get(program: &Program, path: &str) -> Value {
+    let answer = ask(&program.address, "GET", path, &[], "");
+    assert_eq!(answer.status, 200, "{answer:?}");
+    serde_json::from_str(&answer.body).unwrap()
+}
+
+#[test]
+fn a_client_that_leaves_ends_the_reply_and_keeps_what_was_said() {
+    let (left, leaving) = channel();
+    let left = Mutex::new(left);
+    let server = ModelServer::start(move |mut visit| {
+        visit.begin_stream();
+        visit.text("One");
+        left.lock().unwrap().send(visit.is_left()).unwrap();
+    });
+    let program = Program::before(&server.url, &[]);
+    let made = ask(&program.address, "POST", "/v1/conversations", &[], "{}");
+    let conversation = serde_json::from_str::<Value>(&made.body).unwrap()["id"].as_str().unwrap().to_owned();
+    let mut socket = Socket::open(&program.address);
+    socket.ask("Count.", &json!({"conversation": conversation}));
+    let created = socket.read_until("response.created");
+    socket.read_until("response.output_text.delta");
+    drop(socket);
+    assert!(leaving.recv().unwrap(), "the connection to the model server is closed");
+
+    let items = get(&program, &format!("/v1/conversations/{conversation}/items?order=asc"));
+    let kept: Vec<(&Value, String)> = items["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| (&item["role"], item["content"][0]["text"].as_str().unwrap().to_owned()))
+        .collect();
+    assert_eq!(kept, [(&json!("user"), "Count.".to_owned()), (&json!("assistant"), "One".to_owned())], "{items}");
+    let response = get(&program, &format!("/v1/responses/{}", created["response"]["id"].as_str().unwrap()));
+    assert_eq!((&response["status"], words(&response).as_str()), (&json!("cancelled"), "One"));
+}
+
+/// New connections are refused once the program stops; that is how a test knows.
+fn wait_until_it_stops(address: &str) {
+    while std::net::TcpStream::connect(address).is_ok() {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_program_that_stops_ends_what_has_begun_and_goes_away() {
+    let (go, gate) = channel();
+    let server = halting(
+        |visit| visit.text("One"),
+        |visit| {
+            visit.text(" two");
+            visit.finish("stop");
+        },
+        gate,
+    );
+    let program = Program::before(&server.url, &[]);
+    let address = program.address.clone();
+    let mut socket = Socket::open(&address);
+    socket.ask("Count.", &json!({}));
+    socket.read_until("response.output_text.delta");
+    program.terminate();
+    wait_until_it_stops(&address);
+    go.send(()).unwrap();
+    assert_eq!(words(&socket.object()), "One two");
+    assert_eq!(socket.close_code(), Some(1001));
+    assert_eq!(program.exit_code(), Some(0));
+}
+
+#[test]
+fn an_idle_connection_does_not_hold_a_program_that_stops() {
+    let program = Program::before(&polite().url, &[]);
+    let mut socket = Socket::open(&program.address);
+    socket.ask("Hi", &json!({}));
+    socket.object();
+    program.terminate();
+    assert_eq!(socket.close_code(), Some(1001));
+    assert_eq!(program.exit_code(), Some(0));
+}
