@@ -5,17 +5,11 @@ use std::net::TcpStream;
 
 use super::http::{Message, read_message};
 
-/// Posts a chat request; `on_text` is called when the body holds some text.
-pub(super) fn post(address: &str, body: &str, on_text: impl Fn()) -> Message {
+/// Posts a request; `on_text` is called when the body holds some text.
+pub(super) fn post(address: &str, path: &str, body: &str, on_text: impl Fn()) -> Message {
     let length = body.len();
-    exchange(
-        address,
-        &format!(
-            "POST /v1/chat/completions HTTP/1.1\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n"
-        ),
-        body,
-        on_text,
-    )
+    let head = format!("POST {path} HTTP/1.1\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n");
+    exchange(address, &head, body, on_text)
 }
 
 /// Fetches a page.
@@ -36,8 +30,9 @@ fn exchange(address: &str, head: &str, body: &str, on_text: impl Fn()) -> Messag
     read.expect("a whole response").expect("a response")
 }
 
-/// Whether a stream holds a piece of content that is not empty.
+/// Whether a stream holds a piece of text that is not empty, in the words of either wire.
 fn holds_text(body: &[u8]) -> bool {
-    let key = b"\"content\":\"";
-    body.windows(key.len() + 1).any(|window| window.starts_with(key) && !window.ends_with(b"\""))
+    [b"\"content\":\"".as_slice(), b"\"delta\":\"".as_slice()]
+        .iter()
+        .any(|key| body.windows(key.len() + 1).any(|window| window.starts_with(key) && !window.ends_with(b"\"")))
 }

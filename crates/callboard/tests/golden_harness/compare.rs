@@ -5,20 +5,19 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::play::{Mode, Take, play, request_for};
+use super::play::{Mode, Take, play, play_text, request_for};
 use super::{Stage, render, tables};
 use crate::golden_page::Page;
 
 const EXPECTATIONS: [&str; 5] = ["## Asked upstream", "## Client", "## Contract", "## Accepted", "## Refused"];
 
 /// Plays a page; what is wrong with it comes back. `UPDATE=1` rewrites its expectations.
-pub(crate) fn judge(stage: &mut Stage, page: Page) -> Option<String> {
-    let page = Arc::new(page);
+pub(crate) fn judge(stage: &Stage, page: &Arc<Page>) -> Option<String> {
     let mut faults = Vec::new();
     let seen = if page.section("Accepted").or_else(|| page.section("Refused")).is_some() {
-        tables::page_text(stage, &page, &mut faults)
+        tables::page_text(stage, page, &mut faults)
     } else {
-        scenario_text(stage, &page, &mut faults)
+        scenario_text(stage, page, &mut faults)
     };
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../../tests/golden/{}.md", page.stem));
     let text = std::fs::read_to_string(&path).expect("the page");
@@ -31,7 +30,7 @@ pub(crate) fn judge(stage: &mut Stage, page: Page) -> Option<String> {
     (!faults.is_empty()).then(|| format!("tests/golden/{}.md\n{}\n", page.stem, faults.join("\n")))
 }
 
-fn scenario_text(stage: &mut Stage, page: &Arc<Page>, faults: &mut Vec<String>) -> String {
+fn scenario_text(stage: &Stage, page: &Arc<Page>, faults: &mut Vec<String>) -> String {
     let takes = takes(stage, page, faults);
     if let [streamed, whole] = takes.as_slice() {
         match (streamed.folded(), whole.folded()) {
@@ -48,11 +47,10 @@ fn scenario_text(stage: &mut Stage, page: &Arc<Page>, faults: &mut Vec<String>) 
     render::page_text(page, &takes)
 }
 
-fn takes(stage: &mut Stage, page: &Arc<Page>, faults: &mut Vec<String>) -> Vec<Take> {
+fn takes(stage: &Stage, page: &Arc<Page>, faults: &mut Vec<String>) -> Vec<Take> {
     let Some(request) = page.request() else {
         let raw = page.section("Request (raw)").and_then(|section| section.fence("text")).expect("a request");
-        let (response, asked) = stage.play(page, raw.trim_end());
-        let take = Take { mode: Mode::Whole, response, asked };
+        let take = play_text(stage, page, raw.trim_end(), Mode::Whole);
         faults.extend(take.faults(page, &Value::Null));
         return vec![take];
     };

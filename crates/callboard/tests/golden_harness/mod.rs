@@ -10,10 +10,13 @@ mod ids;
 mod play;
 mod program;
 mod render;
+pub(crate) mod responses;
 mod server;
 mod stage;
 mod strict_json;
 mod tables;
+mod threads;
 
 pub(crate) use compare::judge;
 pub(crate) use stage::Stage;
+pub(crate) use threads::on_threads;

@@ -5,10 +5,13 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::Stage;
+use super::client;
 use super::events::{self, Event, Folded};
 use super::form::{faults_of_calls, faults_of_stream};
 use super::http::Message;
 use crate::golden_page::Page;
+
+const PATH: &str = "/v1/chat/completions";
 
 /// How a reply is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,8 +40,13 @@ pub(super) struct Take {
 }
 
 /// Plays a request in one mode.
-pub(super) fn play(stage: &mut Stage, page: &Arc<Page>, request: &Value, mode: Mode) -> Take {
-    let (response, asked) = stage.play(page, &request.to_string());
+pub(super) fn play(stage: &Stage, page: &Arc<Page>, request: &Value, mode: Mode) -> Take {
+    play_text(stage, page, &request.to_string(), mode)
+}
+
+/// Plays the text of a request, whatever it is.
+pub(super) fn play_text(stage: &Stage, page: &Arc<Page>, body: &str, mode: Mode) -> Take {
+    let (response, asked) = stage.play(page, |address, on_text| client::post(address, PATH, body, on_text));
     Take { mode, response, asked }
 }
 

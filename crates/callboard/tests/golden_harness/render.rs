@@ -11,10 +11,18 @@ use crate::golden_page::Page;
 /// The sections that one run yields, as heading and text; ids are named in the order in which they were on the wire.
 pub(super) fn sections_of(page: &Page, take: &Take) -> Vec<(String, String)> {
     let mut ids = Ids::new(page);
+    let mut sections = asked_sections(page, &take.asked, &mut ids);
+    sections.push((format!("Client, {}", take.mode.word()), client_text(take, &mut ids)));
+    sections.push(("Contract".to_owned(), format!("`{}`\n", contract(take).unwrap_or_else(|| "none".to_owned()))));
+    sections
+}
+
+/// What the model server was asked, as far as a page shows it.
+pub(super) fn asked_sections(page: &Page, all: &[Value], ids: &mut Ids) -> Vec<(String, String)> {
     let shows_first = page.section("Request").is_some_and(|section| section.option("show what is asked").is_some());
     let mut sections = Vec::new();
-    for (place, asked) in take.asked.iter().enumerate() {
-        let shown = match take.asked.first() {
+    for (place, asked) in all.iter().enumerate() {
+        let shown = match all.first() {
             Some(first) if place > 0 => changes(first, asked),
             _ if shows_first => with_tools_shortened(page, without_mode(asked)),
             _ => continue,
@@ -22,8 +30,6 @@ pub(super) fn sections_of(page: &Page, take: &Take) -> Vec<(String, String)> {
         let text = format!("```json\n{}\n```\n", ids.renamed(&compact(&shown)));
         sections.push((format!("Asked upstream {}", place + 1), text));
     }
-    sections.push((format!("Client, {}", take.mode.word()), client_text(take, &mut ids)));
-    sections.push(("Contract".to_owned(), format!("`{}`\n", contract(take).unwrap_or_else(|| "none".to_owned()))));
     sections
 }
 
@@ -65,7 +71,8 @@ fn contract(take: &Take) -> Option<String> {
     take.response.header("callboard-contract").map(str::to_owned).or_else(comment)
 }
 
-fn without_mode(request: &Value) -> Value {
+/// A request without what the mode of playing adds.
+pub(super) fn without_mode(request: &Value) -> Value {
     let mut map = request.as_object().cloned().unwrap_or_default();
     ["model", "stream", "stream_options"].iter().for_each(|key| drop(map.shift_remove(*key)));
     Value::Object(map)

@@ -12,7 +12,7 @@ use super::play::{Mode, Take, play, request_for};
 use crate::golden_page::{Page, Section};
 
 /// The tables of a page, filled in; what else is wrong is put into `faults`.
-pub(super) fn page_text(stage: &mut Stage, page: &Arc<Page>, faults: &mut Vec<String>) -> String {
+pub(super) fn page_text(stage: &Stage, page: &Arc<Page>, faults: &mut Vec<String>) -> String {
     let mut text = String::new();
     for heading in ["Accepted", "Refused"] {
         let Some(section) = page.section(heading) else { continue };
@@ -47,7 +47,7 @@ fn changes(section: &Section) -> Vec<Value> {
         .collect()
 }
 
-fn played(stage: &mut Stage, page: &Arc<Page>, change: &Value, mode: Mode) -> Take {
+fn played(stage: &Stage, page: &Arc<Page>, change: &Value, mode: Mode) -> Take {
     let mut request = request_for(page, &page.request().expect("a request to change"), mode);
     for (key, value) in change.as_object().into_iter().flatten() {
         request[key.as_str()] = value.clone();

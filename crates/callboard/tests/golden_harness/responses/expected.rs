@@ -1,0 +1,131 @@
+//! What a page expects of Chat Completions, read as data: what is said, how it ends, what is told about the contract.
+//!
+//! Model servers are always asked for a stream on behalf of a response, so the streamed expectation is the one that counts
+//! where a page has both; the whole one adds the status that a failure has when nothing was sent before it.
+
+use serde_json::Value;
+
+use super::super::events::Folded;
+use super::said::{self, Said};
+use crate::golden_page::{Page, Section};
+
+/// What is due.
+#[derive(Debug, Default)]
+pub(super) struct Expected {
+    pub(super) said: Vec<Said>,
+    /// Why the model stopped; none where the reply fails.
+    pub(super) finish: Option<String>,
+    pub(super) failure: Option<Failure>,
+    /// Whether anything is sent before a failure where the reply is streamed.
+    pub(super) begun: bool,
+    /// What is said about the contract; none where nothing is.
+    pub(super) contract: Option<String>,
+    /// Tokens, where the page tells them for the same replies of the model server.
+    pub(super) usage: Option<Value>,
+    pub(super) estimated: bool,
+}
+
+/// An error.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Failure {
+    /// The status where nothing was sent before it; none where the page does not tell.
+    pub(super) status: Option<u16>,
+    pub(super) retry_after: Option<String>,
+    pub(super) error: Value,
+}
+
+/// Reads what a page expects.
+pub(super) fn read(page: &Page) -> Expected {
+    let streamed = page.section("Client, streamed");
+    let whole = page.section("Client, whole");
+    let mut expected = match (streamed, whole) {
+        (Some(section), _) => of_section(section),
+        (None, Some(section)) => of_section(section),
+        (None, None) => panic!("{}: the page expects nothing", page.stem),
+    };
+    let other = whole.map(of_section).unwrap_or_default();
+    if let (Some(failure), Some(other)) = (&mut expected.failure, other.failure) {
+        failure.status = failure.status.or(other.status);
+    }
+    if page.upstreams().iter().all(|section| section.fence("sse").is_none()) {
+        expected.usage = expected.usage.or(other.usage);
+        expected.estimated |= other.estimated;
+    }
+    let contract = page.section("Contract").and_then(|section| section.text.split('`').nth(1)).map(str::to_owned);
+    expected.contract = contract.filter(|word| word != "none");
+    expected
+}
+
+fn of_section(section: &Section) -> Expected {
+    if let Some(text) = section.fence("http") {
+        return Expected { failure: Some(of_http(&text)), ..Expected::default() };
+    }
+    if let Some(text) = section.fence("json") {
+        let body: Value = serde_json::from_str(&text).expect("a body");
+        let reply = Folded::of_body(&body);
+        let finish = reply.finish_reason.as_str().map(str::to_owned);
+        let estimated = section.text.contains("callboard-usage: estimated");
+        let usage = body.get("usage").filter(|usage| !usage.is_null()).cloned();
+        return Expected { said: said::of_chat(reply), finish, usage, estimated, begun: true, ..Expected::default() };
+    }
+    of_lines(&section.fence("text").expect("events"))
+}
+
+fn of_http(text: &str) -> Failure {
+    let (head, body) = text.split_once("\n\n").expect("a head and a body");
+    let value = |name: &str| head.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned);
+    let body: Value = serde_json::from_str(body).expect("the body of an error");
+    Failure {
+        status: value("HTTP ").and_then(|status| status.parse().ok()),
+        retry_after: value("retry-after: "),
+        error: in_own_places(&body["error"]),
+    }
+}
+
+/// What a tool says of itself stands one level higher in a request to `/v1/responses`.
+fn in_own_places(error: &Value) -> Value {
+    let mut error = error.clone();
+    if let Some(place) = error["param"].as_str().map(str::to_owned) {
+        let own = place.replacen("].function.", "].", 1);
+        error["message"] = error["message"].as_str().map(|message| message.replace(&place, &own)).into();
+        error["param"] = own.into();
+    }
+    error
+}
+
+/// Events in words, as pages show them. Arguments may have several lines.
+fn of_lines(text: &str) -> Expected {
+    let mut expected = Expected { begun: true, ..Expected::default() };
+    for line in text.lines() {
+        let (kind, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let words = || serde_json::from_str::<String>(rest).expect("words in quotes");
+        match kind {
+            "role" | "[DONE]" => {}
+            "reasoning" => expected.said.push(Said::Reasoning(words())),
+            "text" => expected.said.push(Said::Text(words())),
+            "refusal" => expected.said.push(Said::Refusal(words())),
+            "call" => expected.said.push(call(rest)),
+            "finish" => expected.finish = Some(rest.to_owned()),
+            "usage" => expected.usage = serde_json::from_str(rest).ok(),
+            ":" => expected.estimated |= rest == "callboard-usage estimated",
+            "error" => expected.failure = Some(of_event(rest)),
+            _ => match expected.said.last_mut() {
+                Some(Said::Call([_, _, arguments])) => arguments.extend(["\n", line]),
+                _ => panic!("{line:?} is no event"),
+            },
+        }
+    }
+    expected.said = said::joined(expected.said);
+    expected
+}
+
+fn of_event(text: &str) -> Failure {
+    Failure { status: None, retry_after: None, error: serde_json::from_str(text).expect("an error") }
+}
+
+/// A call is its index, id, name and arguments.
+fn call(rest: &str) -> Said {
+    let mut words = rest.splitn(4, ' ').skip(1).map(str::to_owned);
+    let mut next = || words.next().unwrap_or_default();
+    Said::Call([next(), next(), next()])
+}

@@ -1,0 +1,196 @@
+//! A page against what came over the Responses wire.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::super::events::Folded;
+use super::super::form::faults_of_calls;
+use super::super::ids::Ids;
+use super::super::{Stage, render};
+use super::expected::{self, Expected, Failure};
+use super::form::faults_of_events;
+use super::request;
+use super::said::{self, Said};
+use super::told::{Body, Told, Way, play};
+use crate::golden_page::Page;
+
+/// Whether a page is a scenario whose request can be converted.
+pub(crate) fn can_be_played(page: &Page) -> bool {
+    page.request().is_some() && page.section("Accepted").or_else(|| page.section("Refused")).is_none()
+}
+
+/// Plays a page over all ways; what is wrong comes back.
+pub(crate) fn judge(stage: &Stage, page: &Arc<Page>) -> Option<String> {
+    let chat = page.request().unwrap_or_else(|| panic!("{}: there is no request to convert", page.stem));
+    let (expected, asked) = (expected::read(page), request::converted(&chat));
+    let all = Way::ALL.map(|way| play(stage, page, &asked, way));
+    let mut faults = Vec::new();
+    for told in &all {
+        let mut found = told.faults.clone();
+        found.extend(faults_of_asking(page, told, &chat));
+        found.extend(faults_of_telling(page, told, &expected, &chat));
+        faults.extend(found.into_iter().map(|fault| format!("  {:?}: {fault}", told.way)));
+    }
+    faults.extend(difference_of_objects(page, &all));
+    (!faults.is_empty()).then(|| format!("tests/golden/{}.md\n{}\n", page.stem, faults.join("\n")))
+}
+
+/// The model server is asked what it is asked for a chat request.
+fn faults_of_asking(page: &Page, told: &Told, chat: &Value) -> Vec<String> {
+    let due = request::due_upstream(chat);
+    let mut faults = Vec::new();
+    if told.asked.len() != page.upstreams().len() {
+        let (asked, replies) = (told.asked.len(), page.upstreams().len());
+        faults.push(format!("the model server was asked {asked} times, the page has {replies} replies"));
+    }
+    if let Some(first) = told.asked.first().map(render::without_mode)
+        && first != due
+    {
+        faults.push(format!("the model server is asked\n    {first}\n  and not\n    {due}"));
+    }
+    for (heading, text) in render::asked_sections(page, &told.asked, &mut Ids::new(page)).iter().skip_while(is_first) {
+        // Where a refusal was learned from, the page shows both: the first time, and what is asked from then on.
+        let mut shown = page.sections.iter().filter(|section| section.heading.starts_with(heading.as_str()));
+        if !shown.any(|section| section.text.trim() == text.trim()) {
+            faults.push(format!("{heading} is\n{text}"));
+        }
+    }
+    faults
+}
+
+/// The first request is compared as a whole, in the names of this wire.
+fn is_first((heading, _): &&(String, String)) -> bool {
+    heading == "Asked upstream 1"
+}
+
+fn faults_of_telling(page: &Page, told: &Told, expected: &Expected, chat: &Value) -> Vec<String> {
+    let mut faults = Vec::new();
+    if told.way != Way::Socket && told.contract != expected.contract {
+        faults.push(format!("the contract is {:?} and not {:?}", told.contract, expected.contract));
+    }
+    match (&told.body, &expected.failure) {
+        (Body::Error(status, error), Some(failure)) if told.way == Way::Whole || !expected.begun => {
+            faults.extend(faults_of_error(told, *status, error, failure));
+        }
+        (Body::Object(object), None) => faults.extend(faults_of_reply(page, told, expected, object, chat)),
+        (Body::Events(events), failure) if failure.is_none() || expected.begun => {
+            faults.extend(faults_of_events(events));
+            let last = events.last().map_or(&Value::Null, |event| &event["response"]);
+            faults.extend(match failure {
+                None => faults_of_reply(page, told, expected, last, chat),
+                Some(failure) => faults_of_broken(page, told, expected, failure, events),
+            });
+        }
+        (body, _) => faults.push(format!("{body:?} came, and {expected:?} is due")),
+    }
+    faults
+}
+
+fn faults_of_error(told: &Told, status: u16, error: &Value, failure: &Failure) -> Vec<String> {
+    let mut faults = Vec::new();
+    if failure.status.is_some_and(|due| due != status) {
+        faults.push(format!("the status is {status} and not {:?}", failure.status));
+    }
+    if told.way != Way::Socket && failure.status.is_some() && told.retry_after != failure.retry_after {
+        faults.push(format!("retry-after is {:?} and not {:?}", told.retry_after, failure.retry_after));
+    }
+    if *error != failure.error {
+        faults.push(format!("the error is\n    {error}\n  and not\n    {}", failure.error));
+    }
+    faults
+}
+
+fn faults_of_reply(page: &Page, told: &Told, expected: &Expected, object: &Value, chat: &Value) -> Vec<String> {
+    let mut faults: Vec<String> = faults_of_said(page, told, expected, object).into_iter().collect();
+    let reason = match expected.finish.as_deref() {
+        Some("length") => json!({"reason": "max_output_tokens"}),
+        Some("content_filter") => json!({"reason": "content_filter"}),
+        _ => Value::Null,
+    };
+    let status = if reason.is_null() { "completed" } else { "incomplete" };
+    if object["status"] != status || object["incomplete_details"] != reason || !object["error"].is_null() {
+        faults.push(format!("it ends as {} ({}), due is {status}", object["status"], object["incomplete_details"]));
+    }
+    if told.way != Way::Socket && told.estimated != expected.estimated && expected.usage.is_some() {
+        faults.push(format!("usage is estimated: {}, due is {}", told.estimated, expected.estimated));
+    }
+    let usage = &object["usage"];
+    let counted = json!({"prompt_tokens": usage["input_tokens"], "completion_tokens": usage["output_tokens"], "total_tokens": usage["total_tokens"]});
+    if let Some(due) = expected.usage.as_ref().filter(|due| tokens(due) != tokens(&counted)) {
+        faults.push(format!("usage is {usage} and not {due}"));
+    }
+    faults.extend(faults_of_calls(&folded(object, expected), chat));
+    faults
+}
+
+fn tokens(usage: &Value) -> [&Value; 3] {
+    ["prompt_tokens", "completion_tokens", "total_tokens"].map(|key| &usage[key])
+}
+
+/// As much of a chat reply as the checks of calls look at.
+fn folded(object: &Value, expected: &Expected) -> Folded {
+    let calls = said::calls(&said::of_output(&object["output"]));
+    let finish_reason = expected.finish.clone().into();
+    Folded { calls, finish_reason, ..Folded::default() }
+}
+
+fn faults_of_said(page: &Page, told: &Told, expected: &Expected, object: &Value) -> Option<String> {
+    let mut ids = Ids::new(page);
+    render::asked_sections(page, &told.asked, &mut ids);
+    let said = said::renamed(said::of_output(&object["output"]), &mut ids);
+    let due: Vec<Said> = said::renamed(expected.said.clone(), &mut Ids::new(page));
+    (said != due).then(|| format!("it says\n    {said:?}\n  and not\n    {due:?}"))
+}
+
+/// A response that broke off after it had begun: the error as an event, and the object as far as it came.
+fn faults_of_broken(page: &Page, told: &Told, expected: &Expected, failure: &Failure, events: &[Value]) -> Vec<String> {
+    let [.., error, last] = events else { return vec!["there are no events".to_owned()] };
+    let mut faults: Vec<String> = faults_of_said(page, told, expected, &last["response"]).into_iter().collect();
+    if error["error"] != failure.error {
+        faults.push(format!("the error is\n    {error}\n  and not\n    {}", failure.error));
+    }
+    let at_top = ["code", "message", "param"].iter().all(|key| error[key] == failure.error[key]);
+    let status = error["status"].as_u64().unwrap_or_default();
+    let has_status = failure.status.map_or(status >= 500, |due| u64::from(due) == status);
+    if if told.way == Way::Socket { !has_status } else { !at_top } {
+        faults.push(format!("the error has not the form of its way, with the status {:?}: {error}", failure.status));
+    }
+    faults
+}
+
+/// The last event holds what a whole reply is, up to ids and times.
+fn difference_of_objects(page: &Page, all: &[Told]) -> Option<String> {
+    let object = |told: &Told| match &told.body {
+        Body::Object(object) => Some(object.clone()),
+        Body::Events(events) => events.last().map(|event| event["response"].clone()),
+        Body::Error(..) | Body::Ended(_) => None,
+    };
+    let settled: Vec<(Way, Value)> =
+        all.iter().filter_map(|told| Some((told.way, settled(page, object(told)?)))).collect();
+    let (first, rest) = settled.split_first()?;
+    let other = rest.iter().find(|(_, object)| *object != first.1)?;
+    Some(format!("  {:?} is not {:?}:\n    {}\n    {}", first.0, other.0, first.1, other.1))
+}
+
+fn settled(page: &Page, mut object: Value) -> Value {
+    for key in ["id", "created_at", "completed_at"] {
+        let kind = if object[key].is_string() {
+            "text"
+        } else if object[key].is_number() {
+            "number"
+        } else {
+            "none"
+        };
+        object[key] = kind.into();
+    }
+    let mut ids = Ids::new(page);
+    for item in object["output"].as_array_mut().into_iter().flatten() {
+        let kind = item["id"].as_str().and_then(|id| id.split_once('_')).map(|(kind, _)| kind.to_owned());
+        item["id"] = kind.into();
+        if let Some(id) = item["call_id"].as_str() {
+            item["call_id"] = ids.renamed(id).into();
+        }
+    }
+    object
+}
