@@ -112,7 +112,8 @@ impl Tagged {
         let rest = sight.from(start);
         let written = rest.get(..rest.find(['<', '>', '\n']).unwrap_or(rest.len())).unwrap_or_default();
         let name = bare_name(written.trim_matches(['"', '\'', ' ']));
-        if !sight.tools.offer(name) && !(name.is_empty() && self.is_opened(sight)) {
+        let missing = name.is_empty() && self.is_opened(sight);
+        if !missing && !sight.tools.offer(name) {
             return Some(Step::Text);
         }
         let end = start + written.len() + usize::from(sight.from(start + written.len()).starts_with('>'));
