@@ -195,3 +195,70 @@ fn read_body(body: &[u8], marks: &mut Marks, deltas: &mut Vec<Delta>) -> Result<
 fn too_long(what: &str, most: usize) -> ReplyFault {
     ReplyFault::Unreadable(format!("{what} is longer than the limit limits.reply_bytes of {most} bytes"))
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const PIECES: [&str; 18] = [
+        "data: ",
+        "data:",
+        "event: error",
+        "error: no",
+        ": ping",
+        "\n",
+        "\n\n",
+        "\r\n",
+        "\u{feff}",
+        " ",
+        "[DONE]",
+        "{}",
+        "{\"choices\":[{\"delta\":{\"content\":\"é\"}}]}",
+        "{\"choices\":[{\"message\":{\"content\":\"whole\"},\"finish_reason\":\"stop\"}]}",
+        "{\"choices\":[{\"delta\":{},\"finish_reason\":\"abort\"}]}",
+        "{\"error\":\"no\"}",
+        "{\"usage\":{},\"choices\":[null]}",
+        "<html>",
+    ];
+
+    /// The deltas and the end of a reply that comes in these pieces.
+    fn read<'a>(
+        declared_stream: bool,
+        until_close: bool,
+        pieces: impl Iterator<Item = &'a [u8]>,
+    ) -> (Vec<Delta>, Result<(), ReplyFault>) {
+        let mut reader = ReplyReader::new(declared_stream, 1 << 20).until_close(until_close);
+        let mut deltas = Vec::new();
+        let mut fed = Ok(());
+        for piece in pieces {
+            fed = fed.and_then(|()| reader.feed(piece, &mut deltas));
+        }
+        let end = fed.and_then(|()| reader.finish(&mut deltas));
+        (deltas, end)
+    }
+
+    proptest! {
+        #[test]
+        fn any_reply_in_any_cuts_is_the_same(
+            words in prop::collection::vec(prop::sample::select(&PIECES[..]), 0..16),
+            declared_stream: bool,
+            until_close: bool,
+            size in 1_usize..40,
+        ) {
+            let bytes = words.concat().into_bytes();
+            let whole = read(declared_stream, until_close, std::iter::once(bytes.as_slice()));
+            prop_assert_eq!(read(declared_stream, until_close, bytes.chunks(size)), whole);
+        }
+    }
+
+    #[test]
+    fn the_name_of_the_model_is_the_servers() {
+        let mut reader = ReplyReader::stream(1000);
+        let chunk = b"data: {\"model\":\"tiny\",\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n";
+        assert_eq!(reader.model(), None);
+        reader.feed(chunk, &mut Vec::new()).unwrap();
+        assert_eq!(reader.model(), Some("tiny"));
+    }
+}
