@@ -2,10 +2,19 @@
 //! would hold is a fault.
 
 /// Reasons, and the pages they hold for.
-const EXCEPTIONS: [(&str, &[&str]); 2] = [
+const EXCEPTIONS: [(&str, &[&str]); 3] = [
     (
         "the model server's own bytes are passed on, which another wire cannot do: over responses the contract always holds",
         &["mode-observe", "mode-off"],
+    ),
+    (
+        "it is about what a damaged chat history becomes; the items of a response are read, and refused, by rules of their own",
+        &[
+            "history-call-without-result",
+            "history-damaged-arguments",
+            "history-empty-list-of-calls",
+            "history-result-in-another-place",
+        ],
     ),
     (
         "it is about the text or the fields of a chat request; requests to /v1/responses have their own tables in the core",
