@@ -98,13 +98,17 @@ def start_nginx(site):
     return process, base
 
 
+def callboard(site):
+    """The program that is measured."""
+    if site.callboard is not None:
+        return site.callboard.resolve()
+    run("cargo", "build", "--release", "--locked", "--quiet", "--package", "callboard", cwd=ROOT)
+    return ROOT / "target/release/callboard"
+
+
 def start_callboard(site):
-    binary = site.callboard
-    if binary is None:
-        run("cargo", "build", "--release", "--locked", "--quiet", "--package", "callboard", cwd=ROOT)
-        binary = ROOT / "target/release/callboard"
     upstream = f"{site.upstream}/v1"
-    command = [binary.resolve(), "serve", "--listen", "127.0.0.1:0", "--upstream", upstream, "--store", "sqlite::memory:"]
+    command = [callboard(site), "serve", "--listen", "127.0.0.1:0", "--upstream", upstream, "--store", "sqlite::memory:"]
     process = site.start("callboard", command)
     return process, process.announced_address()
 

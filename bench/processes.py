@@ -113,6 +113,16 @@ def all_stats():
             yield int(entry), text.rpartition(")")[2].split()
 
 
+def tree_cpu_seconds(root, below=True):
+    """User and system time of a process, with all its threads; and of all that it started, also what has ended."""
+    stats = dict(all_stats())
+    tree = {root}
+    while below and (more := {pid for pid, fields in stats.items() if int(fields[1]) in tree} - tree):
+        tree |= more
+    ticks = slice(11, 15) if below else slice(11, 13)
+    return sum(int(spent) for pid in tree & stats.keys() for spent in stats[pid][ticks]) / TICKS_PER_SECOND
+
+
 def machine_cpu_seconds():
     """Time that all cores together have spent on any work."""
     user, nice, system, _idle, _iowait, irq, softirq, steal = map(int, Path("/proc/stat").read_text().split()[1:9])

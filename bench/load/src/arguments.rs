@@ -1,5 +1,5 @@
-//! The command line as `--name value` pairs. Everything is required and nothing has a default:
-//! the one caller is `bench/run`, which says it all.
+//! The command line as `--name value` pairs. Nothing has a default: the callers are the commands of the bench, which say
+//! it all.
 
 use std::collections::HashMap;
 use std::str::FromStr;

@@ -1,6 +1,6 @@
-//! The load: a number of connections that each send the same request again and again, read every
-//! reply to its end and check it. It stops at a number of requests or at a time, what comes first;
-//! replies that have begun by then are read to their end.
+//! The load: a number of connections that each take one talk after the other, send its requests, read every reply to its
+//! end and check it. It stops at a number of talks or at a time, what comes first; replies that have begun by then are
+//! read to their end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use crate::Outcome;
 use crate::connection::Connection;
-use crate::scenario::Scenario;
+use crate::script::{Script, following};
 
 const LONGEST_REPLY: Duration = Duration::from_secs(60);
 
@@ -21,7 +21,9 @@ pub(crate) struct Load {
     pub(crate) authority: String,
     pub(crate) path: String,
     pub(crate) key: String,
-    pub(crate) scenario: Scenario,
+    pub(crate) script: Script,
+    /// What every reply holds.
+    pub(crate) expected: Vec<String>,
     pub(crate) connections: usize,
     pub(crate) requests: u64,
     pub(crate) limit: Duration,
@@ -38,15 +40,14 @@ struct Tally {
 impl Load {
     /// Runs the load and reports it as one JSON object.
     pub(crate) async fn run(self) -> Outcome<Value> {
-        let request = self.request()?;
         let started = Instant::now();
-        let shared = Arc::new((self, request, AtomicU64::new(0)));
+        let shared = Arc::new((self, AtomicU64::new(0)));
         let mut workers = JoinSet::new();
         for _ in 0..shared.0.connections {
             let shared = Arc::clone(&shared);
             workers.spawn(async move {
-                let (load, request, taken) = &*shared;
-                load.work(request, taken, started + load.limit).await
+                let (load, taken) = &*shared;
+                load.work(taken, started + load.limit).await
             });
         }
         let mut total = Tally::default();
@@ -56,8 +57,7 @@ impl Load {
         Ok(total.report(started.elapsed()))
     }
 
-    fn request(&self) -> Outcome<Vec<u8>> {
-        let body = self.scenario.request()?;
+    fn request(&self, body: &str) -> Vec<u8> {
         let Self { path, authority, key, .. } = self;
         let length = body.len();
         let head = format!(
@@ -65,25 +65,29 @@ impl Load {
              accept: */*\r\nuser-agent: bench\r\ncontent-type: application/json\r\n\
              content-length: {length}\r\n\r\n"
         );
-        Ok((head + &body).into_bytes())
+        (head + body).into_bytes()
     }
 
-    async fn work(&self, request: &[u8], taken: &AtomicU64, end: Instant) -> Tally {
+    async fn work(&self, taken: &AtomicU64, end: Instant) -> Tally {
         let mut tally = Tally::default();
-        let mut connection = None;
-        let mut body = Vec::new();
-        while Instant::now() < end && taken.fetch_add(1, Ordering::Relaxed) < self.requests {
-            let began = Instant::now();
-            body.clear();
-            match timeout(LONGEST_REPLY, self.exchange(&mut connection, request, &mut body)).await {
-                Ok(Ok(pieces)) => {
-                    tally.pieces += pieces;
-                    tally.latencies.push(began.elapsed());
-                }
-                Ok(Err(error)) => tally.errors.push(error.to_string()),
-                Err(_) => {
-                    connection = None;
-                    tally.errors.push("no whole reply in time".to_owned());
+        let (mut connection, mut reply) = (None, Vec::new());
+        while Instant::now() < end {
+            let number = taken.fetch_add(1, Ordering::Relaxed);
+            let Some(talk) = self.script.talk(number).filter(|_| number < self.requests) else { break };
+            for body in talk {
+                let request = self.request(&following(body, &reply));
+                let began = Instant::now();
+                reply.clear();
+                match timeout(LONGEST_REPLY, self.exchange(&mut connection, &request, &mut reply)).await {
+                    Ok(Ok(pieces)) => {
+                        tally.pieces += pieces;
+                        tally.latencies.push(began.elapsed());
+                    }
+                    Ok(Err(error)) => tally.errors.push(error.to_string()),
+                    Err(_) => {
+                        connection = None;
+                        tally.errors.push("no whole reply in time".to_owned());
+                    }
                 }
             }
         }
@@ -102,7 +106,7 @@ impl Load {
         if head.start_line.split(' ').nth(1) != Some("200") {
             return Err(format!("{}: {}", head.start_line, String::from_utf8_lossy(body)).into());
         }
-        for expected in self.scenario.expected() {
+        for expected in &self.expected {
             if !body.windows(expected.len()).any(|window| window == expected.as_bytes()) {
                 return Err(format!("{expected} is missing in: {}", String::from_utf8_lossy(body)).into());
             }

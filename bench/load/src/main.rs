@@ -7,6 +7,7 @@ mod client;
 mod connection;
 mod reply;
 mod scenario;
+mod script;
 mod upstream;
 
 use std::error::Error;
@@ -16,10 +17,12 @@ use std::time::Duration;
 use arguments::Arguments;
 use client::Load;
 use scenario::Scenario;
+use script::Script;
 
 const USAGE: &str = "usage: load upstream --port N
        load load --url http://HOST:PORT/PATH --key KEY --scenario NAME --connections N --requests N --seconds N
-scenarios: whole-tool-call, streamed-tool-call, streamed-text, short-text";
+       load load --url … --key KEY --talks FILE --expected TEXT --connections N --requests N --seconds N
+scenarios: whole-tool-call, streamed-tool-call, streamed-text, short-text, call-then-text";
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -43,11 +46,19 @@ fn main() -> Outcome<()> {
 fn read_load(arguments: &Arguments) -> Outcome<Load> {
     let address = arguments.text("url")?.strip_prefix("http://").ok_or("--url must start with http://")?;
     let (authority, path) = address.split_once('/').ok_or("--url must have a path")?;
+    let (script, expected) = match arguments.text("talks") {
+        Ok(path) => (Script::read(path)?, vec![arguments.text("expected")?.to_owned()]),
+        Err(_) => {
+            let scenario = Scenario::named(arguments.text("scenario")?).ok_or(USAGE)?;
+            (Script::Same(scenario.request()?), scenario.expected().iter().map(|text| (*text).to_owned()).collect())
+        }
+    };
     Ok(Load {
         authority: authority.to_owned(),
         path: format!("/{path}"),
         key: arguments.text("key")?.to_owned(),
-        scenario: Scenario::named(arguments.text("scenario")?).ok_or(USAGE)?,
+        script,
+        expected,
         connections: arguments.number("connections")?,
         requests: arguments.number("requests")?,
         limit: Duration::from_secs(arguments.number("seconds")?),

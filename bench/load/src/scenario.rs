@@ -24,11 +24,13 @@ pub(crate) enum Scenario {
     StreamedToolCall,
     StreamedText,
     ShortText,
+    /// A call, and when it has its result the short text.
+    CallThenText,
 }
 
 impl Scenario {
-    pub(crate) const ALL: [Self; 4] =
-        [Self::WholeToolCall, Self::StreamedToolCall, Self::StreamedText, Self::ShortText];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::WholeToolCall, Self::StreamedToolCall, Self::StreamedText, Self::ShortText, Self::CallThenText];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -36,6 +38,7 @@ impl Scenario {
             Self::StreamedToolCall => "streamed-tool-call",
             Self::StreamedText => "streamed-text",
             Self::ShortText => "short-text",
+            Self::CallThenText => "call-then-text",
         }
     }
 
@@ -60,7 +63,7 @@ impl Scenario {
         match self {
             Self::WholeToolCall => &["\"tool_calls\"", CALL_ID, "src/retry.rs"],
             Self::StreamedToolCall => &["\"tool_calls\"", CALL_ID, "[DONE]"],
-            Self::StreamedText | Self::ShortText => &[LAST_WORD, "\"stop\"", "[DONE]"],
+            Self::StreamedText | Self::ShortText | Self::CallThenText => &[LAST_WORD, "\"stop\"", "[DONE]"],
         }
     }
 
@@ -77,7 +80,7 @@ impl Scenario {
             Some(pieces) => json!({ "role": "assistant", "content": pieces.concat() }),
             None => json!({ "role": "assistant", "content": null, "tool_calls": [{
                 "id": CALL_ID, "type": "function",
-                "function": { "name": "write_file", "arguments": arguments() },
+                "function": { "name": self.tool(), "arguments": self.arguments() },
             }] }),
         }
     }
@@ -90,8 +93,8 @@ impl Scenario {
             return deltas;
         }
         deltas.push(json!({ "tool_calls": [{ "index": 0, "id": CALL_ID, "type": "function",
-            "function": { "name": "write_file", "arguments": "" } }] }));
-        let fragments = fragments(&arguments());
+            "function": { "name": self.tool(), "arguments": "" } }] }));
+        let fragments = fragments(&self.arguments());
         deltas.extend(
             fragments
                 .iter()
@@ -109,8 +112,16 @@ impl Scenario {
         match self {
             Self::StreamedText => Some(text_pieces(TEXT_PIECES)),
             Self::ShortText => Some(text_pieces(SHORT_TEXT_PIECES)),
-            Self::WholeToolCall | Self::StreamedToolCall => None,
+            Self::WholeToolCall | Self::StreamedToolCall | Self::CallThenText => None,
         }
+    }
+
+    fn tool(self) -> &'static str {
+        if self == Self::CallThenText { "note" } else { "write_file" }
+    }
+
+    fn arguments(self) -> String {
+        if self == Self::CallThenText { json!({ "text": "The delay doubles." }).to_string() } else { arguments() }
     }
 }
 

@@ -69,13 +69,19 @@ impl Script {
 
     async fn answer(&self, connection: &mut Connection, body: &[u8]) -> Result<()> {
         let asked = |(scenario, _): &&(Scenario, Reply)| is_set(body, "model", &format!("\"{}\"", scenario.name()));
-        let Some((scenario, reply)) = self.replies.iter().find(asked) else {
+        let Some((mut scenario, mut reply)) =
+            self.replies.iter().find(asked).map(|(scenario, reply)| (*scenario, reply))
+        else {
             return connection.write(&self.refusal).await;
         };
+        if scenario == Scenario::CallThenText && last_role(body) == b"tool" {
+            scenario = Scenario::ShortText;
+            reply = self.replies.iter().find(|(other, _)| *other == scenario).map_or(reply, |(_, reply)| reply);
+        }
         if !is_set(body, "stream", "true") {
             return connection.write(reply.whole()).await;
         }
-        send_events(connection, *scenario, reply.stream(is_set(body, "include_usage", "true"))).await
+        send_events(connection, scenario, reply.stream(is_set(body, "include_usage", "true"))).await
     }
 }
 
@@ -92,6 +98,14 @@ async fn send_events(connection: &mut Connection, scenario: Scenario, events: &[
         connection.write(event).await?;
     }
     Ok(())
+}
+
+/// Who spoke last.
+fn last_role(body: &[u8]) -> &[u8] {
+    const ROLE: &[u8] = b"\"role\":\"";
+    let last = body.windows(ROLE.len()).rposition(|window| window == ROLE);
+    let rest = last.and_then(|place| body.get(place + ROLE.len()..)).unwrap_or_default();
+    rest.split(|byte| *byte == b'"').next().unwrap_or_default()
 }
 
 /// Whether `body` has a field `name` with this value. Quotes inside JSON strings are escaped, so a

@@ -1,0 +1,99 @@
+"""The turns of `bench/ledger`: each case is told in two ways, stored and not stored, with the same words to the model.
+
+A talk is a list of requests that follow one another. A client whose turns are not stored sends all that was said before again.
+"""
+
+import json
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+HERE = Path(__file__).resolve().parent
+CHARACTERS = HERE / "characters"
+WAYS = ("not stored", "stored")
+# So many turns a talk has where one follows another.
+LENGTH = 4
+WORDS = "The retry loop waits the same time after every failure. Make it wait twice as long each time."
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    talks: int
+    model: str
+    stream: bool
+    home: str  # what keeps a stored talk together: nothing, the response before, or a conversation
+
+    def talk(self, way, base, count):
+        """So many talks, each a list of bodies."""
+        if way == "stored":
+            return [self.stored(base) for _ in range(count)]
+        return [self.unstored()] * count
+
+    def stored(self, base):
+        turn = {**agent(self.model, self.stream), "store": True}
+        if self.home == "conversation":
+            return [{**turn, "conversation": new_conversation(base)}] * LENGTH
+        if self.home == "response":
+            return [turn, *[{**turn, "previous_response_id": "$PREVIOUS"}] * (LENGTH - 1)]
+        return [turn]
+
+    def unstored(self):
+        turn = {**agent(self.model, self.stream), "store": False}
+        if not self.home:
+            return [turn]
+        said = [turn["input"] + answer(self.model, number) for number in range(LENGTH)]
+        return [{**turn, "input": sum(said[:earlier], []) + turn["input"]} for earlier in range(LENGTH)]
+
+
+CASES = [
+    Case("model-whole", 6000, "short-text", False, ""),
+    Case("model-streamed", 6000, "short-text", True, ""),
+    Case("model-followed", 1200, "short-text", True, "response"),
+    Case("model-conversation", 1200, "short-text", True, "conversation"),
+    Case("character-talks", 1000, "talker", True, "conversation"),
+    Case("character-changes", 600, "noter", True, "conversation"),
+    Case("character-followed", 600, "noter", True, "response"),
+]
+
+
+def agent(model, stream):
+    """The request of a coding agent; a character has tools and a prompt of its own."""
+    turn = {"model": model, "stream": stream, "input": [{"type": "message", "role": "user", "content": WORDS}]}
+    if model in ("talker", "noter"):
+        return turn
+    chat = json.loads((HERE / "load/src/request.json").read_text())
+    functions = [{"type": "function", **tool["function"]} for tool in chat["tools"]]
+    return {**turn, "instructions": chat["messages"][0]["content"], "tools": functions}
+
+
+def answer(model, number):
+    """What the model said, as a client sends it again."""
+    text = "The delay now doubles checked."
+    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text, "annotations": []}]}
+    call = {"type": "mcp_call", "id": f"mcp_{number}", "server_label": "noter", "name": "note",
+            "arguments": '{"text":"The delay doubles."}', "output": "1 notes", "error": None}
+    return [call, said] if model == "noter" else [said]
+
+
+def new_conversation(base):
+    request = urllib.request.Request(f"{base}/v1/conversations", b"{}", {"authorization": "Bearer bench"})
+    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=20) as reply:
+        return json.load(reply)["id"]
+
+
+def summary(samples):
+    """Medians over the rounds. The ratio is of turns with all that Callboard runs for them; the database server stands apart."""
+    parts = ("callboard", "workers", "database", "requests_per_second", "p50_ms")
+    figures = {way: {part: median(sample[part] for sample in own) for part in parts} for way, own in samples.items()}
+    unstored, stored = (figures[way] for way in WAYS)
+    every = [sample for own in samples.values() for sample in own]
+    return {
+        **figures,
+        "ratio": (stored["callboard"] + stored["workers"]) / (unstored["callboard"] + unstored["workers"]),
+        "own_ratio": stored["callboard"] / unstored["callboard"],
+        "errors": [sample["first_error"] for sample in every if sample["errors"]],
+        "foreign_share": max(sample["foreign_share"] for sample in every),
+        "rounds": samples,
+    }
