@@ -1,9 +1,14 @@
 //! The program as its users meet it: real processes, real sockets, a model server that does what a test tells it.
 
 #[cfg(test)]
+#[path = "../cluster/server.rs"]
+mod cluster;
+#[cfg(test)]
 mod docs;
 #[cfg(test)]
 mod eval;
+#[cfg(test)]
+mod ledger;
 #[cfg(test)]
 mod operation;
 #[cfg(test)]

@@ -1,73 +1,17 @@
 //! Databases for tests: each is new and empty, and gone when the test is over.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use callboard::store::{Address, Store, StoreError, StoreSettings};
 
-static NUMBER: AtomicU64 = AtomicU64::new(0);
-
-fn new_name(word: &str) -> String {
-    format!("callboard_{word}_{}_{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed))
-}
+use crate::cluster::{Server, new_name};
 
 /// What databases are made of.
 pub(crate) enum Kind {
     Memory,
     File,
     Postgres(Server),
-}
-
-/// A PostgreSQL that ends with this process at the latest.
-pub(crate) struct Server {
-    url: String,
-    folder: Option<PathBuf>,
-}
-
-impl Server {
-    /// The one that `CALLBOARD_TEST_POSTGRES` names, or a new one.
-    pub(crate) fn start() -> Self {
-        if let Ok(url) = std::env::var("CALLBOARD_TEST_POSTGRES") {
-            return Self { url, folder: None };
-        }
-        Self::start_own(&[])
-    }
-
-    /// A new one with these settings.
-    pub(crate) fn start_own(settings: &[&str]) -> Self {
-        let folder = std::env::temp_dir().join(new_name("cluster"));
-        let mut start = Command::new(script());
-        start.arg("start").arg(&folder).arg(std::process::id().to_string()).args(settings);
-        let start = start.output().unwrap();
-        assert!(start.status.success(), "{}", String::from_utf8_lossy(&start.stderr));
-        Self { url: String::from_utf8(start.stdout).unwrap().trim().to_owned(), folder: Some(folder) }
-    }
-}
-
-impl Server {
-    /// Where it is.
-    pub(crate) fn url(&self) -> &str {
-        &self.url
-    }
-
-    /// Its own folder.
-    pub(crate) fn folder(&self) -> &Path {
-        self.folder.as_deref().unwrap()
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        if let Some(folder) = &self.folder {
-            let _ = Command::new(script()).arg("stop").arg(folder).stdout(Stdio::null()).status();
-        }
-    }
-}
-
-fn script() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/postgres")
 }
 
 /// An empty database.

@@ -2,7 +2,8 @@
 
 use callboard::store::{Address, Store, StoreError, StoreSettings};
 
-use crate::databases::{Server, block_on};
+use crate::cluster::Server;
+use crate::databases::block_on;
 
 fn open(url: &str) -> Result<Store, StoreError> {
     Store::open(&Address::read(url)?, StoreSettings::new("encrypted"))
@@ -11,7 +12,7 @@ fn open(url: &str) -> Result<Store, StoreError> {
 #[test]
 fn postgres_is_reached_over_tls() {
     let server = Server::start_own(&["ssl=on"]);
-    let (url, authority) = (server.url(), server.folder().join("data/ca.crt"));
+    let (url, authority) = (&server.url, server.folder.as_ref().unwrap().join("data/ca.crt"));
     let trusted = format!("{url}?sslmode=require&sslrootcert={}", authority.display());
     block_on(open(&trusted).unwrap().check()).unwrap();
     // The system knows nothing of this authority.
@@ -23,6 +24,6 @@ fn postgres_is_reached_over_tls() {
 #[test]
 fn a_server_without_tls_is_refused_where_tls_is_asked_for() {
     let server = Server::start_own(&[]);
-    let refused = open(&format!("{}?sslmode=require", server.url())).unwrap_err();
+    let refused = open(&format!("{}?sslmode=require", server.url)).unwrap_err();
     assert!(matches!(&refused, StoreError::Unavailable(_)), "{refused}");
 }

@@ -3,6 +3,9 @@
 //! One list of promises holds for all of them; what follows a crash is tested with processes that are really killed.
 
 #[cfg(test)]
+#[path = "../cluster/server.rs"]
+mod cluster;
+#[cfg(test)]
 mod contract;
 #[cfg(test)]
 mod crash;
@@ -13,7 +16,9 @@ mod encrypted;
 mod movement;
 
 #[cfg(test)]
-use databases::{Kind, Server};
+use cluster::Server;
+#[cfg(test)]
+use databases::Kind;
 
 #[test]
 fn the_contract_holds_on_sqlite_in_a_file() {

@@ -6,8 +6,8 @@ mod program;
 mod script;
 mod server;
 
-pub(crate) use client::{Answer, Connection, ask, post};
+pub(crate) use client::{Answer, Connection, ask, ask_mortal, post};
 pub(crate) use mortal::Mortal;
 pub(crate) use program::{Program, refused_start};
-pub(crate) use script::{Script, calls, text};
+pub(crate) use script::{Script, calls, reply, text};
 pub(crate) use server::{ModelServer, Visit, halting, polite};

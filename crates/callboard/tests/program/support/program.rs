@@ -44,6 +44,12 @@ impl Program {
         assert!(sent.success());
     }
 
+    /// Ends it at once, wherever it is.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
     pub(crate) fn exit_code(mut self) -> Option<i32> {
         self.child.wait().unwrap().code()
     }

@@ -53,28 +53,30 @@ impl Script {
             return visit.json(200, r#"{"object":"list","data":[{"id":"m","object":"model"}]}"#);
         }
         let request: Value = serde_json::from_str(&visit.body).unwrap();
-        let streams = request["stream"] == json!(true);
         let message = {
             let mut inner = self.inner.lock().unwrap();
             inner.1.push(request);
             inner.0.pop_front().unwrap_or_else(|| text("The script is empty."))
         };
-        let finish = if message["tool_calls"].is_array() { "tool_calls" } else { "stop" };
-        if !streams {
-            return visit.json(
-                200,
-                &json!({"choices": [{"index": 0, "message": message, "finish_reason": finish}]}).to_string(),
-            );
-        }
-        visit.begin_stream();
-        if let Some(words) = message["content"].as_str().filter(|words| !words.is_empty()) {
-            visit.event(&json!({"choices": [{"index": 0, "delta": {"content": words}}]}).to_string());
-        }
-        for (index, call) in message["tool_calls"].as_array().into_iter().flatten().enumerate() {
-            let mut call = call.clone();
-            call["index"] = json!(index);
-            visit.event(&json!({"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]}).to_string());
-        }
-        visit.finish(finish);
+        reply(&mut visit, &message);
     }
+}
+
+/// Sends a message of the model, streamed or whole as it was asked for.
+pub(crate) fn reply(visit: &mut Visit, message: &Value) {
+    let finish = if message["tool_calls"].is_array() { "tool_calls" } else { "stop" };
+    if !visit.body.contains("\"stream\":true") {
+        let choice = json!({"index": 0, "message": message, "finish_reason": finish});
+        return visit.json(200, &json!({"choices": [choice]}).to_string());
+    }
+    visit.begin_stream();
+    if let Some(words) = message["content"].as_str().filter(|words| !words.is_empty()) {
+        visit.event(&json!({"choices": [{"index": 0, "delta": {"content": words}}]}).to_string());
+    }
+    for (index, call) in message["tool_calls"].as_array().into_iter().flatten().enumerate() {
+        let mut call = call.clone();
+        call["index"] = json!(index);
+        visit.event(&json!({"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]}).to_string());
+    }
+    visit.finish(finish);
 }

@@ -1,0 +1,11 @@
+//! What lasts, as its users meet it: the whole program on a real store, killed, drained, moved and cut off from its database.
+
+mod clients;
+mod crowding;
+mod house;
+mod kills;
+mod movement;
+mod opening;
+mod outage;
+mod proof;
+mod restart;

@@ -1,0 +1,80 @@
+//! A database that is gone for a while: what needs it is refused with a time to come back, all else is served, and when it
+//! is there again everything goes on where it was.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use super::clients::{new_conversation, note, post, said};
+use super::house::{Database, House};
+use crate::cluster::{Server, script};
+use crate::support::{Answer, Program, ask};
+
+const CHAT: &str = "/v1/chat/completions";
+const RESPONSES: &str = "/v1/responses";
+
+/// Ends the server, or starts it again where it was.
+fn order(house: &House, order: &str) {
+    let folder = house.database.server.as_ref().and_then(|server| server.folder.as_ref()).unwrap();
+    assert!(Command::new(script()).arg(order).arg(folder).status().unwrap().success());
+}
+
+fn send(program: &Program, path: &str, body: &Value) -> Answer {
+    ask(&program.address, "POST", path, &[], &body.to_string())
+}
+
+#[test]
+fn a_database_that_is_gone_stops_only_what_needs_it() {
+    let house = House::new(Database::on(Server::start_own(&[])));
+    let program = house.open();
+    let id = new_conversation(&program.address);
+    let mut in_conversation = note("a", false);
+    in_conversation["conversation"] = json!(id);
+    let first = post(&program.address, RESPONSES, &[], &in_conversation).heard().unwrap();
+    assert_eq!(said(&first), "a");
+
+    let user = json!([{"role": "user", "content": "Hello."}]);
+    let plain = json!({"model": "m", "input": "Hello.", "store": false});
+    let needing: [(&str, Value); 6] = [
+        (RESPONSES, in_conversation.clone()),
+        (RESPONSES, json!({"model": "m", "input": "Hello."})),
+        (RESPONSES, json!({"model": "m", "input": "Hello.", "store": false, "previous_response_id": first["id"]})),
+        (CHAT, json!({"model": "keeper", "messages": user})),
+        ("/v1/conversations", json!({})),
+        (&format!("/v1/conversations/{id}/undo"), json!({"last": 1})),
+    ];
+    order(&house, "halt");
+    for (path, body) in &needing {
+        let refused = send(&program, path, body);
+        assert_eq!(
+            (refused.status, refused.error("code").as_str()),
+            (503, "store_unavailable"),
+            "{path} {body}: {refused:?}"
+        );
+        assert!(refused.headers.contains("retry-after: "), "{refused:?}");
+    }
+    let mut streamed = needing[1].1.clone();
+    streamed["stream"] = json!(true);
+    let cut = send(&program, RESPONSES, &streamed);
+    assert!(cut.body.contains("store_unavailable") && !cut.body.contains("response.completed"), "{cut:?}");
+    for (path, body) in [(CHAT, json!({"model": "m", "messages": user})), (RESPONSES, plain)] {
+        for stream in [true, false] {
+            let mut body = body.clone();
+            body["stream"] = json!(stream);
+            let served = send(&program, path, &body);
+            assert!(served.status == 200 && served.body.contains("Hello."), "{path}: {served:?}");
+        }
+    }
+
+    order(&house, "resume");
+    in_conversation["input"] = json!("note b");
+    let next = loop {
+        let answer = send(&program, RESPONSES, &in_conversation);
+        match answer.status {
+            200 => break serde_json::from_str::<Value>(&answer.body).unwrap(),
+            503 => {}
+            status => panic!("{status}: {answer:?}"),
+        }
+    };
+    assert_eq!(said(&next), "a b", "no turn that was refused has left anything");
+}
