@@ -85,7 +85,7 @@ def new_conversation(base):
 
 def summary(samples):
     """Medians over the rounds. The ratio is of turns with all that Callboard runs for them; the database server stands apart."""
-    parts = ("callboard", "workers", "database", "requests_per_second", "p50_ms")
+    parts = ("callboard", "workers", "database", "requests_per_second")
     figures = {way: {part: median(sample[part] for sample in own) for part in parts} for way, own in samples.items()}
     unstored, stored = (figures[way] for way in WAYS)
     every = [sample for own in samples.values() for sample in own]
