@@ -23,7 +23,7 @@ pub(super) async fn whole(mut turn: ResponseTurn) -> Response {
             Step::Piece(_) | Step::KeepAlive => {}
             Step::Failed(error, _) => return failed(&error, &turn.report()),
             Step::Over(_, usage) => {
-                let mut response = reply::json(turn.to_value().to_string());
+                let mut response = reply::json(turn.to_text());
                 let headers = response.headers_mut();
                 headers.insert(reply::CONTRACT, reply::header(&turn.report().to_string()));
                 mark_estimate(headers, &usage);

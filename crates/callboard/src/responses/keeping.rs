@@ -114,7 +114,7 @@ impl Keeping {
             previous,
             created_at: clock::milliseconds(),
             expires_at: None,
-            body: object.to_value().to_string(),
+            body: object.to_text().get().to_owned(),
             input: Value::Array(self.whole_input()).to_string(),
         });
         let snapshot = match &self.home {

@@ -4,7 +4,6 @@ use callboard_core::contract::Report;
 use callboard_core::model::{Finish, Usage};
 use callboard_core::wire::ApiError;
 use callboard_core::wire::responses::{EventWriter, ResponseEnd, ResponseObject};
-use serde_json::Value;
 
 use super::keeping::Keeping;
 use super::local::LocalResponses;
@@ -77,8 +76,8 @@ impl ResponseTurn {
     }
 
     /// The response as far as it came.
-    pub fn to_value(&self) -> Value {
-        self.sheet.as_ref().map(|sheet| sheet.object().to_value()).unwrap_or_default()
+    pub fn to_text(&self) -> String {
+        self.sheet.as_ref().map(|sheet| sheet.object().to_text().get().to_owned()).unwrap_or_default()
     }
 
     fn begin(&mut self) -> String {

@@ -4,23 +4,24 @@
 
 use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::item::{OutputItem, Part};
 
 /// One event of a stream.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 #[serde(tag = "type")]
 pub(super) enum Notice {
     #[serde(rename = "response.created")]
-    Created { response: Value },
+    Created { response: Box<RawValue> },
     #[serde(rename = "response.in_progress")]
-    InProgress { response: Value },
+    InProgress { response: Box<RawValue> },
     #[serde(rename = "response.completed")]
-    Completed { response: Value },
+    Completed { response: Box<RawValue> },
     #[serde(rename = "response.incomplete")]
-    Incomplete { response: Value },
+    Incomplete { response: Box<RawValue> },
     #[serde(rename = "response.failed")]
-    Failed { response: Value },
+    Failed { response: Box<RawValue> },
     #[serde(rename = "error")]
     Error { code: String, message: String, param: Option<String>, error: Value },
     #[serde(rename = "error")]

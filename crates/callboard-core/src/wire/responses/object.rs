@@ -3,6 +3,9 @@
 //! It folds the same events that a stream is written from. In a stream it is shown at the beginning and at the end; alone, it
 //! is the whole reply, and what the store keeps.
 
+use serde::ser::SerializeMap as _;
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::ResponsesRequest;
@@ -115,10 +118,8 @@ impl ResponseObject {
 
     /// The object as it is now.
     #[must_use]
-    pub fn to_value(&self) -> Value {
-        let mut object = self.head.clone();
-        object.insert("output".to_owned(), self.output_items().into());
-        Value::Object(object)
+    pub fn to_text(&self) -> Box<RawValue> {
+        serde_json::value::to_raw_value(self).unwrap_or_default()
     }
 
     pub(super) fn notice_event(&mut self, event: Event, notices: &mut Vec<Notice>) {
@@ -141,18 +142,32 @@ impl ResponseObject {
             None => {
                 self.set("status", "completed".into());
                 self.set("completed_at", end.completed_at.into());
-                notices.push(Notice::Completed { response: self.to_value() });
+                notices.push(Notice::Completed { response: self.to_text() });
             }
             Some(reason) => {
                 self.set("status", "incomplete".into());
                 self.set("incomplete_details", json!({"reason": reason}));
-                notices.push(Notice::Incomplete { response: self.to_value() });
+                notices.push(Notice::Incomplete { response: self.to_text() });
             }
         }
     }
 
     fn set(&mut self, key: &str, value: Value) {
         self.head.insert(key.to_owned(), value);
+    }
+}
+
+/// What was asked for may be large, so nothing of it is copied for being written.
+impl Serialize for ResponseObject {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.head.len()))?;
+        for (key, value) in &self.head {
+            match key.as_str() {
+                "output" => map.serialize_entry(key, self.output.items())?,
+                _ => map.serialize_entry(key, value)?,
+            }
+        }
+        map.end()
     }
 }
 

@@ -44,7 +44,7 @@ impl EventWriter {
 
     /// Writes that the response has begun.
     pub fn begin(&mut self, out: &mut String) {
-        let response = self.object.to_value();
+        let response = self.object.to_text();
         self.notices.push(Notice::Created { response: response.clone() });
         self.notices.push(Notice::InProgress { response });
         self.write(out);
@@ -72,7 +72,7 @@ impl EventWriter {
     pub fn fail(&mut self, error: &ApiError, out: &mut String) {
         self.object.fail(error);
         self.notices.push(error_notice(error, self.framing));
-        self.notices.push(Notice::Failed { response: self.object.to_value() });
+        self.notices.push(Notice::Failed { response: self.object.to_text() });
         self.write(out);
     }
 
