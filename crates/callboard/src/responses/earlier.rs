@@ -7,7 +7,7 @@ use callboard_core::wire::ApiError;
 use callboard_core::wire::responses::ResponsesRequest;
 use serde_json::Value;
 
-use super::conversations::{items_of, owned_conversation};
+use super::conversations::items_of;
 use super::ids::response_of;
 use super::keeping::Home;
 use super::local::LocalResponses;
@@ -73,9 +73,10 @@ pub async fn load(request: &mut ResponsesRequest, followed: &Followed<'_>) -> Re
 
 impl Followed<'_> {
     async fn conversation(&self, id: &str) -> Result<Earlier, ApiError> {
-        // Before the turn is claimed: nobody waits for the turns of others, nor makes them wait.
-        owned_conversation(self.store, id, self.owner).await?;
         let turn = self.store.begin_turn(id, TURN_WAIT).await?;
+        if turn.standing().conversation.owner != self.owner {
+            return Err(ApiError::conversation_not_found(id));
+        }
         let items = items_of(self.store, id).await?;
         let remembered = self.opened(&turn).await?;
         Ok(Earlier { items, remembered, home: Home::Conversation(Box::new(turn)), alone: false })

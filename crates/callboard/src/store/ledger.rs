@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::address::Address;
 use super::error::StoreError;
 use super::lease::{Claims, Keeper};
+use super::presence::Presence;
 use super::queue::Queue;
 use super::statement::Statement;
 use super::threads::Threads;
@@ -43,10 +44,22 @@ pub(super) struct Inner {
     pub(super) settings: StoreSettings,
     pub(super) claims: Arc<Claims>,
     pub(super) unawaited: Unawaited,
+    neighbours: Neighbours,
     numbered: AtomicU64,
     queues: Option<Queues>,
     keeper: Keeper,
     threads: Threads,
+}
+
+/// Who else may use the same database.
+#[derive(Debug)]
+enum Neighbours {
+    /// Nobody.
+    None,
+    /// Other processes on this machine.
+    Processes(Presence),
+    /// Anybody.
+    Unknown,
 }
 
 #[derive(Debug, Clone)]
@@ -59,12 +72,12 @@ impl Store {
     /// Opens the store and brings it to its newest version. Blocks until that is done.
     pub fn open(address: &Address, settings: StoreSettings) -> Result<Self, StoreError> {
         let mut threads = Threads::default();
-        let queues = match address {
-            Address::Postgres(url) => open_postgres(url, settings.connections, &mut threads)?,
-            Address::Memory => open_memory(&mut threads)?,
+        let (queues, neighbours) = match address {
+            Address::Postgres(url) => (open_postgres(url, settings.connections, &mut threads)?, Neighbours::Unknown),
+            Address::Memory => (open_memory(&mut threads)?, Neighbours::None),
             Address::File { path, synchronous_full } => {
                 let opening = sqlite::Opening { path: Some(path), synchronous_full: *synchronous_full };
-                open_file(&opening, &mut threads)?
+                (open_file(&opening, &mut threads)?, Neighbours::Processes(Presence::take(path)?))
             }
         };
         let claims = Arc::new(Claims::default());
@@ -74,6 +87,7 @@ impl Store {
                 settings,
                 claims,
                 unawaited: Unawaited::default(),
+                neighbours,
                 numbered: AtomicU64::new(0),
                 queues: Some(queues),
                 keeper,
@@ -85,6 +99,15 @@ impl Store {
     /// Whether the database answers.
     pub async fn check(&self) -> Result<(), StoreError> {
         self.reads()?.read(Statement::new("SELECT version FROM callboard_schema", [])).await.map(drop)
+    }
+
+    /// Whether no other process can play a turn.
+    pub(super) fn is_alone(&self) -> bool {
+        match &self.inner.neighbours {
+            Neighbours::None => true,
+            Neighbours::Processes(presence) => presence.is_alone(),
+            Neighbours::Unknown => false,
+        }
     }
 
     pub(super) fn reads(&self) -> Result<&Queue, StoreError> {

@@ -16,6 +16,7 @@ mod ledger;
 mod notes;
 mod page;
 mod postgres;
+mod presence;
 mod queue;
 mod response;
 mod retention;

@@ -27,6 +27,8 @@ pub struct Turn {
 pub(super) struct HeldLease {
     pub(super) store: Store,
     lease: Lease,
+    /// Whether the lease is in the database: not where no other process can be there.
+    written: bool,
     given_back: bool,
 }
 
@@ -37,7 +39,7 @@ impl Store {
         let busy = || StoreError::Busy { conversation: conversation.to_owned(), waited: wait };
         let claim = self.inner.claims.claim(conversation, until).await.ok_or_else(busy)?;
         self.inner.unawaited.settled().await;
-        let held = HeldLease::new(self, conversation);
+        let mut held = HeldLease::new(self, conversation);
         for pause in pauses() {
             let (standing, missed) = held.take().await?;
             if missed.is_none() {
@@ -56,25 +58,39 @@ impl Store {
 impl HeldLease {
     fn new(store: &Store, conversation: &str) -> Self {
         let lease = Lease { conversation: conversation.to_owned(), token: store.inner.new_name() };
-        store.inner.claims.hold(&lease);
-        Self { store: store.clone(), lease, given_back: false }
+        let written = !store.is_alone();
+        if written {
+            store.inner.claims.hold(&lease);
+        }
+        Self { store: store.clone(), lease, written, given_back: false }
     }
 
     /// Tries to take the lease, and looks at the conversation in the same transaction.
-    async fn take(&self) -> Result<(Standing, Option<Miss>), StoreError> {
+    async fn take(&mut self) -> Result<(Standing, Option<Miss>), StoreError> {
         let conversation = self.lease.conversation.as_str();
         let look = Statement::new(standing::SELECT, [conversation.into()]);
-        let work = Work::Write(vec![self.lease.take(&self.store.inner.settings)], Some(look));
-        let Answer { rows, missed } = self.store.writes()?.ask(work).await?;
+        let Answer { rows, missed } = if self.written {
+            let work = Work::Write(vec![self.lease.take(&self.store.inner.settings)], Some(look));
+            self.store.writes()?.ask(work).await?
+        } else {
+            self.store.reads()?.ask(Work::Read(look)).await?
+        };
         let mut row = rows.into_iter().next().ok_or_else(|| StoreError::NotFound(conversation.to_owned()))?;
         Ok((Standing::read(&mut row)?, missed))
+    }
+}
+
+impl HeldLease {
+    /// Gives the lease back, where it was taken.
+    fn release(&self) -> Option<Statement> {
+        self.written.then(|| self.lease.release())
     }
 }
 
 impl Drop for HeldLease {
     fn drop(&mut self) {
         self.store.inner.claims.let_go(&self.lease);
-        if let (false, Ok(writes)) = (self.given_back, self.store.writes()) {
+        if let (true, false, Ok(writes)) = (self.written, self.given_back, self.store.writes()) {
             // Nobody waits: should it fail, the lease ends by itself.
             drop(writes.leave(Work::Write(vec![self.lease.release()], None)));
         }
@@ -96,7 +112,7 @@ impl Turn {
     /// Writes the rest of the turn and ends it, in one transaction.
     pub async fn finish(mut self, write: &TurnWrite) -> Result<Standing, StoreError> {
         let mut plan = write.plan(&self.standing)?;
-        plan.statements.push(self.held.lease.release());
+        plan.statements.extend(self.held.release());
         self.perform(plan, &write.notes).await?;
         self.held.given_back = true;
         Ok(self.standing.clone())
@@ -106,7 +122,7 @@ impl Turn {
     /// conversation in this process begins behind it.
     pub fn finish_unawaited(mut self, write: &TurnWrite) -> Result<(), StoreError> {
         let mut plan = write.plan(&self.standing)?;
-        plan.statements.push(self.held.lease.release());
+        plan.statements.extend(self.held.release());
         let store = self.held.store.clone();
         plan.statements.extend(store.statements_alone(&write.notes)?);
         store.inner.unawaited.add(store.writes()?.leave(Work::Write(plan.statements, None)));

@@ -16,6 +16,7 @@ const SHORT: Duration = Duration::from_millis(50);
 
 pub(super) const PROMISES: &[Promise] = &[
     ("a turn that its client left is written before the next one begins", left_by_its_client),
+    ("a process that is alone does not wait for the dead", alone_in_a_file),
     ("an entry that is not the next of its journal is refused", entries_out_of_turn),
     ("a second turn waits, and is told when it waited too long", one_at_a_time),
     ("a turn of another process waits too", two_processes),
@@ -140,7 +141,7 @@ fn dead_process(database: &Database) {
     if database.is_in_memory() {
         return;
     }
-    let store = database.open();
+    let (store, _neighbour) = (database.open(), database.open());
     block_on(store.create_conversation(new("conv_1", 1))).unwrap();
     let length = Duration::from_millis(400);
     let end = SystemTime::now().duration_since(UNIX_EPOCH).unwrap() + length;
@@ -150,6 +151,23 @@ fn dead_process(database: &Database) {
     drop(block_on(store.begin_turn("conv_1", WAIT)).unwrap());
     assert!(start.elapsed() < WAIT);
     assert!(SystemTime::now().duration_since(UNIX_EPOCH).unwrap() >= end - Duration::from_millis(1));
+}
+
+/// On a file, the system knows who is there.
+fn alone_in_a_file(database: &Database) {
+    if database.is_in_memory() || database.schema.is_some() {
+        return;
+    }
+    let store = database.open();
+    block_on(store.create_conversation(new("conv_1", 1))).unwrap();
+    let lease = format!("INSERT INTO turn_leases VALUES ('conv_1', 'dead', 'token', {})", i64::MAX);
+    assert_eq!(database.execute(&lease), 1);
+    let turn = block_on(store.begin_turn("conv_1", WAIT)).unwrap();
+    let neighbour = database.open();
+    let busy = block_on(neighbour.begin_turn("conv_1", Duration::from_millis(50)));
+    assert!(matches!(busy, Err(StoreError::Busy { .. })));
+    block_on(turn.finish(&write(0..1))).unwrap();
+    assert_eq!(block_on(ids(&store, "conv_1")), ["item_0"]);
 }
 
 fn lost_lease(database: &Database) {
