@@ -38,6 +38,7 @@ fn every_page_holds_over_responses() {
     let unknown: Vec<&str> =
         responses::exceptions().filter(|stem| !listed.iter().any(|page| page.stem == *stem)).collect();
     assert!(unknown.is_empty(), "these exceptions are no pages: {unknown:?}");
+    assert_eq!(listed.len(), responses::COUNT, "the list of exceptions and its count differ");
     let playable: Vec<Arc<Page>> = listed.into_iter().filter(|page| responses::can_be_played(page)).collect();
     let holding = on_threads(&playable, |page| responses::judge(&stage, page).is_none().then(|| page.stem.clone()));
     assert!(holding.is_empty(), "these pages hold over the Responses API; take them off the list: {holding:?}");

@@ -3,40 +3,53 @@
 use axum::extract::ws::{CloseFrame, close_code};
 use callboard_core::model::BadRequest;
 use callboard_core::wire::ApiError;
-use callboard_core::wire::responses::ResponsesRequest;
+use callboard_core::wire::responses::{ResponsesRequest, read_object};
 use serde_json::{Map, Value, json};
 
 const CREATE: &str = "response.create";
 
-/// A request for a response.
+/// A message that asks for something.
 #[derive(Debug)]
 pub(super) struct Asked {
-    pub(super) request: ResponsesRequest,
-    /// What the client calls this exchange; every event of the response carries it.
+    /// What was asked for, or why it is refused.
+    pub(super) request: Result<ResponsesRequest, ApiError>,
+    /// What the client calls this exchange; every event of the response carries it, and so does an error.
     pub(super) stream_id: Option<String>,
 }
 
 impl Asked {
     /// Reads a message of at most so many bytes.
-    pub(super) fn read(text: &str, most_bytes: usize) -> Result<Self, ApiError> {
-        if text.len() > most_bytes {
-            return Err(ApiError::body_too_large(most_bytes));
+    pub(super) fn read(text: &str, most_bytes: usize) -> Self {
+        let mut stream_id = None;
+        let request = fields_of(text, most_bytes).and_then(|mut fields| {
+            stream_id = fields.remove("stream_id").and_then(|id| id.as_str().map(str::to_owned));
+            check_type(fields.remove("type"))?;
+            fields.insert("stream".to_owned(), true.into());
+            Ok(ResponsesRequest::of(fields)?)
+        });
+        Self { request, stream_id }
+    }
+}
+
+fn fields_of(text: &str, most_bytes: usize) -> Result<Map<String, Value>, ApiError> {
+    if text.len() > most_bytes {
+        return Err(ApiError::body_too_large(most_bytes));
+    }
+    let in_words = |refusal: BadRequest| match refusal.param {
+        None => BadRequest { message: format!("send a JSON object as text; {}", refusal.message), ..refusal },
+        Some(_) => refusal,
+    };
+    Ok(read_object(text.into()).map_err(in_words)?)
+}
+
+fn check_type(kind: Option<Value>) -> Result<(), BadRequest> {
+    match kind {
+        Some(Value::String(kind)) if kind == CREATE => Ok(()),
+        Some(kind) => {
+            let message = format!("type is {kind}; messages here are of the type {CREATE:?}");
+            Err(BadRequest::at("type", "unsupported_value", message))
         }
-        let mut fields: Map<String, Value> = serde_json::from_str(text).map_err(|error| {
-            BadRequest::whole("invalid_json", format!("a message must be text that holds one JSON object: {error}"))
-        })?;
-        match fields.remove("type") {
-            Some(Value::String(kind)) if kind == CREATE => {}
-            Some(kind) => {
-                let message = format!("type is {kind}; messages here are of the type {CREATE:?}");
-                return Err(BadRequest::at("type", "unsupported_value", message).into());
-            }
-            None => return Err(BadRequest::missing("type", format!("type is missing; send {CREATE:?}")).into()),
-        }
-        let stream_id = fields.remove("stream_id").and_then(|id| id.as_str().map(str::to_owned));
-        fields.insert("stream".to_owned(), true.into());
-        let request = ResponsesRequest::read(Value::Object(fields).to_string().into_bytes())?;
-        Ok(Self { request, stream_id })
+        None => Err(BadRequest::missing("type", format!("type is missing; send {CREATE:?}"))),
     }
 }
 
@@ -74,23 +87,24 @@ mod tests {
         let asked = Asked::read(
             r#"{"type":"response.create","stream_id":"s","model":"m","input":"hi","stream_options":{},"generate":false}"#,
             1000,
-        )
-        .unwrap();
-        assert_eq!(
-            (asked.stream_id.as_deref(), asked.request.generate, asked.request.stream),
-            (Some("s"), false, true)
         );
+        let request = asked.request.unwrap();
+        assert_eq!((asked.stream_id.as_deref(), request.generate, request.stream), (Some("s"), false, true));
         let table = [
-            ("hello", None, "invalid_json"),
-            ("[]", None, "invalid_json"),
-            ("{}", Some("type"), "missing_required_field"),
-            (r#"{"type":"response.steer"}"#, Some("type"), "unsupported_value"),
-            (r#"{"type":"response.create"}"#, Some("model"), "missing_required_field"),
+            ("hello", None, None, "invalid_json"),
+            ("[]", None, None, "invalid_json"),
+            ("{}", None, Some("type"), "missing_required_field"),
+            (r#"{"type":"response.steer","stream_id":"s"}"#, Some("s"), Some("type"), "unsupported_value"),
+            (r#"{"type":"response.create","stream_id":"s"}"#, Some("s"), Some("model"), "missing_required_field"),
+            (r#"{"type":"response.create","model":"m","model":"n"}"#, None, Some("model"), "invalid_value"),
         ];
-        for (text, param, code) in table {
-            let error = Asked::read(text, 1000).unwrap_err();
+        for (text, stream_id, param, code) in table {
+            let asked = Asked::read(text, 1000);
+            let error = asked.request.unwrap_err();
             assert_eq!((error.param.as_deref(), error.code.as_str()), (param, code), "{text}");
+            assert_eq!(asked.stream_id.as_deref(), stream_id, "{text}");
         }
+        assert_eq!(Asked::read("{}", 1).request.unwrap_err().status, 413);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! answered while a response is made, and a client that leaves ends it.
 
 use std::collections::VecDeque;
+use std::time::Instant;
 
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade, close_code};
@@ -12,7 +13,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use axum::{Extension, RequestExt as _};
 use callboard_core::wire::ApiError;
-use callboard_core::wire::responses::Framing;
+use callboard_core::wire::responses::{Framing, ResponsesRequest};
 
 use super::frames::{self, Asked};
 use super::reply;
@@ -105,68 +106,65 @@ impl Connection {
 
     async fn answer(&mut self, text: &str, local: &mut LocalResponses) -> Result<(), Gone> {
         self.answered += 1;
-        let request_id = format!("{}.{}", self.arrival.id, self.answered);
-        let asked = match Asked::read(text, self.waiting.most_bytes) {
-            Ok(asked) => asked,
-            Err(error) => return self.refuse(&error, None).await,
+        let (request_id, at) = (format!("{}.{}", self.arrival.id, self.answered), Instant::now());
+        let Asked { request, stream_id } = Asked::read(text, self.waiting.most_bytes);
+        let begun = match request {
+            Ok(request) => self.begin(&request_id, request, local).await?,
+            Err(error) => Err(error),
         };
-        let stream_id = asked.stream_id.clone();
-        match self.begin(&request_id, asked, local).await? {
-            Ok(turn) => self.tell(turn, stream_id.as_deref(), local).await,
-            Err(error) => self.refuse(&error, stream_id.as_deref()).await,
-        }
+        let status = match begun {
+            Ok(turn) => self.tell(turn, stream_id.as_deref(), local).await?,
+            Err(error) => self.refuse(&error, stream_id.as_deref()).await?,
+        };
+        metrics::request(ENDPOINT, status, at.elapsed());
+        Ok(())
     }
 
     async fn begin(
         &mut self,
         request_id: &str,
-        asked: Asked,
+        request: ResponsesRequest,
         local: &LocalResponses,
     ) -> Result<Result<ResponseTurn, ApiError>, Gone> {
         let (shared, asker) = (self.shared.clone(), self.asker.clone());
         let manner = Manner::Streamed(Framing::Lines);
-        let begun = async { respond(&shared, request_id, asked.request, asker, manner, Some(local)).await };
+        let begun = async { respond(&shared, request_id, request, asker, manner, Some(local)).await };
         listening(&mut self.socket, &mut self.waiting, begun).await
     }
 
+    /// Tells a response; the status it would have had over HTTP comes back.
     async fn tell(
         &mut self,
         mut turn: ResponseTurn,
         stream_id: Option<&str>,
         local: &mut LocalResponses,
-    ) -> Result<(), Gone> {
-        let ticket = match self.shared.in_flight.enter() {
+    ) -> Result<u16, Gone> {
+        let _ticket = match self.shared.in_flight.enter() {
             Ok(ticket) => ticket,
             Err(error) => return self.refuse(&error, stream_id).await,
         };
-        let at = std::time::Instant::now();
-        let status = loop {
+        loop {
             match listening(&mut self.socket, &mut self.waiting, turn.next(Some(local))).await? {
                 Step::Piece(lines) => self.send(&lines, stream_id).await?,
                 Step::KeepAlive => send(&mut self.socket, Message::Ping("alive".into())).await?,
                 Step::Over(lines, _) => {
                     self.send(&lines, stream_id).await?;
-                    break 200;
+                    return Ok(200);
                 }
-                Step::Failed(error, lines) if lines.is_empty() => {
-                    self.refuse(&error, stream_id).await?;
-                    break error.status;
-                }
+                Step::Failed(error, lines) if lines.is_empty() => return self.refuse(&error, stream_id).await,
                 Step::Failed(error, lines) => {
                     self.send(&lines, stream_id).await?;
-                    break error.status;
+                    return Ok(error.status);
                 }
             }
-        };
-        metrics::request(ENDPOINT, status, at.elapsed());
-        drop(ticket);
-        Ok(())
+        }
     }
 
-    async fn refuse(&mut self, error: &ApiError, stream_id: Option<&str>) -> Result<(), Gone> {
+    async fn refuse(&mut self, error: &ApiError, stream_id: Option<&str>) -> Result<u16, Gone> {
         tracing::debug!(request_id = self.arrival.id, code = error.code, param = error.param, "refused");
         let line = frames::error(error);
-        self.send(&line, stream_id).await
+        self.send(&line, stream_id).await?;
+        Ok(error.status)
     }
 
     /// Sends events, one message each.

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 
 use crate::model::BadRequest;
 
-/// Reads a body.
-pub(super) fn read_object(body: Vec<u8>) -> Result<Map<String, Value>, BadRequest> {
+/// Reads the fields of a body.
+pub fn read_object(body: Vec<u8>) -> Result<Map<String, Value>, BadRequest> {
     let text =
         String::from_utf8(body).map_err(|_| BadRequest::whole("invalid_json", "the request body is not UTF-8"))?;
     let Pairs(pairs) = serde_json::from_str(&text).map_err(|error| {

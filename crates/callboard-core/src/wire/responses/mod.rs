@@ -26,6 +26,7 @@ mod tool_choice;
 mod tools;
 mod writer;
 
+pub use body::read_object;
 pub use character::CharacterPart;
 pub use conversation::{ConversationRequest, conversation_deleted, conversation_object, response_deleted};
 pub use ids::NewId;

@@ -52,7 +52,11 @@ pub(super) struct InputItem {
 impl ResponsesRequest {
     /// Reads and checks a body.
     pub fn read(body: Vec<u8>) -> Result<Self, BadRequest> {
-        let mut fields = read_object(body)?;
+        Self::of(read_object(body)?)
+    }
+
+    /// Checks a request whose fields were read with [`read_object`], for instance from a message that holds more than them.
+    pub fn of(mut fields: Map<String, Value>) -> Result<Self, BadRequest> {
         let input = read_input(fields.remove("input"))?;
         let all = Fields::of(&fields);
         check_scalars(all)?;

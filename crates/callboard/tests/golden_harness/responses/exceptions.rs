@@ -1,6 +1,9 @@
 //! Pages that are not played over the Responses API, each with its reason. The list may only shrink: a page on it that
 //! would hold is a fault.
 
+/// How many pages are listed; may only become smaller.
+pub(crate) const COUNT: usize = 17;
+
 /// Reasons, and the pages they hold for.
 const EXCEPTIONS: [(&str, &[&str]); 3] = [
     (

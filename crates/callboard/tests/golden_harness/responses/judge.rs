@@ -23,7 +23,11 @@ pub(crate) fn can_be_played(page: &Page) -> bool {
 /// Plays a page over all ways; what is wrong comes back.
 pub(crate) fn judge(stage: &Stage, page: &Arc<Page>) -> Option<String> {
     let chat = page.request().unwrap_or_else(|| panic!("{}: there is no request to convert", page.stem));
-    let (expected, asked) = (expected::read(page), request::converted(&chat));
+    let expected = expected::read(page);
+    let asked = match request::converted(&chat) {
+        Ok(asked) => asked,
+        Err(key) => return Some(format!("tests/golden/{}.md\n  {key:?} cannot be converted\n", page.stem)),
+    };
     let all = Way::ALL.map(|way| play(stage, page, &asked, way));
     let mut faults = Vec::new();
     for told in &all {
@@ -164,7 +168,7 @@ fn difference_of_objects(page: &Page, all: &[Told]) -> Option<String> {
     let object = |told: &Told| match &told.body {
         Body::Object(object) => Some(object.clone()),
         Body::Events(events) => events.last().map(|event| event["response"].clone()),
-        Body::Error(..) | Body::Ended(_) => None,
+        Body::Error(..) | Body::Ended => None,
     };
     let settled: Vec<(Way, Value)> =
         all.iter().filter_map(|told| Some((told.way, settled(page, object(told)?)))).collect();

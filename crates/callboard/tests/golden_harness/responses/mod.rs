@@ -13,5 +13,5 @@ mod request;
 mod said;
 mod told;
 
-pub(crate) use exceptions::{exceptions, reason_against};
+pub(crate) use exceptions::{COUNT, exceptions, reason_against};
 pub(crate) use judge::{can_be_played, judge};

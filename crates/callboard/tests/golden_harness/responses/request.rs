@@ -2,23 +2,23 @@
 
 use serde_json::{Map, Value, json};
 
-/// The request in the words of the other wire.
-pub(super) fn converted(chat: &Value) -> Value {
+/// The request in the words of the other wire, or the field that has none there.
+pub(super) fn converted(chat: &Value) -> Result<Value, String> {
     let mut request = Map::new();
     for (key, value) in chat.as_object().expect("a request is an object") {
         match key.as_str() {
             "messages" => request.insert("input".to_owned(), input(value)),
             "tools" => request.insert("tools".to_owned(), mapped(value, flat)),
             "tool_choice" => request.insert("tool_choice".to_owned(), choice(value)),
-            "response_format" => request.insert("text".to_owned(), json!({"format": format(value)})),
+            "response_format" => request.insert("text".to_owned(), json!({"format": flat(value)})),
             "max_tokens" | "max_completion_tokens" => request.insert("max_output_tokens".to_owned(), value.clone()),
             "parallel_tool_calls" | "temperature" | "top_p" => request.insert(key.clone(), value.clone()),
             // Usage is part of every response.
             "stream_options" => None,
-            _ => panic!("{key:?} has no counterpart in a request to /v1/responses; convert it, or list the page"),
+            _ => return Err(key.clone()),
         };
     }
-    Value::Object(request)
+    Ok(Value::Object(request))
 }
 
 /// What the model server is to be asked for such a request.
@@ -64,10 +64,6 @@ fn choice(choice: &Value) -> Value {
         *tools = mapped(tools, flat);
     }
     choice
-}
-
-fn format(format: &Value) -> Value {
-    flat(format)
 }
 
 fn mapped(list: &Value, each: fn(&Value) -> Value) -> Value {

@@ -46,8 +46,8 @@ pub(super) enum Body {
     Object(Value),
     Events(Vec<Value>),
     Error(u16, Value),
-    /// The connection ended before the response did; how.
-    Ended(String),
+    /// The connection ended before the response did.
+    Ended,
 }
 
 /// Plays a request.
@@ -107,12 +107,15 @@ fn over_socket(address: &str, mut request: Value, on_text: &dyn Fn()) -> Told {
     let stream = TcpStream::connect(address).expect("a connection to Callboard");
     let (mut socket, _) = tungstenite::client(format!("ws://{address}{PATH}"), stream).expect("a WebSocket");
     socket.send(Message::text(request.to_string())).expect("the request goes out");
-    let mut events = Vec::new();
+    let (mut events, mut faults) = (Vec::new(), Vec::new());
     let body = loop {
         let event = match socket.read() {
             Ok(Message::Text(text)) => serde_json::from_str::<Value>(&text).expect("an event"),
             Ok(Message::Ping(_) | Message::Pong(_)) => continue,
-            other => break Body::Ended(format!("{other:?}")),
+            other => {
+                faults.push(format!("instead of an event came {other:?}"));
+                break Body::Ended;
+            }
         };
         if event["type"] == "response.output_text.delta" {
             on_text();
@@ -129,6 +132,5 @@ fn over_socket(address: &str, mut request: Value, on_text: &dyn Fn()) -> Told {
         }
     };
     let _ = socket.close(None);
-    let (faults, asked) = (Vec::new(), Vec::new());
-    Told { way: Way::Socket, body, contract: None, estimated: false, retry_after: None, faults, asked }
+    Told { way: Way::Socket, body, contract: None, estimated: false, retry_after: None, faults, asked: Vec::new() }
 }

@@ -1,10 +1,12 @@
 //! A character over a WebSocket: its tools run here, and its state goes from response to response.
 
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::mpsc::channel;
 
 use serde_json::{Value, json};
 
-use super::super::support::{ModelServer, Program, Script, calls, text};
+use super::super::support::{ModelServer, Program, Script, ask, calls, text};
 use super::client::{Socket, words};
 
 const COUNTER: &str = r#"
@@ -104,4 +106,33 @@ fn two_ways_on_from_one_response_have_their_own_state() {
         let output = socket.object()["output"][1]["output"].clone();
         assert_eq!(output, format!("The count is {}.", number + 1));
     }
+}
+
+#[test]
+fn a_client_that_leaves_in_a_turn_keeps_what_its_tools_did() {
+    let folder = Folder::new("leaving");
+    let (left, leaving) = channel();
+    let left = Mutex::new(left);
+    let server = ModelServer::start(move |mut visit| {
+        visit.begin_stream();
+        if visit.body.contains("\"tool_calls\"") {
+            visit.text("Added.");
+            return left.lock().unwrap().send(visit.is_left()).unwrap();
+        }
+        let call = json!({"index": 0, "function": {"name": "add", "arguments": "{\"number\":7}"}});
+        visit.event(&json!({"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]}).to_string());
+        visit.finish("tool_calls");
+    });
+    let program = folder.open(&server);
+    let made = ask(&program.address, "POST", "/v1/conversations", &[], "{}");
+    let conversation = serde_json::from_str::<Value>(&made.body).unwrap()["id"].as_str().unwrap().to_owned();
+    let mut socket = Socket::open(&program.address);
+    socket.ask("Add.", &json!({"model": "counter", "conversation": conversation}));
+    socket.read_until("response.output_text.delta");
+    drop(socket);
+    assert!(leaving.recv().unwrap(), "the connection to the model server is closed");
+    let state = ask(&program.address, "GET", &format!("/v1/conversations/{conversation}/state"), &[], "");
+    assert_eq!(serde_json::from_str::<Value>(&state.body).unwrap()["state"], json!({"count": 7}), "{state:?}");
+    let journal = ask(&program.address, "GET", &format!("/v1/conversations/{conversation}/journal"), &[], "");
+    assert!(journal.body.contains("\"add\""), "{journal:?}");
 }

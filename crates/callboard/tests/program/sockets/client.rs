@@ -10,8 +10,6 @@ const ENDS: [&str; 3] = ["response.completed", "response.incomplete", "response.
 
 pub(super) struct Socket {
     inner: WebSocket<TcpStream>,
-    /// What pongs brought back.
-    pub(super) pongs: Vec<String>,
 }
 
 /// A door that stayed closed: its status and its words.
@@ -33,7 +31,7 @@ impl Socket {
             request.headers_mut().insert("authorization", format!("Bearer {key}").parse().unwrap());
         }
         match tungstenite::client(request, TcpStream::connect(address).unwrap()) {
-            Ok((inner, _)) => Ok(Self { inner, pongs: Vec::new() }),
+            Ok((inner, _)) => Ok(Self { inner }),
             Err(tungstenite::HandshakeError::Failure(Error::Http(answer))) => Err(Refused {
                 status: answer.status().as_u16(),
                 body: serde_json::from_slice(answer.body().as_deref().unwrap_or_default()).unwrap(),
@@ -53,12 +51,11 @@ impl Socket {
         self.send(Message::text(message.to_string()));
     }
 
-    /// The next event; pongs are put aside.
+    /// The next event.
     pub(super) fn next(&mut self) -> Value {
         loop {
             match self.inner.read().unwrap() {
                 Message::Text(text) => return serde_json::from_str(&text).unwrap(),
-                Message::Pong(words) => self.pongs.push(String::from_utf8(words.to_vec()).unwrap()),
                 Message::Ping(_) => {}
                 other => panic!("{other:?}"),
             }
@@ -101,6 +98,11 @@ impl Socket {
             Message::Pong(back) => assert_eq!(&*back, words.as_bytes()),
             other => panic!("{other:?}"),
         }
+    }
+
+    /// Reads until the other side asks whether this one is still there.
+    pub(super) fn wait_for_ping(&mut self) {
+        while !matches!(self.inner.read().unwrap(), Message::Ping(_)) {}
     }
 
     /// The code with which the other side closes, past everything it still sends.

@@ -1,11 +1,13 @@
 //! Messages that cannot be answered: each gets an error with its status, and the connection goes on.
 
+use std::sync::mpsc::channel;
+
 use serde_json::{Value, json};
 use tungstenite::Message;
 use tungstenite::protocol::frame::Frame;
 use tungstenite::protocol::frame::coding::{Data, OpCode};
 
-use super::super::support::{ModelServer, Program, polite};
+use super::super::support::{ModelServer, Program, ask, halting, polite};
 use super::client::{Socket, words};
 
 fn assert_refused(event: &Value, status: u16, param: &Value, code: &str) {
@@ -34,6 +36,7 @@ fn a_bad_message_is_refused_and_the_next_is_answered() {
             json!(null),
             "invalid_json",
         ),
+        (Message::text(r#"{"type":"response.create","input":"a","input":"b"}"#), json!("input"), "invalid_value"),
         (Message::text("{}"), json!("type"), "missing_required_field"),
         (Message::text(r#"{"type":"session.update"}"#), json!("type"), "unsupported_value"),
         (Message::text(r#"{"type":5}"#), json!("type"), "unsupported_value"),
@@ -52,10 +55,49 @@ fn a_bad_message_is_refused_and_the_next_is_answered() {
         socket.ask("Hi", &json!({}));
         assert_eq!(words(&socket.object()), "Hello.", "after {code}");
     }
-    socket.ask("Hi", &json!({"conversation": "conv_none"}));
-    assert_refused(&socket.next(), 404, &json!(null), "conversation_not_found");
+    socket.ask("Hi", &json!({"conversation": "conv_none", "stream_id": "s"}));
+    let refused = socket.next();
+    assert_refused(&refused, 404, &json!(null), "conversation_not_found");
+    assert_eq!(refused["stream_id"], "s");
+    socket.ask("Hi", &json!({"tools": 5, "stream_id": "s"}));
+    assert_eq!(socket.next()["stream_id"], "s", "also where the request itself is wrong");
     socket.ask("Hi", &json!({}));
     assert_eq!(words(&socket.object()), "Hello.");
+    let metrics = ask(&program.address, "GET", "/metrics", &[], "").body;
+    for counted in ["status=\"200\"} 14", "status=\"400\"} 14", "status=\"404\"} 1"] {
+        let line = format!("callboard_requests_total{{endpoint=\"responses\",{counted}");
+        assert!(metrics.contains(&line), "{line} is not on /metrics:\n{metrics}");
+    }
+}
+
+#[test]
+fn one_request_too_many_is_asked_to_wait() {
+    let (go, gate) = channel();
+    let server = halting(|visit| visit.text("One"), |visit| visit.finish("stop"), gate);
+    let program = Program::before(&server.url, &[("CALLBOARD_LIMITS_IN_FLIGHT", "1")]);
+    let (mut first, mut second) = (Socket::open(&program.address), Socket::open(&program.address));
+    first.ask("Hi", &json!({}));
+    first.read_until("response.output_text.delta");
+    second.ask("Hi", &json!({}));
+    assert_refused(&second.next(), 503, &json!(null), "overloaded");
+    go.send(()).unwrap();
+    first.object();
+    first.ping("over?");
+    go.send(()).unwrap();
+    second.ask("Hi", &json!({}));
+    assert_eq!(words(&second.object()), "One", "an open connection holds no place");
+}
+
+#[test]
+fn a_silent_model_does_not_look_like_a_dead_connection() {
+    let (go, gate) = channel();
+    let server = halting(|_| {}, |visit| visit.finish("stop"), gate);
+    let program = Program::before(&server.url, &[("CALLBOARD_TIMEOUTS_KEEP_ALIVE_SECONDS", "0.05")]);
+    let mut socket = Socket::open(&program.address);
+    socket.ask("Hi", &json!({}));
+    socket.wait_for_ping();
+    go.send(()).unwrap();
+    socket.object();
 }
 
 #[test]
