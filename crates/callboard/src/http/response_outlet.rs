@@ -2,8 +2,6 @@
 
 use axum::body::Body;
 use axum::response::Response;
-use callboard_core::contract::Report;
-use callboard_core::wire::ApiError;
 use futures_util::stream;
 
 use super::limit::Ticket;
@@ -38,7 +36,7 @@ pub(super) async fn streamed(mut turn: ResponseTurn, arrival: &Arrival, ticket: 
     let mut over = false;
     let first = match turn.next(None).await {
         Step::Failed(error, text) if text.is_empty() => return failed(&error, &turn.report()),
-        step => text_of(step, &turn.report(), &mut over),
+        step => text_of(step, &mut turn, &mut over),
     };
     metrics::first_byte(ENDPOINT, arrival.at.elapsed());
     let turn = Box::new(turn);
@@ -48,7 +46,7 @@ pub(super) async fn streamed(mut turn: ResponseTurn, arrival: &Arrival, ticket: 
             None if over => return None,
             None => {
                 let step = turn.next(None).await;
-                text_of(step, &turn.report(), &mut over)
+                text_of(step, &mut turn, &mut over)
             }
         };
         Some((Ok::<_, std::convert::Infallible>(text), (None, turn, over, ticket)))
@@ -56,22 +54,19 @@ pub(super) async fn streamed(mut turn: ResponseTurn, arrival: &Arrival, ticket: 
     event_stream(Body::from_stream(body))
 }
 
-fn text_of(step: Step, report: &Report, over: &mut bool) -> String {
+fn text_of(step: Step, turn: &mut ResponseTurn, over: &mut bool) -> String {
     match step {
         Step::Piece(text) => text,
-        Step::KeepAlive => KEEP_ALIVE.to_owned(),
+        // A stream that has begun can only fail as a response that has begun.
+        Step::KeepAlive => turn.begin() + KEEP_ALIVE,
         Step::Over(text, _) => {
             *over = true;
             text
         }
-        Step::Failed(error, text) => {
+        Step::Failed(_, text) => {
             *over = true;
-            failure(&error, text, report)
+            let report = turn.report();
+            if report.is_clean() { text } else { format!(": callboard-contract {report}\n\n{text}") }
         }
     }
-}
-
-fn failure(error: &ApiError, text: String, report: &Report) -> String {
-    let text = if text.is_empty() { error.to_event() } else { text };
-    if report.is_clean() { text } else { format!(": callboard-contract {report}\n\n{text}") }
 }

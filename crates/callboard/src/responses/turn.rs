@@ -80,7 +80,9 @@ impl ResponseTurn {
         self.sheet.as_ref().map(|sheet| sheet.object().to_text().get().to_owned()).unwrap_or_default()
     }
 
-    fn begin(&mut self) -> String {
+    /// The first events, where they have not been told yet. They come with the first thing that is said, or before it where the
+    /// client has to hear that the connection lives.
+    pub fn begin(&mut self) -> String {
         let mut out = String::new();
         if !std::mem::replace(&mut self.begun, true)
             && let Some(Sheet::Streamed(writer)) = &mut self.sheet
@@ -91,20 +93,32 @@ impl ResponseTurn {
     }
 
     async fn complete(&mut self, finish: Finish, usage: Option<Usage>, local: Option<&mut LocalResponses>) -> Step {
+        let was_begun = self.begun;
         let mut out = self.begin();
         let usage = match &self.run {
             Some(run) => run.counted_usage(usage),
             None => usage.unwrap_or_default(),
         };
-        let (end, report) = (ResponseEnd { finish, usage: &usage, completed_at: clock::seconds() }, self.report());
+        let end = ResponseEnd { finish, usage: &usage, completed_at: clock::seconds() };
         match &mut self.sheet {
             Some(Sheet::Whole(object)) => object.finish(&end),
-            Some(Sheet::Streamed(writer)) => writer.finish(&end, &report, &mut out),
+            Some(Sheet::Streamed(writer)) => writer.settle(&end, &mut out),
             None => {}
         }
         match self.keep(local).await {
-            Ok(()) => Step::Over(out, usage),
-            Err(error) => Step::Failed(error.clone(), self.told(&error)),
+            Ok(()) => {
+                let report = self.report();
+                if let Some(Sheet::Streamed(writer)) = &mut self.sheet {
+                    writer.finish(&report, &mut out);
+                }
+                Step::Over(out, usage)
+            }
+            // Nothing was told yet, so the error can have its own status.
+            Err(error) if !was_begun => Step::Failed(error, String::new()),
+            Err(error) => {
+                out.push_str(&self.told(&error));
+                Step::Failed(error, out)
+            }
         }
     }
 

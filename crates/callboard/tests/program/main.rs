@@ -12,6 +12,8 @@ mod ledger;
 #[cfg(test)]
 mod operation;
 #[cfg(test)]
+mod responses;
+#[cfg(test)]
 mod sockets;
 #[cfg(test)]
 mod stage;

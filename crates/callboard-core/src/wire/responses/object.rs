@@ -94,12 +94,14 @@ impl ResponseObject {
 
     /// The turn is over.
     pub fn finish(&mut self, end: &ResponseEnd<'_>) {
-        self.notice_finish(end, &mut Vec::new());
+        self.notice_settling(end, &mut Vec::new());
     }
 
-    /// The turn failed; what was said so far stays.
+    /// The turn failed, or could not be kept; what was said so far stays.
     pub fn fail(&mut self, error: &ApiError) {
         self.output.finish(Status::Incomplete, &mut Vec::new());
+        self.set("completed_at", Value::Null);
+        self.set("incomplete_details", Value::Null);
         self.set("status", "failed".into());
         self.set("error", json!({"code": error_code(error), "message": format!("{} ({})", error.message, error.code)}));
     }
@@ -126,7 +128,8 @@ impl ResponseObject {
         self.output.event(event, notices);
     }
 
-    pub(super) fn notice_finish(&mut self, end: &ResponseEnd<'_>, notices: &mut Vec<Notice>) {
+    /// All of the end but its last event, which is [`Self::last_notice`].
+    pub(super) fn notice_settling(&mut self, end: &ResponseEnd<'_>, notices: &mut Vec<Notice>) {
         let reason = match end.finish {
             Finish::Stop | Finish::ToolCalls => None,
             Finish::Length => Some("max_output_tokens"),
@@ -142,13 +145,19 @@ impl ResponseObject {
             None => {
                 self.set("status", "completed".into());
                 self.set("completed_at", end.completed_at.into());
-                notices.push(Notice::Completed { response: self.to_text() });
             }
             Some(reason) => {
                 self.set("status", "incomplete".into());
                 self.set("incomplete_details", json!({"reason": reason}));
-                notices.push(Notice::Incomplete { response: self.to_text() });
             }
+        }
+    }
+
+    pub(super) fn last_notice(&self) -> Notice {
+        let response = self.to_text();
+        match self.head.get("incomplete_details") {
+            None | Some(Value::Null) => Notice::Completed { response },
+            Some(_) => Notice::Incomplete { response },
         }
     }
 

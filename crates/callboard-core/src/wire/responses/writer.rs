@@ -26,6 +26,8 @@ pub struct EventWriter {
     framing: Framing,
     next: u64,
     notices: Vec<Notice>,
+    /// Whether nobody counted the tokens.
+    estimated: bool,
 }
 
 #[derive(Serialize)]
@@ -39,7 +41,7 @@ impl EventWriter {
     /// A writer for a response that has not begun.
     #[must_use]
     pub fn new(object: ResponseObject, framing: Framing) -> Self {
-        Self { object, framing, next: 0, notices: Vec::new() }
+        Self { object, framing, next: 0, notices: Vec::new(), estimated: false }
     }
 
     /// Writes that the response has begun.
@@ -56,15 +58,23 @@ impl EventWriter {
         self.write(out);
     }
 
-    /// Writes the end of a response, and before it what was done to keep the contract.
-    pub fn finish(&mut self, end: &ResponseEnd<'_>, report: &Report, out: &mut String) {
+    /// Writes the end of all that still grows. The object is now what it will be and can be kept, before [`Self::finish`] tells
+    /// that it is over.
+    pub fn settle(&mut self, end: &ResponseEnd<'_>, out: &mut String) {
+        self.estimated = end.usage.estimated;
+        self.object.notice_settling(end, &mut self.notices);
+        self.write(out);
+    }
+
+    /// Writes the last event of a response that is settled, and before it what was done to keep the contract.
+    pub fn finish(&mut self, report: &Report, out: &mut String) {
         if self.framing == Framing::ServerSent {
-            if end.usage.estimated {
+            if self.estimated {
                 out.push_str(": callboard-usage estimated\n\n");
             }
             let _ = write!(out, ": callboard-contract {report}\n\n");
         }
-        self.object.notice_finish(end, &mut self.notices);
+        self.notices.push(self.object.last_notice());
         self.write(out);
     }
 

@@ -42,7 +42,7 @@ pub(crate) fn judge(stage: &Stage, page: &Arc<Page>) -> Option<String> {
 
 /// The model server is asked what it is asked for a chat request.
 fn faults_of_asking(page: &Page, told: &Told, chat: &Value) -> Vec<String> {
-    let due = request::due_upstream(chat);
+    let due = request::due_upstream(page, chat);
     let mut faults = Vec::new();
     if told.asked.len() != page.upstreams().len() {
         let (asked, replies) = (told.asked.len(), page.upstreams().len());

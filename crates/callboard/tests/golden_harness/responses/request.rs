@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::golden_page::Page;
+
 /// The request in the words of the other wire, or the field that has none there.
 pub(super) fn converted(chat: &Value) -> Result<Value, String> {
     let mut request = Map::new();
@@ -21,9 +23,14 @@ pub(super) fn converted(chat: &Value) -> Result<Value, String> {
     Ok(Value::Object(request))
 }
 
-/// What the model server is to be asked for such a request.
-pub(super) fn due_upstream(chat: &Value) -> Value {
-    let mut due = chat.as_object().cloned().unwrap_or_default();
+/// What the model server is to be asked first: what the page shows, or else what the client asked for.
+pub(super) fn due_upstream(page: &Page, chat: &Value) -> Value {
+    let shown = page.section("Asked upstream 1").and_then(|section| section.fence("json"));
+    let shown: Option<Value> = shown.map(|text| serde_json::from_str(&text).expect("what is asked"));
+    let mut due = shown.as_ref().unwrap_or(chat).as_object().cloned().unwrap_or_default();
+    if due.get("tools").is_some_and(|tools| tools == "as requested") {
+        due.insert("tools".to_owned(), chat["tools"].clone());
+    }
     due.shift_remove("stream_options");
     if let Some(most) = due.shift_remove("max_tokens") {
         due.insert("max_completion_tokens".to_owned(), most);
@@ -42,12 +49,18 @@ fn items(message: &Value) -> Vec<Value> {
             json!({"type": "function_call_output", "call_id": message["tool_call_id"], "output": message["content"]}),
         ];
     }
-    let said = (!message["content"].is_null()).then(|| json!({"role": message["role"], "content": message["content"]}));
-    let calls = message["tool_calls"].as_array().into_iter().flatten().map(|call| {
-        let function = &call["function"];
-        json!({"type": "function_call", "call_id": call["id"], "name": function["name"], "arguments": function["arguments"]})
-    });
-    said.into_iter().chain(calls).collect()
+    let calls = message["tool_calls"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let said = match &message["content"] {
+        Value::Null if calls.is_empty() => Some(json!({"role": message["role"], "content": ""})),
+        Value::Null => None,
+        content => Some(json!({"role": message["role"], "content": content})),
+    };
+    said.into_iter().chain(calls.iter().map(call)).collect()
+}
+
+fn call(call: &Value) -> Value {
+    let function = &call["function"];
+    json!({"type": "function_call", "call_id": call["id"], "name": function["name"], "arguments": function["arguments"]})
 }
 
 /// What stands in a field of its own kind there stands beside the kind here.

@@ -21,6 +21,8 @@ pub(super) struct Case {
 pub(super) enum End {
     Finish(Finish),
     Fail,
+    /// All was said, and then it could not be stored.
+    NotKept(Finish),
 }
 
 pub(super) fn call_id(letter: char) -> CallId {
@@ -72,6 +74,8 @@ fn spoken_cases() -> Vec<Case> {
         Case { end: End::Finish(Finish::Length), ..case("cut off", vec![text("Hel")], &["message"]) },
         Case { end: End::Finish(Finish::ContentFilter), ..case("withheld", vec![], &[]) },
         Case { end: End::Fail, ..case("failed in text", vec![text("Hel")], &["message"]) },
+        Case { end: End::NotKept(Finish::Stop), ..case("not kept", vec![text("Hel")], &["message"]) },
+        Case { end: End::NotKept(Finish::Length), ..case("cut off and not kept", vec![text("Hel")], &["message"]) },
         Case { request: json!({"generate": false}), ..case("not to be answered", vec![], &[]) },
     ]
 }
@@ -180,7 +184,12 @@ pub(super) fn stream(case: &Case, framing: Framing) -> String {
     match case.end {
         End::Fail => writer.fail(&failure(), &mut out),
         End::Finish(finish) => {
-            writer.finish(&ResponseEnd { finish, usage: &usage(), completed_at: 9 }, &Report::default(), &mut out);
+            writer.settle(&ResponseEnd { finish, usage: &usage(), completed_at: 9 }, &mut out);
+            writer.finish(&Report::default(), &mut out);
+        }
+        End::NotKept(finish) => {
+            writer.settle(&ResponseEnd { finish, usage: &usage(), completed_at: 9 }, &mut out);
+            writer.fail(&failure(), &mut out);
         }
     }
     out
@@ -194,6 +203,10 @@ pub(super) fn folded(case: &Case) -> Value {
     match case.end {
         End::Fail => object.fail(&failure()),
         End::Finish(finish) => object.finish(&ResponseEnd { finish, usage: &usage(), completed_at: 9 }),
+        End::NotKept(finish) => {
+            object.finish(&ResponseEnd { finish, usage: &usage(), completed_at: 9 });
+            object.fail(&failure());
+        }
     }
     serde_json::from_str(object.to_text().get()).unwrap()
 }

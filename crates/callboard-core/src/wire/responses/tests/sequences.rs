@@ -6,7 +6,7 @@ use super::super::Framing;
 use super::cases::{cases, folded, stream};
 
 /// What follows `response.created` and `response.in_progress`, without the leading `response.`.
-const SEQUENCES: [(&str, &str); 9] = [
+const SEQUENCES: [(&str, &str); 10] = [
     (
         "text",
         "output_item.added content_part.added output_text.delta output_text.delta output_text.done content_part.done \
@@ -54,6 +54,11 @@ const SEQUENCES: [(&str, &str); 9] = [
         "cut off",
         "output_item.added content_part.added output_text.delta output_text.done content_part.done output_item.done \
          incomplete",
+    ),
+    (
+        "not kept",
+        "output_item.added content_part.added output_text.delta output_text.done content_part.done output_item.done \
+         error failed",
     ),
     ("failed in text", "output_item.added content_part.added output_text.delta error failed"),
 ];
