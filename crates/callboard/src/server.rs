@@ -13,6 +13,7 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -31,6 +32,9 @@ const FORGET: Duration = Duration::from_secs(10 * 60);
 /// Serves until a signal asks to stop and all replies in flight are whole, or the drain time is over.
 pub fn run(app: &Arc<App>, listener: StdListener) -> anyhow::Result<()> {
     listener.set_nonblocking(true)?;
+    let runtime = single_runtime()?;
+    // Before anybody is served: a signal that nobody listens to ends the program at once, and cuts its replies off.
+    let mut signals = runtime.block_on(async { Signals::listen() })?;
     let (stop, stopped) = watch::channel(false);
     let mut threads = Vec::new();
     for number in 0..thread_count(app.settings.threads) {
@@ -40,14 +44,14 @@ pub fn run(app: &Arc<App>, listener: StdListener) -> anyhow::Result<()> {
     }
     // Only the threads hold the socket now, so that it is closed when they stop accepting.
     drop(listener);
-    single_runtime()?.block_on(async {
+    runtime.block_on(async {
         tokio::select! {
-            result = wait_for_signal(app) => result,
-            () = follow_characters(app) => Ok(()),
-            () = probe_servers(app) => Ok(()),
-            () = forget(app) => Ok(()),
+            () = signals.asked(app) => {}
+            () = follow_characters(app) => {}
+            () = probe_servers(app) => {}
+            () = forget(app) => {}
         }
-    })?;
+    });
     tracing::info!("draining: replies in flight are finished, new connections are refused");
     stop.send_replace(true);
     for thread in threads {
@@ -107,15 +111,25 @@ async fn follow_characters(app: &App) {
     std::future::pending::<()>().await;
 }
 
-async fn wait_for_signal(app: &App) -> anyhow::Result<()> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-    let mut upkeep = tokio::time::interval(UPKEEP);
-    loop {
-        tokio::select! {
-            _ = terminate.recv() => return Ok(()),
-            _ = interrupt.recv() => return Ok(()),
-            _ = upkeep.tick() => app.metrics.run_upkeep(),
+/// What asks the program to end.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn listen() -> std::io::Result<Self> {
+        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+    }
+
+    async fn asked(&mut self, app: &App) {
+        let mut upkeep = tokio::time::interval(UPKEEP);
+        loop {
+            tokio::select! {
+                _ = self.terminate.recv() => return,
+                _ = self.interrupt.recv() => return,
+                _ = upkeep.tick() => app.metrics.run_upkeep(),
+            }
         }
     }
 }

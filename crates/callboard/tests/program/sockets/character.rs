@@ -7,7 +7,7 @@ use std::sync::mpsc::channel;
 use serde_json::{Value, json};
 
 use super::super::support::{ModelServer, Program, Script, ask, calls, text};
-use super::client::{Socket, words};
+use super::client::{Socket, wait_for_turn, words};
 
 const COUNTER: &str = r#"
 CHARACTER_NAME = "Counter"
@@ -131,6 +131,7 @@ fn a_client_that_leaves_in_a_turn_keeps_what_its_tools_did() {
     socket.read_until("response.output_text.delta");
     drop(socket);
     assert!(leaving.recv().unwrap(), "the connection to the model server is closed");
+    wait_for_turn(&program.address, "counter", &conversation);
     let state = ask(&program.address, "GET", &format!("/v1/conversations/{conversation}/state"), &[], "");
     assert_eq!(serde_json::from_str::<Value>(&state.body).unwrap()["state"], json!({"count": 7}), "{state:?}");
     let journal = ask(&program.address, "GET", &format!("/v1/conversations/{conversation}/journal"), &[], "");

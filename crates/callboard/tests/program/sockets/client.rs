@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 use tungstenite::client::IntoClientRequest as _;
 use tungstenite::{Error, Message, WebSocket};
 
+use super::super::support::ask;
+
 const ENDS: [&str; 3] = ["response.completed", "response.incomplete", "response.failed"];
 
 pub(super) struct Socket {
@@ -115,6 +117,13 @@ impl Socket {
             }
         }
     }
+}
+
+/// Takes a turn in a conversation without asking the model. It begins behind all that was left there.
+pub(super) fn wait_for_turn(address: &str, model: &str, conversation: &str) {
+    let request = json!({"model": model, "input": "…", "conversation": conversation, "generate": false});
+    let answer = ask(address, "POST", "/v1/responses", &[], &request.to_string());
+    assert_eq!(answer.status, 200, "{answer:?}");
 }
 
 /// The words of a response.

@@ -6,7 +6,7 @@ use std::sync::mpsc::channel;
 use serde_json::{Value, json};
 
 use super::super::support::{ModelServer, Program, ask, halting, polite};
-use super::client::{Socket, words};
+use super::client::{Socket, wait_for_turn, words};
 
 fn get(program: &Program, path: &str) -> Value {
     let answer = ask(&program.address, "GET", path, &[], "");
@@ -32,6 +32,7 @@ fn a_client_that_leaves_ends_the_reply_and_keeps_what_was_said() {
     socket.read_until("response.output_text.delta");
     drop(socket);
     assert!(leaving.recv().unwrap(), "the connection to the model server is closed");
+    wait_for_turn(&program.address, "m", &conversation);
 
     let items = get(&program, &format!("/v1/conversations/{conversation}/items?order=asc"));
     let kept: Vec<(&Value, String)> = items["data"]
@@ -40,7 +41,9 @@ fn a_client_that_leaves_ends_the_reply_and_keeps_what_was_said() {
         .iter()
         .map(|item| (&item["role"], item["content"][0]["text"].as_str().unwrap().to_owned()))
         .collect();
-    assert_eq!(kept, [(&json!("user"), "Count.".to_owned()), (&json!("assistant"), "One".to_owned())], "{items}");
+    let (user, assistant) = (&json!("user"), &json!("assistant"));
+    let due = [(user, "Count."), (assistant, "One"), (user, "…")].map(|(role, words)| (role, words.to_owned()));
+    assert_eq!(kept, due, "{items}");
     let response = get(&program, &format!("/v1/responses/{}", created["response"]["id"].as_str().unwrap()));
     assert_eq!((&response["status"], words(&response).as_str()), (&json!("cancelled"), "One"));
 }

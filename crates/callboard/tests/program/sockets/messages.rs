@@ -63,6 +63,8 @@ fn a_bad_message_is_refused_and_the_next_is_answered() {
     assert_eq!(socket.next()["stream_id"], "s", "also where the request itself is wrong");
     socket.ask("Hi", &json!({}));
     assert_eq!(words(&socket.object()), "Hello.");
+    // A ping is answered when the response is over for the other side as well.
+    socket.ping("over?");
     let metrics = ask(&program.address, "GET", "/metrics", &[], "").body;
     for counted in ["status=\"200\"} 14", "status=\"400\"} 14", "status=\"404\"} 1"] {
         let line = format!("callboard_requests_total{{endpoint=\"responses\",{counted}");
