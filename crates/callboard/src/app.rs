@@ -18,6 +18,8 @@ use crate::server;
 use crate::stage::{self, Cast, Conversations};
 use crate::store::{Address, Keep, Retention, Store, StoreSettings};
 use crate::telemetry;
+use crate::trace::otlp::{Collector, Outbox};
+use crate::trace::{TraceRules, Traces};
 use crate::upstream::{Alias, Client, Tls, Upstream, Upstreams, is_own_address, local_servers};
 
 /// What all threads share.
@@ -38,6 +40,8 @@ pub struct App {
     pub store: Store,
     /// What is remembered of conversations in Chat Completions.
     pub conversations: Conversations,
+    /// What turns do, on its way to the store, to `/metrics` and to a collector.
+    pub traces: Traces,
     /// Requests being answered, all threads together.
     pub in_flight: Arc<AtomicUsize>,
     tls: Tls,
@@ -51,9 +55,13 @@ impl App {
             SchemaLimits { tools: limits.tools, depth: limits.schema_depth, properties: limits.schema_properties };
         let mut upstreams = settings.upstreams.iter().map(upstream).collect::<anyhow::Result<Vec<_>>>()?;
         upstreams.push(Upstream::rehearsal(upstreams.is_empty()));
-        let needs_tls = upstreams.iter().any(|upstream| upstream.url.starts_with("https:"));
+        let collector = Collector::find(&settings.otlp, |name| std::env::var(name).ok())?;
+        let needs_tls = upstreams.iter().any(|upstream| upstream.url.starts_with("https:"))
+            || collector.as_ref().is_some_and(Collector::needs_tls);
         let store = open_store(&settings)?;
+        let traces = Traces::new(trace_rules(&settings), store.clone(), collector.map(Outbox::new));
         Ok(Self {
+            traces,
             tools: ToolCache::new(schema_limits),
             upstreams: Upstreams::new(upstreams),
             keys: Keys::new(settings.api_keys.iter().map(|key| key.expose().to_owned())),
@@ -91,6 +99,19 @@ pub fn open_store(settings: &Settings) -> anyhow::Result<Store> {
     let address = Address::read(settings.store.expose())?;
     Store::open(&address, StoreSettings::new(random::letters::<12>()))
         .with_context(|| format!("the store {address} cannot be opened; name another with --store"))
+}
+
+/// What is recorded of turns. Only names that the settings say are counted from the start.
+fn trace_rules(settings: &Settings) -> TraceRules {
+    let upstreams = settings.upstreams.iter();
+    let aliases = upstreams.clone().flat_map(|upstream| upstream.aliases.iter().filter_map(|text| Alias::read(text)));
+    let patterns = upstreams.flat_map(|upstream| upstream.models.iter()).filter(|model| !model.contains('*'));
+    let own = [settings.stage.model.clone()];
+    TraceRules {
+        percent: settings.trace.record_percent,
+        content: settings.trace.content,
+        models: aliases.map(|alias| alias.name).chain(patterns.cloned()).chain(own).collect(),
+    }
 }
 
 /// How characters are run.

@@ -18,4 +18,5 @@ pub mod stage;
 pub mod stopping;
 pub mod store;
 pub mod telemetry;
+pub mod trace;
 pub mod upstream;

@@ -16,18 +16,21 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
-use tokio::time::Instant;
+use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::app::App;
 use crate::http::Threadwise;
 use crate::stopping::stop_asked;
 use crate::store::Pruned;
+use crate::trace::otlp;
 use crate::{clock, http, stage};
 
 const HEAD_TIME: Duration = Duration::from_secs(30);
 const UPKEEP: Duration = Duration::from_secs(5);
 const PROBE: Duration = Duration::from_secs(2);
 const FORGET: Duration = Duration::from_secs(10 * 60);
+const KEEP: Duration = Duration::from_millis(200);
+const LAST_EXPORT: Duration = Duration::from_secs(3);
 
 /// Serves until a signal asks to stop and all replies in flight are whole, or the drain time is over.
 pub fn run(app: &Arc<App>, listener: StdListener) -> anyhow::Result<()> {
@@ -50,6 +53,8 @@ pub fn run(app: &Arc<App>, listener: StdListener) -> anyhow::Result<()> {
             () = follow_characters(app) => {}
             () = probe_servers(app) => {}
             () = forget(app) => {}
+            () = keep_traces(app) => {}
+            () = export_traces(app) => {}
         }
     });
     tracing::info!("draining: replies in flight are finished, new connections are refused");
@@ -57,6 +62,7 @@ pub fn run(app: &Arc<App>, listener: StdListener) -> anyhow::Result<()> {
     for thread in threads {
         thread.join().map_err(|_| anyhow::anyhow!("a server thread panicked"))??;
     }
+    single_runtime()?.block_on(settle_traces(app));
     Ok(())
 }
 
@@ -102,6 +108,32 @@ async fn forget(app: &App) {
             Ok(pruned) => tracing::info!(?pruned, "what was kept long enough is forgotten"),
             Err(error) => tracing::error!(%error, "old things cannot be forgotten"),
         }
+    }
+}
+
+/// Stores what turns leave behind, all of a moment together, for as long as the program runs.
+async fn keep_traces(app: &App) {
+    let mut ticks = tokio::time::interval(KEEP);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        app.traces.flush().await;
+    }
+}
+
+/// Tells a collector about turns, where there is one.
+async fn export_traces(app: &App) {
+    match app.traces.outbox() {
+        Some(outbox) => otlp::export(outbox, &app.client()).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// What the last turns left behind.
+async fn settle_traces(app: &App) {
+    app.traces.flush().await;
+    if let Some(outbox) = app.traces.outbox() {
+        otlp::export_rest(outbox, &app.client(), LAST_EXPORT).await;
     }
 }
 

@@ -19,7 +19,7 @@ pub use cache::ToolCache;
 pub use check::{Arguments, Call, CheckedArguments, RawCall, check_arguments};
 pub use format::ResponseFormat;
 pub use reask::{accepted_words, choice_words, cleaned_call, format_words, stage_words, violation_words};
-pub use report::{ContractEvent, Outcome, Report};
+pub use report::{CallTally, ContractEvent, Outcome, Report};
 pub use rules::CallRules;
 pub use tool_name::resolve_name;
 pub use tool_set::{SchemaLimits, Tool, ToolSet};

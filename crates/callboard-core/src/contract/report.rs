@@ -37,16 +37,54 @@ pub struct ContractEvent {
     pub outcome: Outcome,
 }
 
+/// How many calls a model made, and how many of them broke a promise as it wrote them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CallTally {
+    /// Calls, whatever became of them.
+    pub made: u64,
+    /// Those whose name or arguments had to be mended.
+    pub mended: u64,
+    /// Those that could not be mended.
+    pub broken: u64,
+}
+
+impl CallTally {
+    /// Calls that broke a promise as the model wrote them.
+    #[must_use]
+    pub fn in_violation(&self) -> u64 {
+        self.mended.saturating_add(self.broken)
+    }
+}
+
 /// All that was done in one turn, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
     events: Vec<ContractEvent>,
+    calls: CallTally,
 }
 
 impl Report {
     /// Notes one event.
     pub fn note(&mut self, violation: &'static str, outcome: Outcome) {
         self.events.push(ContractEvent { violation, outcome });
+    }
+
+    /// Counts a call that keeps the contract now, and whether it had to be mended for that.
+    pub(crate) fn count_valid(&mut self, mended: bool) {
+        self.calls.made += 1;
+        self.calls.mended += u64::from(mended);
+    }
+
+    /// Counts a call that could not be mended.
+    pub(crate) fn count_broken(&mut self) {
+        self.calls.made += 1;
+        self.calls.broken += 1;
+    }
+
+    /// The calls of all replies of the turn, as the model wrote them.
+    #[must_use]
+    pub fn calls(&self) -> CallTally {
+        self.calls
     }
 
     /// The events in order.

@@ -54,10 +54,12 @@ impl Inspector {
     fn check(&mut self, raw: RawCall, request: &TurnRequest, live: bool) -> Vec<Place> {
         match check_arguments(&raw, &request.tools, &request.rules, self.most_bytes) {
             Ok(checked) => {
+                self.report.count_valid(checked.len() != 1 || checked.iter().any(|call| !call.repairs.is_empty()));
                 let (mut offered, silently) = (raw.id.as_deref(), raw.from_text || live);
                 checked.into_iter().map(|checked| Place::Valid(self.call(checked, offered.take(), silently))).collect()
             }
             Err(violation) => {
+                self.report.count_broken();
                 let id = self.id_for(raw.id.as_deref(), true);
                 vec![Place::Broken { raw, id, violation }]
             }

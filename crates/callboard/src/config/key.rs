@@ -53,11 +53,13 @@ pub(super) enum Section {
     Stage,
     Keep,
     Python,
+    Trace,
+    Otlp,
 }
 
 impl Section {
     /// All sections, in the order in which they are listed.
-    pub(super) const ALL: [Section; 8] = [
+    pub(super) const ALL: [Section; 10] = [
         Section::Top,
         Section::Upstream,
         Section::Contract,
@@ -66,6 +68,8 @@ impl Section {
         Section::Stage,
         Section::Keep,
         Section::Python,
+        Section::Trace,
+        Section::Otlp,
     ];
 
     /// The name in the file; the top of the file has none.
@@ -79,6 +83,8 @@ impl Section {
             Section::Stage => "stage",
             Section::Keep => "keep",
             Section::Python => "python",
+            Section::Trace => "trace",
+            Section::Otlp => "otlp",
         }
     }
 

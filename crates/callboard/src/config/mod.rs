@@ -35,8 +35,8 @@ pub use origin::Origin;
 pub use reference::reference;
 pub use secret::{Secret, StoreUrl};
 pub use settings::{
-    ContractMode, ContractSettings, KeepSettings, Limits, LogLevel, PythonSettings, Settings, StageSettings, Timeouts,
-    UpstreamSettings,
+    ContractMode, ContractSettings, KeepSettings, Limits, LogLevel, OtlpSettings, PythonSettings, Settings,
+    StageSettings, Timeouts, TraceSettings, UpstreamSettings,
 };
 
 pub(crate) use flags::CONFIG_FLAG;

@@ -149,6 +149,13 @@ pub(super) fn url(raw: &Raw) -> Option<Reading<String>> {
     Some(Reading { value, written })
 }
 
+/// The base URL of a collector.
+pub(super) fn collector(raw: &Raw) -> Option<Reading<Option<String>>> {
+    let value = upstream_url::plain(line(raw)?)?;
+    let written = quoted(&value);
+    Some(Reading { value: Some(value), written })
+}
+
 /// A list of keys.
 pub(super) fn secrets(raw: &Raw) -> Option<Reading<Vec<Secret>>> {
     let value: Vec<Secret> = match raw {
@@ -315,6 +322,9 @@ mod tests {
             (written(store_url(&plain("sqlite::memory:"))), Some("\"sqlite::memory:\"")),
             (written(store_url(&plain("mysql://db"))), None),
             (written(url(&plain("http://host/"))), Some("\"http://host/v1\"")),
+            (written(collector(&plain("http://host/"))), Some("\"http://host\"")),
+            (written(collector(&plain("https://host/api/otel"))), Some("\"https://host/api/otel\"")),
+            (written(collector(&plain("host:4318"))), None),
             (written(variable(&plain("_KEY_2"))), Some("\"_KEY_2\"")),
             (written(variable(&plain("sk-abc"))), None),
             (written(variable(&plain("1A"))), None),

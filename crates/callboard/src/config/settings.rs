@@ -39,6 +39,10 @@ pub struct Settings {
     pub keep: KeepSettings,
     /// How characters are run.
     pub python: PythonSettings,
+    /// What is recorded of turns.
+    pub trace: TraceSettings,
+    /// The collector that is told about turns.
+    pub otlp: OtlpSettings,
 }
 
 impl Settings {
@@ -58,6 +62,8 @@ impl Settings {
             stage: StageSettings::default(),
             keep: KeepSettings::default(),
             python: PythonSettings { interpreter: PathBuf::new(), memory_bytes: 0, workers: 0, import: Duration::ZERO },
+            trace: TraceSettings::default(),
+            otlp: OtlpSettings::default(),
         }
     }
 }
@@ -248,4 +254,22 @@ pub struct PythonSettings {
     pub workers: usize,
     /// Time that a character's file has to load.
     pub import: Duration,
+}
+
+/// What is recorded of turns.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TraceSettings {
+    /// How many of a hundred turns are kept as traces.
+    pub record_percent: usize,
+    /// Whether what users, models and tools say may be recorded.
+    pub content: bool,
+}
+
+/// The collector that is told about turns.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OtlpSettings {
+    /// Its base URL; none where nothing is exported.
+    pub endpoint: Option<String>,
+    /// Headers for it, each `name=value`.
+    pub headers: Vec<Secret>,
 }

@@ -371,6 +371,48 @@ pub(super) static KEYS: &[Key<Settings>] = &[
         },
         kind: Kind::Seconds { least: 0.001, field: |settings| &mut settings.python.import },
     },
+    Key {
+        about: About {
+            section: Section::Trace,
+            name: "record_percent",
+            fallback: Fallback::Text("100"),
+            flag: None,
+            help: "How many of a hundred turns are kept as traces; all of them are counted",
+        },
+        kind: Kind::Count { least: 0, most: 100, field: |settings| &mut settings.trace.record_percent },
+    },
+    Key {
+        about: About {
+            section: Section::Trace,
+            name: "content",
+            fallback: Fallback::Text("false"),
+            flag: None,
+            help: "Record in traces what users, models and tools say, not only how much",
+        },
+        kind: Kind::Truth(|settings| &mut settings.trace.content),
+    },
+    Key {
+        about: About {
+            section: Section::Otlp,
+            name: "endpoint",
+            fallback: Fallback::Nothing,
+            flag: None,
+            help: "Base URL of an OpenTelemetry collector that gets all traces; \
+                   OTEL_EXPORTER_OTLP_ENDPOINT stands in for it",
+        },
+        kind: Kind::Collector(|settings| &mut settings.otlp.endpoint),
+    },
+    Key {
+        about: About {
+            section: Section::Otlp,
+            name: "headers",
+            fallback: Fallback::Text(""),
+            flag: None,
+            help: "Headers for the collector, each `name=value`, spaces as %20; \
+                   OTEL_EXPORTER_OTLP_HEADERS stands in for them",
+        },
+        kind: Kind::Secrets(|settings| &mut settings.otlp.headers),
+    },
 ];
 
 /// All keys, in the order in which they are listed.

@@ -8,6 +8,13 @@ use http::Uri;
 /// The URL without slashes at its end, and with `/v1` where it had no path; `None` when it is not a
 /// base URL.
 pub(super) fn normal(text: &str) -> Option<String> {
+    let url = plain(text)?;
+    let has_path = url.split_once("://").is_some_and(|(_, rest)| rest.contains('/'));
+    Some(if has_path { url } else { format!("{url}/v1") })
+}
+
+/// The URL without slashes at its end; `None` when it is not a base URL.
+pub(super) fn plain(text: &str) -> Option<String> {
     let uri: Uri = text.parse().ok().filter(|_| !text.contains(['#', '?']))?;
     let scheme = uri.scheme_str().filter(|scheme| ["http", "https"].contains(scheme))?;
     let authority = uri.authority()?;
@@ -19,10 +26,7 @@ pub(super) fn normal(text: &str) -> Option<String> {
     if authority.host().is_empty() || server != authority.as_str() {
         return None;
     }
-    let path = match uri.path().trim_end_matches('/') {
-        "" => "/v1",
-        path => path,
-    };
+    let path = uri.path().trim_end_matches('/');
     Some(format!("{scheme}://{authority}{path}"))
 }
 

@@ -50,7 +50,8 @@ async fn answer(shared: &Shared, arrival: &Arrival, request: Request) -> Result<
     let (request, turn) = ChatRequest::read(body, &shared.app.tools)?;
     let (streams, stamp) = (request.stream, stamp(&request.model));
     let writer = ChunkWriter::new(&stamp, request.include_usage);
-    let run = match shared.app.cast.role(&request.model) {
+    let named = asker.conversation.clone();
+    let mut run = match shared.app.cast.role(&request.model) {
         Some(role) => Run::Stage(Box::new(scene(shared, arrival, role, &request, asker).await?)),
         None => {
             let routes =
@@ -61,6 +62,7 @@ async fn answer(shared: &Shared, arrival: &Arrival, request: Request) -> Result<
             Run::Gateway(Box::new(running::session(shared, &arrival.id, request, turn, routes, asker)))
         }
     };
+    run.trace_with(&shared.app.traces, ENDPOINT).kept_as(named.as_deref(), None);
     Ok(if streams { streamed(run, writer, ENDPOINT, arrival, ticket).await } else { whole(run, &stamp).await })
 }
 

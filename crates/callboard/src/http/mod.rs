@@ -20,6 +20,7 @@ mod responses;
 mod router;
 mod running;
 mod socket;
+mod traces;
 mod upstreams;
 
 pub use keys::Keys;

@@ -8,6 +8,7 @@ use callboard_core::wire::chat::ChatRequest;
 use callboard_core::wire::responses::{EventWriter, Framing, NewId, ResponseObject, ResponseStamp, ResponsesRequest};
 use serde_json::Value;
 
+use super::responses::ENDPOINT;
 use super::router::Shared;
 use super::running::{self, Asker};
 use crate::clock;
@@ -41,7 +42,7 @@ pub(super) async fn respond(
     let opens = role.is_some() && earlier.remembered.is_none();
     let place = earlier.remembered.as_ref().and_then(|remembered| remembered.place.clone());
     let character = role.as_ref().map(|role| role.character.manifest().id.clone());
-    let run = run(shared, request_id, &request, &earlier, role, asker).await?;
+    let mut run = run(shared, request_id, &request, &earlier, role, asker).await?;
     let id = new_response_id();
     let mut new_id = item_ids(&id);
     let input = input(&request, &earlier, &mut new_id);
@@ -49,6 +50,9 @@ pub(super) async fn respond(
         Home::Conversation(turn) => Some(turn.standing().conversation.id.clone()),
         _ => None,
     };
+    if let Some(run) = &mut run {
+        run.trace_with(&shared.app.traces, ENDPOINT).kept_as(conversation.as_deref(), Some(&id));
+    }
     let server_label = character.clone().unwrap_or_default();
     let stamp = ResponseStamp { id, created_at: clock::seconds(), conversation, server_label, new_id };
     let object = ResponseObject::new(&request, stamp);

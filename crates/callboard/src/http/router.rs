@@ -13,7 +13,9 @@ use callboard_core::wire::ApiError;
 use tokio::sync::{mpsc, watch};
 
 use super::limit::InFlight;
-use super::{characters, chat, conversations, models, operation, reply, request_id, responses, socket, upstreams};
+use super::{
+    characters, chat, conversations, models, operation, reply, request_id, responses, socket, traces, upstreams,
+};
 use crate::app::App;
 use crate::upstream::Client;
 
@@ -64,6 +66,8 @@ pub fn router(app: Arc<App>, thread: Threadwise) -> Router {
         .route("/v1/characters/reload", post(characters::reload))
         .route("/v1/characters/{id}", get(characters::one))
         .route("/v1/upstreams", get(upstreams::list))
+        .route("/v1/traces", get(traces::list))
+        .route("/v1/traces/{id}", get(traces::one))
         .route("/metrics", get(operation::metrics))
         .route("/health", get(operation::health))
         .route("/ready", get(operation::ready))

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::random;
 use crate::telemetry::metrics;
+use crate::trace::TraceRecorder;
 use crate::upstream::{Busy, Client, Failure, Reply, Route};
 
 /// How many refusals of one server are learned from within one request.
@@ -38,10 +39,15 @@ pub(super) struct Asked {
 
 impl Asking {
     /// Asks until a server answers, or none is left.
-    pub(super) async fn send(&mut self, request: &ChatRequest, ask: &Ask) -> Result<Asked, Failure> {
+    pub(super) async fn send(
+        &mut self,
+        request: &ChatRequest,
+        ask: &Ask,
+        trace: &mut TraceRecorder,
+    ) -> Result<Asked, Failure> {
         let mut tries = 0;
         loop {
-            let failure = match self.ask_each(request, ask).await {
+            let failure = match self.ask_each(request, ask, trace).await {
                 Ok(asked) => return Ok(asked),
                 Err(failure) => failure,
             };
@@ -51,10 +57,15 @@ impl Asking {
         }
     }
 
-    async fn ask_each(&mut self, request: &ChatRequest, ask: &Ask) -> Result<Asked, Failure> {
+    async fn ask_each(
+        &mut self,
+        request: &ChatRequest,
+        ask: &Ask,
+        trace: &mut TraceRecorder,
+    ) -> Result<Asked, Failure> {
         let mut last = None;
         for _ in 0..self.routes.len() {
-            match self.ask_first(request, ask).await {
+            match self.ask_first(request, ask, trace).await {
                 Ok(asked) => return Ok(asked),
                 Err(failure) if failure.is_the_servers() => {
                     self.give_up_on_first(&failure);
@@ -87,33 +98,42 @@ impl Asking {
         }
     }
 
-    async fn ask_first(&self, request: &ChatRequest, ask: &Ask) -> Result<Asked, Failure> {
+    async fn ask_first(&self, request: &ChatRequest, ask: &Ask, trace: &mut TraceRecorder) -> Result<Asked, Failure> {
         let route = self.routes.first().ok_or_else(|| Failure::Unreachable("no server".to_owned()))?;
         let (mut lessons, before) = (Vec::new(), route.upstream.learned.of(&route.model));
         loop {
             let busy = route.upstream.begin();
             let body = body_for(route, request, ask);
-            match self.client.chat(&route.upstream, self.authorization.as_ref(), body).await {
+            trace.asks(route, !ask.appended.is_empty());
+            let failure = match self.client.chat(&route.upstream, self.authorization.as_ref(), body).await {
                 Ok(reply) => {
+                    trace.answered();
                     metrics::upstream_reply(&route.upstream.url, "ok");
                     return Ok(Asked { reply, busy });
                 }
-                Err(failure) if lessons.len() < MOST_LESSONS && self.learns(route, request, ask, &failure) => {
-                    lessons.push(failure);
+                Err(failure) => failure,
+            };
+            trace.lost(&failure);
+            if lessons.len() >= MOST_LESSONS || !self.learns(route, request, ask, &failure, trace) {
+                // Who says the same again was misunderstood.
+                if lessons.iter().any(|lesson: &Failure| lesson.refusal() == failure.refusal()) {
+                    route.upstream.learned.forget_all_but(&route.model, &before);
                 }
-                Err(failure) => {
-                    // Who says the same again was misunderstood.
-                    if lessons.iter().any(|lesson| lesson.refusal() == failure.refusal()) {
-                        route.upstream.learned.forget_all_but(&route.model, &before);
-                    }
-                    return Err(failure);
-                }
+                return Err(failure);
             }
+            lessons.push(failure);
         }
     }
 
     /// True when a refusal taught something new about the server.
-    fn learns(&self, route: &Route, request: &ChatRequest, ask: &Ask, failure: &Failure) -> bool {
+    fn learns(
+        &self,
+        route: &Route,
+        request: &ChatRequest,
+        ask: &Ask,
+        failure: &Failure,
+        trace: &mut TraceRecorder,
+    ) -> bool {
         let Some(refusal) = failure.refusal() else { return false };
         let sent: Value = serde_json::from_slice(&body_for(route, request, ask)).unwrap_or_default();
         let (upstream, model, request_id) = (&route.upstream.url, &route.model, &self.request_id);
@@ -121,6 +141,7 @@ impl Asking {
         for quirk in learn_all(&refusal, &sent) {
             tracing::info!(request_id, upstream, model, %quirk, "the model server refuses this; it is left out from now on");
             metrics::learned(upstream, quirk.as_str());
+            trace.learned(quirk.as_str());
             new |= route.upstream.learned.add(&route.model, quirk);
         }
         new

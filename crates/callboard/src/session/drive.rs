@@ -11,6 +11,7 @@ use callboard_core::wire::chat::{ChatRequest, ReplyFault, ReplyReader};
 use super::stopwatch::{Bell, Stopwatch};
 use super::{Asking, Performer, Record};
 use crate::telemetry::metrics;
+use crate::trace::{TraceRecorder, Traces, TurnAbout, TurnTrace};
 use crate::upstream::{Busy, Failure, ReplyBody};
 
 /// How long the end of a connection is waited for after the end of its reply.
@@ -57,6 +58,7 @@ pub struct Session {
     busy: Option<Busy>,
     spoke: bool,
     losses: usize,
+    trace: TraceRecorder,
 }
 
 enum State {
@@ -81,7 +83,36 @@ impl Session {
             busy: None,
             spoke: false,
             losses: 0,
+            trace: TraceRecorder::default(),
         }
+    }
+
+    /// Records the turn, which came in by this endpoint. Without it nothing is recorded.
+    pub fn trace_with(&mut self, traces: &Traces, endpoint: &'static str) {
+        let SessionParts { request, asking, performer, .. } = &self.parts;
+        let about = TurnAbout {
+            endpoint,
+            request_id: &asking.request_id,
+            character: performer.as_ref().map(|performer| performer.character().manifest().id.as_str()),
+            model: &request.model,
+            tools_offered: request.may_call(),
+            continues: request.continues,
+            input_bytes: request.prompt_bytes(),
+            messages: request.messages_text(),
+        };
+        self.trace = traces.begin(&about);
+    }
+
+    /// The recorder of the turn, for those who know more about it.
+    pub fn trace(&mut self) -> &mut TraceRecorder {
+        &mut self.trace
+    }
+
+    /// The trace of the turn, for those who store it themselves; left alone, it is stored when the session is dropped.
+    pub fn finish_trace(&mut self) -> Option<TurnTrace> {
+        self.trace.contract(self.parts.turn.report());
+        self.trace.name_calls(self.parts.turn.transcript());
+        self.trace.finish()
     }
 
     /// What was done to keep the contract.
@@ -106,6 +137,18 @@ impl Session {
 
     /// Goes on until there is something to say.
     pub async fn next(&mut self) -> Progress {
+        let progress = self.go_on().await;
+        self.trace.contract(self.parts.turn.report());
+        match &progress {
+            Progress::Events(events) => self.trace.said(events),
+            Progress::KeepAlive => {}
+            Progress::Complete(finish, usage) => self.trace.complete(*finish, usage.as_ref()),
+            Progress::Failed(error) => self.trace.failed(error),
+        }
+        progress
+    }
+
+    async fn go_on(&mut self) -> Progress {
         loop {
             if let Some(progress) = self.perform() {
                 return progress;
@@ -176,7 +219,7 @@ impl Session {
             tracing::debug!(request_id = self.request_id(), report = %self.report(), "asking the model again");
         }
         let parts = &mut self.parts;
-        let asked = match parts.asking.send(&parts.request, ask).await {
+        let asked = match parts.asking.send(&parts.request, ask, &mut self.trace).await {
             Ok(asked) => asked,
             Err(failure) if failure.is_bad_request() && !ask.appended.is_empty() && parts.performer.is_none() => {
                 parts.turn.step(Input::ReaskRefused, &mut self.actions);
@@ -196,6 +239,7 @@ impl Session {
     /// A reply broke off, or cannot be used. As long as nothing has been passed on, another server may give a whole one.
     fn lost(&mut self, failure: &Failure, error: ApiError) {
         self.busy = None;
+        self.trace.lost(failure);
         let said = self.spoke || self.actions.iter().any(|action| matches!(action, Action::Emit(_)));
         if said || !self.goes_on(failure) {
             self.note_failure(failure);
@@ -246,8 +290,14 @@ impl Session {
             None => reader.finish(&mut self.deltas),
         };
         for delta in self.deltas.drain(..) {
+            match &delta {
+                Delta::Usage(usage) => self.trace.spent(usage),
+                Delta::Finish(finish) => self.trace.stopped(*finish),
+                _ => {}
+            }
             self.parts.turn.step(Input::Delta(delta), &mut self.actions);
         }
+        self.trace.answered_by(reader.model());
         self.after_piece(fed, reader, piece.map(|_| body));
         None
     }
@@ -271,6 +321,7 @@ impl Session {
 
     fn reply_ended(&mut self) {
         self.busy = None;
+        self.trace.replied();
         self.parts.asking.succeeded();
         self.parts.turn.step(Input::ReplyEnded, &mut self.actions);
     }
@@ -279,12 +330,17 @@ impl Session {
         let Some(performer) = &mut self.parts.performer else { return };
         let results = performer.run(calls).await;
         let hurry = performer.is_late();
+        self.trace.ran(&performer.take_timings());
         self.parts.turn.step(Input::ToolsDone { results, hurry }, &mut self.actions);
     }
 
     /// The client is gone: what ran is put on record, what did not is cancelled.
     pub fn interrupt(&mut self) {
         let results = self.parts.performer.as_mut().map(Performer::take_done).unwrap_or_default();
+        if let Some(performer) = self.parts.performer.as_mut().filter(|_| !results.is_empty()) {
+            self.trace.answered_late(&results);
+            self.trace.ran(&performer.take_timings());
+        }
         self.parts.turn.step(Input::Interrupted { results }, &mut self.actions);
     }
 
@@ -308,6 +364,15 @@ impl Session {
         route.upstream.note(Some(failure));
         let upstream = &route.upstream.url;
         tracing::warn!(request_id = self.request_id(), upstream, %failure, "no whole reply came from a model server");
+    }
+}
+
+/// Whatever became of the turn, its trace is not lost.
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.trace.contract(self.parts.turn.report());
+        self.trace.name_calls(self.parts.turn.transcript());
+        self.trace.file();
     }
 }
 

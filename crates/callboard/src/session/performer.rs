@@ -18,6 +18,7 @@ use tokio::time::Instant;
 use super::{Record, undo_tool};
 use crate::clock;
 use crate::telemetry::stage as counters;
+use crate::trace::ToolTiming;
 
 /// Runs the tools of one character in one turn.
 pub struct Performer {
@@ -25,6 +26,7 @@ pub struct Performer {
     record: Record,
     deadline: Instant,
     done: Vec<ToolResult>,
+    timings: Vec<ToolTiming>,
     request_id: String,
 }
 
@@ -37,12 +39,22 @@ struct Prepared {
 impl Performer {
     /// A performer that goes on from a record and has until a deadline.
     pub fn new(character: Character, record: Record, deadline: Instant, request_id: String) -> Self {
-        Self { character, record, deadline, done: Vec::new(), request_id }
+        Self { character, record, deadline, done: Vec::new(), timings: Vec::new(), request_id }
     }
 
     /// The state and its journal after all that succeeded.
     pub fn record(&self) -> &Record {
         &self.record
+    }
+
+    /// The character.
+    pub fn character(&self) -> &Character {
+        &self.character
+    }
+
+    /// When the tools ran that have run since the last time.
+    pub fn take_timings(&mut self) -> Vec<ToolTiming> {
+        std::mem::take(&mut self.timings)
     }
 
     /// True when the time for tools is over.
@@ -124,6 +136,7 @@ impl Performer {
         };
         let name = &self.character.manifest().name;
         counters::tool_call(name, undo_tool::NAME, outcome, Duration::ZERO, Duration::ZERO);
+        self.time(call, Duration::ZERO, Duration::ZERO, outcome == ToolOutcome::Success);
         let ran = Some(Ran { tool: call.name.clone(), arguments: call.arguments.as_str().to_owned() });
         self.done.push(ToolResult { id: call.id.clone(), text, outcome, ran });
     }
@@ -140,11 +153,17 @@ impl Performer {
         let (request_id, character, tool) = (&self.request_id, &manifest.id, &call.name);
         tracing::debug!(request_id, character, tool, arguments, result = text, "Tool call");
         counters::tool_call(&manifest.name, tool, kind, outcome.queued, outcome.took);
+        self.time(call, outcome.queued, outcome.took, outcome.state.is_some());
         if let Some(state) = outcome.state {
             self.record.change(note(call, arguments, &text), state);
         }
         let ran = Some(Ran { tool: call.name.clone(), arguments: arguments.clone() });
         self.done.push(ToolResult { id: call.id.clone(), text, outcome: kind, ran });
+    }
+
+    fn time(&mut self, call: &Call, queued: Duration, took: Duration, changed_state: bool) {
+        let ended = std::time::Instant::now();
+        self.timings.push(ToolTiming { id: call.id.to_string(), ended, queued, took, changed_state });
     }
 
     /// What happened is an operator's business; what was said stays out of it.

@@ -6,6 +6,7 @@ use callboard_core::model::Usage;
 use super::Scene;
 use crate::session::{Progress, Session};
 use crate::telemetry::metrics;
+use crate::trace::{TraceRecorder, Traces};
 
 /// A turn in motion: for a client with its own tools, or of a character.
 pub enum Run {
@@ -22,6 +23,16 @@ impl Run {
             Self::Gateway(session) => session.next().await,
             Self::Stage(scene) => scene.next().await,
         }
+    }
+
+    /// Records the turn, which came in by this endpoint; the recorder takes what else is known about it.
+    pub fn trace_with(&mut self, traces: &Traces, endpoint: &'static str) -> &mut TraceRecorder {
+        let session = match self {
+            Self::Gateway(session) => session,
+            Self::Stage(scene) => scene.session(),
+        };
+        session.trace_with(traces, endpoint);
+        session.trace()
     }
 
     /// What was done to keep the contract.

@@ -92,6 +92,11 @@ impl Scene {
         progress
     }
 
+    /// The turn as it is driven.
+    pub(super) fn session(&mut self) -> &mut Session {
+        &mut self.session
+    }
+
     /// What was done to keep the contract.
     pub fn report(&self) -> &Report {
         self.session.report()

@@ -44,6 +44,6 @@ pub use response::Response;
 pub use retention::{Keep, Pruned, Retention};
 pub use snapshot::{NewSnapshot, Place, Snapshot};
 pub use standing::{Opening, Standing};
-pub use trace::Trace;
+pub use trace::{Trace, TraceFilter};
 pub use turn::Turn;
 pub use turn_write::{Change, NewItem, TurnWrite};

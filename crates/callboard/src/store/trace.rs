@@ -1,15 +1,44 @@
 //! Traces: what happened in a turn, for people to look at.
 
+use serde_json::json;
+
+use super::count::{self, Count};
 use super::error::StoreError;
 use super::ledger::Store;
 use super::page::Page;
-use super::statement::{Row, Statement};
+use super::statement::{Cell, Row, Statement};
 
 const INSERT: &str = "INSERT INTO traces (id, conversation_id, created_at, body) VALUES ($1, $2, $3, $4) \
      ON CONFLICT (id) DO NOTHING";
 const ONE: &str = "SELECT id, conversation_id, created_at, body FROM traces WHERE id = $1";
 const NEWEST: &str = "SELECT id, conversation_id, created_at, body FROM traces WHERE (created_at, id) < ($1, $2) \
      ORDER BY created_at DESC, id DESC LIMIT $3";
+
+const LIKE: &str = "SELECT id, conversation_id, created_at, body FROM traces WHERE ($1 = '' OR conversation_id = $1) \
+     AND body LIKE $2 ESCAPE '!' AND (created_at, id) < ($3, $4) ORDER BY created_at DESC, id DESC LIMIT $5";
+
+/// Which traces are wanted; none is any.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TraceFilter {
+    /// Those of this conversation.
+    pub conversation: Option<String>,
+    /// Those of this character.
+    pub character: Option<String>,
+    /// Those of this model.
+    pub model: Option<String>,
+}
+
+impl TraceFilter {
+    /// How the JSON of such a trace begins. More may fit than was meant: letters count the same in both cases in SQLite, and
+    /// what stands for any name stands for any text.
+    fn pattern(&self) -> String {
+        let name = |wanted: &Option<String>| match wanted {
+            None => "%".to_owned(),
+            Some(name) => json!(name).to_string().replace('!', "!!").replace('%', "!%").replace('_', "!_"),
+        };
+        format!("{{\"character\":{},\"model\":{},%", name(&self.character), name(&self.model))
+    }
+}
 
 /// A stored trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,10 +54,25 @@ pub struct Trace {
 }
 
 impl Store {
+    /// Keeps traces, and adds counts, in one transaction.
+    pub async fn keep_traces(&self, traces: Vec<Trace>, counts: Vec<Count>) -> Result<(), StoreError> {
+        let added = count::add(counts, self.inner.next_number());
+        let statements: Vec<Statement> = traces.into_iter().map(insert).chain(added).collect();
+        if statements.is_empty() { Ok(()) } else { self.writes()?.write(statements).await.map(drop) }
+    }
+
     /// One trace.
     pub async fn trace(&self, id: &str) -> Result<Option<Trace>, StoreError> {
         let rows = self.reads()?.read(Statement::new(ONE, [id.into()])).await?;
         rows.into_iter().next().as_mut().map(Trace::read).transpose()
+    }
+
+    /// Traces that may be those that are wanted, newest first.
+    pub async fn traces_like(&self, page: &Page, filter: &TraceFilter) -> Result<Vec<Trace>, StoreError> {
+        let wanted: [Cell; 2] = [filter.conversation.clone().unwrap_or_default().into(), filter.pattern().into()];
+        let cells: Vec<Cell> = wanted.into_iter().chain(page.cells()).collect();
+        let rows = self.reads()?.read(Statement::new(LIKE, cells)).await?;
+        rows.into_iter().map(|mut row| Trace::read(&mut row)).collect()
     }
 
     /// Traces, newest first.

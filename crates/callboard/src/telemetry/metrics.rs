@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::stage;
+use super::{stage, turns};
 use callboard_core::contract::Report;
 use metrics::{counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
@@ -21,6 +21,7 @@ pub fn start() -> Result<PrometheusHandle, BuildError> {
     if metrics::set_global_recorder(recorder).is_ok() {
         describe();
         stage::describe();
+        turns::describe();
     }
     Ok(handle)
 }

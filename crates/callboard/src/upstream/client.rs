@@ -98,6 +98,18 @@ impl Client {
         collect(sent.response.into_body(), most).await
     }
 
+    /// Posts a document to somebody who is no model server; what comes back is short.
+    pub async fn post(&self, url: &str, headers: &HeaderMap, body: Vec<u8>) -> Result<Bytes, Failure> {
+        let mut request = Request::builder().method(Method::POST).uri(url).header(USER_AGENT, AGENT);
+        if let Some(own) = request.headers_mut() {
+            own.extend(headers.clone());
+            own.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }
+        let request = request.body(Full::new(body.into())).map_err(|error| Failure::Unreachable(error.to_string()))?;
+        let sent = self.send(request).await?;
+        collect(sent.response.into_body(), MOST_ERROR_BYTES).await
+    }
+
     async fn send(&self, request: Request<Full<Bytes>>) -> Result<Sent, Failure> {
         let late = |_| Failure::Timeout { phase: "waiting for the first byte", seconds: self.first_byte.as_secs_f64() };
         let sent = timeout(self.first_byte, self.connections.send(request)).await.map_err(late)?;

@@ -19,6 +19,8 @@ pub(super) struct Checked {
     pub(super) ids: Vec<String>,
     /// Whether servers may stumble over something in them.
     pub(super) needs_healing: bool,
+    /// Whether the last one is a tool's result.
+    pub(super) ends_with_result: bool,
 }
 
 /// Checks all messages.
@@ -34,7 +36,8 @@ pub(super) fn check(text: &str) -> Result<Checked, BadRequest> {
         history.check(&Message::read(message.get(), &place)?, &place)?;
     }
     let unanswered = history.answered.len() < history.ids.len();
-    Ok(Checked { ids: history.ids, needs_healing: history.damaged || unanswered })
+    let needs_healing = history.damaged || unanswered;
+    Ok(Checked { ids: history.ids, needs_healing, ends_with_result: history.ends_with_result })
 }
 
 struct Place(usize);
@@ -90,6 +93,7 @@ struct History {
     /// The calls of the message to which results are due here.
     open: HashSet<String>,
     damaged: bool,
+    ends_with_result: bool,
 }
 
 impl History {
@@ -112,6 +116,7 @@ impl History {
         if role != "tool" {
             self.open.clear();
         }
+        self.ends_with_result = role == "tool";
         match role.as_str() {
             "assistant" => self.assistant(message, place),
             "tool" => self.tool(message, place),

@@ -30,6 +30,8 @@ pub struct ChatRequest {
     pub offers_tools: bool,
     /// Whether the history holds something that servers stumble over.
     pub needs_healing: bool,
+    /// Whether this goes on with the results of calls, instead of beginning with what a user said.
+    pub continues: bool,
 }
 
 #[derive(Debug)]
@@ -52,10 +54,12 @@ impl ChatRequest {
             include_usage: false,
             offers_tools: false,
             needs_healing: false,
+            continues: false,
         };
         request.read_scalars()?;
         let checked = messages::check(request.required("messages")?)?;
         request.needs_healing = checked.needs_healing;
+        request.continues = checked.ends_with_result;
         let tool_set = request.tool_set(tools)?;
         request.offers_tools = !tool_set.is_empty();
         let rules = request.rules(&tool_set)?;
@@ -79,6 +83,18 @@ impl ChatRequest {
     pub fn asks_for_format(&self) -> bool {
         let format = self.get("response_format").and_then(|text| serde_json::from_str::<serde_json::Value>(text).ok());
         format.is_some_and(|format| format.get("type").is_some_and(|kind| kind != "text"))
+    }
+
+    /// True when tools are on offer and the model may call one.
+    #[must_use]
+    pub fn may_call(&self) -> bool {
+        self.offers_tools && self.get("tool_choice") != Some("\"none\"")
+    }
+
+    /// The messages as JSON text.
+    #[must_use]
+    pub fn messages_text(&self) -> &str {
+        self.get("messages").unwrap_or("[]")
     }
 
     /// How many bytes a model has to read: messages and tools.

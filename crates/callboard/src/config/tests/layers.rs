@@ -2,8 +2,8 @@
 
 use super::setup::{Folder, Start, flags, held, pair};
 use crate::config::{
-    ContractMode, ContractSettings, Environment, KeepSettings, Limits, LogLevel, PythonSettings, Settings,
-    StageSettings, StoreUrl, Timeouts, every_key, load,
+    ContractMode, ContractSettings, Environment, KeepSettings, Limits, LogLevel, OtlpSettings, PythonSettings,
+    Settings, StageSettings, StoreUrl, Timeouts, TraceSettings, every_key, load,
 };
 use std::time::Duration;
 
@@ -45,6 +45,10 @@ const SAMPLES: &[(&str, &str, &str, &str, &str)] = &[
     ("python.workers", "1", "2", "1", "2"),
     ("python.import_seconds", "1", "2", "1", "2"),
     ("python.interpreter", "\"/opt/python\"", "python3.13", "\"/opt/python\"", "\"python3.13\""),
+    ("trace.record_percent", "50", "0", "50", "0"),
+    ("trace.content", "true", "false", "true", "false"),
+    ("otlp.endpoint", "\"http://a:4318\"", "https://b/otel/", "\"http://a:4318\"", "\"https://b/otel\""),
+    ("otlp.headers", "[\"a=1\"]", "a=1,b=2", "[\"********\"]", "[\"********\", \"********\"]"),
     ("upstream.url", "\"http://a\"", "http://b/v1/", "\"http://a/v1\"", "\"http://b/v1\""),
 ];
 
@@ -91,6 +95,8 @@ fn defaults_hold_when_nothing_is_said() {
             workers: 4,
             import: Duration::from_secs(5),
         },
+        trace: TraceSettings { record_percent: 100, content: false },
+        otlp: OtlpSettings { endpoint: None, headers: Vec::new() },
     };
     let loaded = Start::default().load().unwrap();
     assert_eq!(loaded.settings, expected);

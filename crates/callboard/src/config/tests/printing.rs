@@ -61,6 +61,13 @@ interpreter        = "python3"                   # default
 memory_bytes       = "512 MiB"                   # default
 workers            = 4                           # default
 import_seconds     = 5                           # default
+
+[trace]
+record_percent     = 100                         # default
+content            = false                       # default
+
+[otlp]
+headers            = []                          # default
 "#;
     assert_eq!(start.load().unwrap().to_toml(), expected);
 }

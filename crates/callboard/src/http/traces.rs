@@ -1,0 +1,135 @@
+//! The traces over HTTP: the newest first, page by page, and one by its id.
+
+use axum::extract::{Path, RawQuery, State};
+use axum::response::Response;
+use callboard_core::model::BadRequest;
+use callboard_core::wire::ApiError;
+use callboard_core::wire::responses::PageQuery;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::query::pairs;
+use super::reply;
+use super::router::Shared;
+use crate::store::{Page, StoreError, Trace, TraceFilter};
+
+/// What is looked for in a trace's JSON, to compare it exactly.
+#[derive(Deserialize)]
+struct Head {
+    character: Option<String>,
+    model: String,
+}
+
+/// Which traces are wanted.
+struct Wish {
+    page: PageQuery,
+    filter: TraceFilter,
+}
+
+/// A page of traces.
+pub(super) async fn list(State(shared): State<Shared>, RawQuery(query): RawQuery) -> Response {
+    match page(&shared, &query.unwrap_or_default()).await {
+        Ok(json) => reply::json(json),
+        Err(error) => reply::error(&error),
+    }
+}
+
+/// One trace.
+pub(super) async fn one(State(shared): State<Shared>, Path(id): Path<String>) -> Response {
+    shared.app.traces.flush().await;
+    match shared.app.store.trace(&id).await {
+        Ok(Some(trace)) => reply::json(trace.body),
+        Ok(None) => reply::error(&ApiError::new(404, "trace_not_found", format!("there is no trace {id:?}"))),
+        Err(error) => reply::error(&failed(&error)),
+    }
+}
+
+async fn page(shared: &Shared, query: &str) -> Result<String, ApiError> {
+    let Wish { page, filter } = wish(query)?;
+    // Whoever has seen the end of a turn finds its trace.
+    shared.app.traces.flush().await;
+    let store = &shared.app.store;
+    let behind = match &page.after {
+        None => None,
+        Some(id) => {
+            let trace = store.trace(id).await.map_err(|error| failed(&error))?;
+            let known = trace.ok_or_else(|| {
+                ApiError::from(BadRequest::at(
+                    "after",
+                    "trace_not_found",
+                    format!("after is {id:?}, which is no trace"),
+                ))
+            })?;
+            Some((known.created_at, known.id))
+        }
+    };
+    let found = find(shared, behind, page.limit, &filter).await.map_err(|error| failed(&error))?;
+    Ok(written(&found, page.limit))
+}
+
+fn wish(query: &str) -> Result<Wish, BadRequest> {
+    let pairs = pairs(query)?;
+    let page = PageQuery::read(pairs.iter().map(|(key, value)| (key.as_str(), value.as_str())))?;
+    if !page.newest_first {
+        return Err(BadRequest::invalid("order", "traces are listed newest first; leave order out"));
+    }
+    let named = |name: &str| pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
+    let filter =
+        TraceFilter { conversation: named("conversation"), character: named("character"), model: named("model") };
+    Ok(Wish { page, filter })
+}
+
+/// One more than wanted, where there are so many: then there is a next page.
+async fn find(
+    shared: &Shared,
+    mut behind: Option<(i64, String)>,
+    limit: usize,
+    filter: &TraceFilter,
+) -> Result<Vec<Trace>, StoreError> {
+    let most = limit.saturating_add(1);
+    let mut found = Vec::new();
+    while found.len() < most {
+        let page = Page { behind: behind.take(), limit: i64::try_from(most).unwrap_or(i64::MAX) };
+        let traces = shared.app.store.traces_like(&page, filter).await?;
+        let (last, whole) = (traces.last().map(|trace| (trace.created_at, trace.id.clone())), traces.len() == most);
+        found.extend(traces.into_iter().filter(|trace| fits(trace, filter)));
+        if !whole {
+            break;
+        }
+        behind = last;
+    }
+    Ok(found)
+}
+
+/// The store looks for texts alone, so what it finds is looked at again.
+fn fits(trace: &Trace, filter: &TraceFilter) -> bool {
+    let Ok(head) = serde_json::from_str::<Head>(&trace.body) else { return false };
+    filter.character.as_ref().is_none_or(|wanted| head.character.as_ref() == Some(wanted))
+        && filter.model.as_ref().is_none_or(|wanted| head.model == *wanted)
+}
+
+fn written<'a>(found: &'a [Trace], limit: usize) -> String {
+    #[derive(serde::Serialize)]
+    struct List<'a> {
+        object: &'static str,
+        data: Vec<&'a RawValue>,
+        first_id: &'a str,
+        last_id: &'a str,
+        has_more: bool,
+    }
+    let shown = found.get(..limit).unwrap_or(found);
+    let id = |trace: Option<&'a Trace>| trace.map_or("", |trace| trace.id.as_str());
+    let list = List {
+        object: "list",
+        data: shown.iter().filter_map(|trace| serde_json::from_str(&trace.body).ok()).collect(),
+        first_id: id(shown.first()),
+        last_id: id(shown.last()),
+        has_more: found.len() > shown.len(),
+    };
+    serde_json::to_string(&list).unwrap_or_default()
+}
+
+fn failed(error: &StoreError) -> ApiError {
+    tracing::error!(%error, "traces cannot be read");
+    ApiError::new(503, "store_unavailable", format!("traces cannot be read: {error}")).with_retry_after(1)
+}

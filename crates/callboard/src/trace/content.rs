@@ -1,0 +1,94 @@
+//! What was said, as far as a trace may hold it: lengths always, words only where the settings allow.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+/// Longer texts are cut, so that no turn can fill the store by itself.
+const MOST_BYTES: usize = 256 << 10;
+
+/// What the model was given.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Input {
+    /// Bytes of messages and tools.
+    pub bytes: usize,
+    /// The messages, where they may be recorded and are not too long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub messages: Option<Box<RawValue>>,
+}
+
+/// What the client was told in words.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Output {
+    /// Bytes of text.
+    pub bytes: usize,
+    /// The text, where it may be recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
+impl Input {
+    /// What a request gives a model, with its messages if they are wanted.
+    pub(super) fn new(bytes: usize, messages: Option<&str>) -> Self {
+        let short = messages.filter(|text| text.len() <= MOST_BYTES);
+        Self { bytes, messages: short.and_then(|text| RawValue::from_string(text.to_owned()).ok()) }
+    }
+}
+
+impl Output {
+    /// Takes one more piece of text, and keeps its words if they are wanted.
+    pub(super) fn add(&mut self, piece: &str, wanted: bool) {
+        self.bytes += piece.len();
+        if wanted {
+            let text = self.text.get_or_insert_default();
+            let room = MOST_BYTES.saturating_sub(text.len());
+            text.push_str(head(piece, room));
+        }
+    }
+}
+
+/// A text that may be recorded, cut where it is too long.
+pub(super) fn kept(text: &str) -> String {
+    let head = head(text, MOST_BYTES);
+    if head.len() == text.len() {
+        return head.to_owned();
+    }
+    format!("{head}… [cut: {} of {} bytes]", head.len(), text.len())
+}
+
+/// At most so many bytes, in whole letters.
+fn head(text: &str, most: usize) -> &str {
+    let mut end = most.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_cut_between_letters() {
+        for (text, most, expected) in [("abc", 5, "abc"), ("abc", 2, "ab"), ("aü", 2, "a"), ("ü", 1, ""), ("", 0, "")]
+        {
+            assert_eq!(head(text, most), expected);
+        }
+        let long = "ü".repeat(MOST_BYTES);
+        assert!(kept(&long).ends_with(&format!("… [cut: {MOST_BYTES} of {} bytes]", 2 * MOST_BYTES)));
+        assert_eq!(kept("short"), "short");
+    }
+
+    #[test]
+    fn words_are_kept_only_where_they_are_wanted() {
+        let (mut silent, mut told) = (Output::default(), Output::default());
+        for piece in ["Hel", "lo"] {
+            silent.add(piece, false);
+            told.add(piece, true);
+        }
+        assert_eq!((silent.bytes, silent.text), (5, None));
+        assert_eq!((told.bytes, told.text.as_deref()), (5, Some("Hello")));
+        assert!(Input::new(9, None).messages.is_none());
+        assert_eq!(Input::new(9, Some("[1]")).messages.map(|raw| raw.get().to_owned()).as_deref(), Some("[1]"));
+    }
+}

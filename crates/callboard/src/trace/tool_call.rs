@@ -1,0 +1,132 @@
+//! One tool call, as a trace shows it: made for the client to run, or run here for a character.
+
+use std::time::{Duration, Instant};
+
+use callboard_core::contract::Call;
+use callboard_core::turn::ToolResult;
+use serde::Serialize;
+
+use super::Millis;
+use super::content::kept;
+
+/// Who runs a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RunBy {
+    /// The client, after the reply.
+    Client,
+    /// Callboard, within the turn.
+    Character,
+}
+
+/// One call.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ToolCall {
+    /// Its id.
+    pub id: String,
+    /// The tool; empty where a model named none.
+    pub name: String,
+    /// Who runs it.
+    pub run_by: RunBy,
+    /// How it came out, where it was run here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<&'static str>,
+    /// When it was run, or when it left for the client.
+    pub start_ms: Millis,
+    /// How long it waited for a worker.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queued_ms: Option<Millis>,
+    /// How long it ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<Millis>,
+    /// Whether it changed the character's state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changed_state: Option<bool>,
+    /// Bytes of the arguments.
+    pub arguments_bytes: usize,
+    /// The arguments, where they may be recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<String>,
+    /// Bytes of the result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result_bytes: Option<usize>,
+    /// The result, where it may be recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
+}
+
+/// When a tool ran, as those who run it know.
+#[derive(Debug, Clone)]
+pub struct ToolTiming {
+    /// The call.
+    pub id: String,
+    /// When it was over.
+    pub ended: Instant,
+    /// How long it waited for a worker.
+    pub queued: Duration,
+    /// How long it ran.
+    pub took: Duration,
+    /// Whether it changed the character's state.
+    pub changed_state: bool,
+}
+
+impl ToolCall {
+    /// A call that has just begun.
+    pub(super) fn new(id: &str, name: &str, run_by: RunBy, start: Millis) -> Self {
+        Self {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            run_by,
+            outcome: None,
+            start_ms: start,
+            queued_ms: None,
+            duration_ms: None,
+            changed_state: None,
+            arguments_bytes: 0,
+            arguments: None,
+            result_bytes: None,
+            result: None,
+        }
+    }
+
+    /// A whole call with its arguments.
+    pub(super) fn of(call: &Call, run_by: RunBy, start: Millis, content: bool) -> Self {
+        let mut made = Self::new(call.id.as_str(), &call.name, run_by, start);
+        made.set_arguments(call.arguments.as_str(), content);
+        made
+    }
+
+    /// Takes the arguments over.
+    pub(super) fn set_arguments(&mut self, text: &str, content: bool) {
+        self.arguments_bytes = text.len();
+        self.arguments = content.then(|| kept(text));
+    }
+
+    /// More of arguments that are streamed.
+    pub(super) fn grow(&mut self, piece: &str, content: bool) {
+        self.arguments_bytes += piece.len();
+        if content {
+            self.arguments.get_or_insert_default().push_str(piece);
+        }
+    }
+
+    /// Takes the result over, and the arguments as the tool got them.
+    pub(super) fn answer(&mut self, result: &ToolResult, content: bool) {
+        self.outcome = Some(result.outcome.as_str());
+        self.result_bytes = Some(result.text.len());
+        self.result = content.then(|| kept(&result.text));
+        if let Some(ran) = &result.ran {
+            self.name.clone_from(&ran.tool);
+            self.set_arguments(&ran.arguments, content);
+        }
+    }
+
+    /// Takes its times over.
+    pub(super) fn time(&mut self, timing: &ToolTiming, begun: Instant) {
+        let since = timing.ended.saturating_duration_since(begun);
+        self.start_ms = Millis(since.saturating_sub(timing.took));
+        self.queued_ms = Some(Millis(timing.queued));
+        self.duration_ms = Some(Millis(timing.took));
+        self.changed_state = Some(timing.changed_state);
+    }
+}

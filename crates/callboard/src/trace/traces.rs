@@ -1,0 +1,134 @@
+//! Where the traces of all turns come together: counted at once, stored a moment later, told to a collector where one is set.
+
+use std::sync::Arc;
+
+use super::model_names::ModelNames;
+use super::notebook::{Notebook, Page};
+use super::otlp::Outbox;
+use super::{TraceRecorder, TurnAbout, TurnTrace};
+use crate::random;
+use crate::store::{Store, StoreError};
+use crate::telemetry::turns;
+
+/// So many traces share a transaction, so that nobody else waits long for the store.
+const TOGETHER: usize = 256;
+
+/// What is recorded.
+#[derive(Debug, Clone, Default)]
+pub struct TraceRules {
+    /// How many of a hundred turns are kept as traces.
+    pub percent: usize,
+    /// Whether what was said may be recorded.
+    pub content: bool,
+    /// Models that the settings name.
+    pub models: Vec<String>,
+}
+
+/// All traces on their way. Clones are handles to the same.
+#[derive(Clone)]
+pub struct Traces(Arc<Inner>);
+
+struct Inner {
+    percent: usize,
+    content: bool,
+    names: ModelNames,
+    notebook: Notebook,
+    outbox: Option<Outbox>,
+    store: Store,
+    writing: tokio::sync::Mutex<()>,
+}
+
+impl Traces {
+    /// Traces that are kept in this store, and sent to a collector where there is an outbox for it.
+    pub fn new(settings: TraceRules, store: Store, outbox: Option<Outbox>) -> Self {
+        Self(Arc::new(Inner {
+            percent: settings.percent,
+            content: settings.content,
+            names: ModelNames::new(settings.models),
+            notebook: Notebook::default(),
+            outbox,
+            store,
+            writing: tokio::sync::Mutex::default(),
+        }))
+    }
+
+    /// A recorder for a turn that begins now.
+    pub fn begin(&self, about: &TurnAbout<'_>) -> TraceRecorder {
+        let bytes = random::bytes::<16>();
+        let draw = bytes.iter().fold(0_usize, |sum, byte| (sum * 256 + usize::from(*byte)) % 100);
+        TraceRecorder::new(self.clone(), hex(&bytes), draw < self.0.percent, about)
+    }
+
+    /// What waits to be sent to a collector.
+    pub fn outbox(&self) -> Option<&Outbox> {
+        self.0.outbox.as_ref()
+    }
+
+    /// Notes a trace for the store.
+    pub fn note(&self, trace: TurnTrace) {
+        self.0.notebook.note(trace);
+    }
+
+    /// Counts a turn, and tells the collector about it.
+    pub(super) fn tell(&self, trace: &TurnTrace) {
+        turns::turn(trace);
+        if let Some(outbox) = self.0.outbox.as_ref().filter(|_| trace.sampled) {
+            outbox.add(trace.clone());
+        }
+    }
+
+    pub(super) fn takes_content(&self) -> bool {
+        self.0.content
+    }
+
+    pub(super) fn counted_as(&self, trace: &TurnTrace) -> String {
+        let answered = trace.upstream_requests.iter().any(|request| request.first_byte_ms.is_some());
+        self.0.names.counted_as(&trace.model, answered)
+    }
+
+    /// Stores all that was noted before.
+    pub async fn flush(&self) {
+        let _alone = self.0.writing.lock().await;
+        let page = self.0.notebook.take();
+        turns::traces_dropped("store", page.dropped);
+        if let Err(error) = self.write(&page).await {
+            turns::store_failed(&error);
+        }
+    }
+
+    async fn write(&self, page: &Page) -> Result<(), StoreError> {
+        let counts = page.counts();
+        if !counts.is_empty()
+            && let Err(error) = self.0.store.keep_traces(Vec::new(), counts.clone()).await
+        {
+            self.0.notebook.put_back(&counts);
+            turns::traces_dropped("store", page.traces.len() as u64);
+            return Err(error);
+        }
+        for together in page.traces.chunks(TOGETHER) {
+            let traces = together.iter().filter_map(TurnTrace::stored).collect();
+            if let Err(error) = self.0.store.keep_traces(traces, Vec::new()).await {
+                turns::traces_dropped("store", together.len() as u64);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Bytes as hexadecimal digits.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |nibble: u8| DIGITS.get(usize::from(nibble)).map_or('0', |digit| char::from(*digit));
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_hexadecimal() {
+        assert_eq!(hex(&[0, 1, 0xab, 0xff]), "0001abff");
+    }
+}

@@ -1,0 +1,180 @@
+//! The trace of one turn: plain data, and the JSON that the store keeps and `/v1/traces` shows.
+//!
+//! `character` and `model` come first in that JSON, always: the store looks for them there.
+
+use callboard_core::contract::CallTally;
+use callboard_core::model::Usage;
+use serde::Serialize;
+
+use super::{Input, Millis, Output, ToolCall, UpstreamRequest};
+use crate::store;
+
+/// How a turn ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// With a whole reply.
+    Complete,
+    /// With an error.
+    Failed,
+    /// The client left before the end.
+    Interrupted,
+}
+
+impl Outcome {
+    /// The word in JSON and on `/metrics`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Failed => "failed",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// What one turn was, from its beginning to its end.
+#[derive(Debug, Clone, Serialize)]
+pub struct TurnTrace {
+    /// The character; none for the gateway.
+    pub character: Option<String>,
+    /// The model that was asked for, or that plays the character.
+    pub model: String,
+    /// The id: 32 hexadecimal digits.
+    pub id: String,
+    /// Always `trace`.
+    pub object: &'static str,
+    /// When the turn began, in milliseconds since 1970.
+    pub started_at_ms: i64,
+    /// How long it took.
+    pub duration_ms: Millis,
+    /// When the first word went out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_word_ms: Option<Millis>,
+    /// Which endpoint it came in by.
+    pub endpoint: &'static str,
+    /// The name of the request.
+    pub request_id: String,
+    /// The conversation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<String>,
+    /// The response.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response: Option<String>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Why the reply ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finish_reason: Option<&'static str>,
+    /// The error, where there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<TraceError>,
+    /// Whether the model could call tools.
+    pub tools_offered: bool,
+    /// Whether the turn went on with results of calls, instead of beginning with what a user said.
+    pub continues: bool,
+    /// How often tools were run.
+    pub rounds: u32,
+    /// Calls as the model wrote them.
+    #[serde(serialize_with = "tally")]
+    pub calls: CallTally,
+    /// Tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<TokenUsage>,
+    /// What the model was given.
+    pub input: Input,
+    /// What the client was told.
+    pub output: Output,
+    /// Requests to model servers, in their order.
+    pub upstream_requests: Vec<UpstreamRequest>,
+    /// What was done to keep the contract, in its order.
+    pub contract: Vec<ContractNote>,
+    /// Tool calls, in their order.
+    pub tool_calls: Vec<ToolCall>,
+    /// Entries that found no room in the lists above.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub left_out: u64,
+    /// Whether calls were passed on as they came, because their server is only observed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub passed_on: bool,
+    /// Whether it is one of those that are kept; all of them are counted.
+    #[serde(skip)]
+    pub sampled: bool,
+    /// The name under which its model is counted.
+    #[serde(skip)]
+    pub counted_as: String,
+}
+
+/// An error in a trace: its words may hold what a user said, so they stay out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct TraceError {
+    /// The stable word.
+    pub code: String,
+    /// The HTTP status.
+    pub status: u16,
+}
+
+/// Tokens in a trace.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct TokenUsage {
+    /// Tokens read.
+    pub prompt_tokens: u64,
+    /// Tokens written.
+    pub completion_tokens: u64,
+}
+
+impl From<&Usage> for TokenUsage {
+    fn from(usage: &Usage) -> Self {
+        Self { prompt_tokens: usage.prompt_tokens, completion_tokens: usage.completion_tokens }
+    }
+}
+
+/// A broken promise, and what was done about it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ContractNote {
+    /// Which promise, or which repair.
+    pub violation: &'static str,
+    /// What was done.
+    pub outcome: &'static str,
+    /// When it was known.
+    pub at_ms: Millis,
+}
+
+impl TurnTrace {
+    /// The trace as JSON text.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// The trace in the form that the store takes, where it is to be kept.
+    pub fn stored(&self) -> Option<store::Trace> {
+        self.sampled.then(|| store::Trace {
+            id: self.id.clone(),
+            conversation: self.conversation.clone(),
+            created_at: self.started_at_ms,
+            body: self.to_json(),
+        })
+    }
+
+    /// About how many bytes of what was said it holds.
+    pub(super) fn content_bytes(&self) -> usize {
+        let texts = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let calls: usize = self.tool_calls.iter().map(|call| texts(&call.arguments) + texts(&call.result)).sum();
+        let messages = self.input.messages.as_ref().map_or(0, |messages| messages.get().len());
+        calls + messages + texts(&self.output.text)
+    }
+}
+
+fn tally<S: serde::Serializer>(calls: &CallTally, serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Written {
+        made: u64,
+        mended: u64,
+        broken: u64,
+    }
+    Written { made: calls.made, mended: calls.mended, broken: calls.broken }.serialize(serializer)
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}

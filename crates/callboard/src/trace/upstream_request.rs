@@ -1,0 +1,52 @@
+//! One request to a model server, as a trace shows it.
+
+use serde::Serialize;
+
+use super::{Millis, TokenUsage};
+
+/// The word for a request whose reply has not ended yet; at the end of a turn it means that the client left first.
+pub(super) const OPEN: &str = "left";
+/// The word for a whole reply.
+pub(super) const OK: &str = "ok";
+
+/// One request to a model server.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct UpstreamRequest {
+    /// The server's base URL; keys are never part of it.
+    pub url: String,
+    /// The model's name at that server.
+    pub model: String,
+    /// Whether something was put behind the client's messages: a call asked for again, or results of tools.
+    pub goes_on: bool,
+    /// When it was sent.
+    pub start_ms: Millis,
+    /// When the head of the reply had come.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_byte_ms: Option<Millis>,
+    /// How long it took until the reply was whole, or lost.
+    pub duration_ms: Millis,
+    /// The model that answered, by the name that the server gives it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answered_by: Option<String>,
+    /// `ok`, or how it failed.
+    pub outcome: &'static str,
+    /// The status of a refusal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+    /// Why the model stopped, in the server's own words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finish_reason: Option<&'static str>,
+    /// Tokens, as the server counts them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<TokenUsage>,
+    /// What the refusal taught about the server; the next request leaves it out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub learned: Vec<&'static str>,
+}
+
+impl UpstreamRequest {
+    /// True when no whole reply came, for whatever reason on the server's side.
+    pub fn failed(&self) -> bool {
+        self.outcome != OK && self.outcome != OPEN
+    }
+}
