@@ -108,7 +108,8 @@ def callboard(site):
 
 def start_callboard(site):
     upstream = f"{site.upstream}/v1"
-    command = [callboard(site), "serve", "--listen", "127.0.0.1:0", "--upstream", upstream, "--store", "sqlite::memory:"]
+    store = f"sqlite:{site.folder / 'callboard.db'}"  # as in daily use: every turn is traced and counted there
+    command = [callboard(site), "serve", "--listen", "127.0.0.1:0", "--upstream", upstream, "--store", store]
     process = site.start("callboard", command)
     return process, process.announced_address()
 

@@ -116,7 +116,10 @@ async fn keep_traces(app: &App) {
     let mut ticks = tokio::time::interval(KEEP);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        ticks.tick().await;
+        tokio::select! {
+            _ = ticks.tick() => {}
+            () = app.traces.are_many() => {}
+        }
         app.traces.flush().await;
     }
 }

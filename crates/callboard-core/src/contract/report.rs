@@ -93,6 +93,13 @@ impl Report {
         &self.events
     }
 
+    /// The same, for calls that were passed on as they came.
+    #[must_use]
+    pub fn as_observed(&self) -> Self {
+        let seen = |event: &ContractEvent| ContractEvent { outcome: Outcome::Observed, ..*event };
+        Self { events: self.events.iter().map(seen).collect(), calls: self.calls }
+    }
+
     /// True when the model kept every promise by itself.
     #[must_use]
     pub fn is_clean(&self) -> bool {

@@ -5,7 +5,10 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 
-use super::{Evaluation, NameTrial, Parlour, Rehearsal, chat, check, eval, names, new, test, try_tool, upstreams};
+use super::{
+    Evaluation, NameTrial, Parlour, Rehearsal, StatsWish, chat, check, eval, names, new, stats, test, try_tool,
+    upstreams,
+};
 use crate::app;
 use crate::cli::Command;
 use crate::config::Settings;
@@ -61,6 +64,7 @@ async fn carry_out(command: Command, settings: Settings, out: &mut impl Write) -
         Command::Names { heard, among, character, list, .. } => {
             names(&NameTrial { heard, among, character, list }, &cast(&settings, None), out).await
         }
+        Command::Stats { since, json, .. } => stats(StatsWish { days: since, json }, &settings, out).await,
         Command::Upstreams(_) => upstreams(&app::App::build(settings)?, out).await,
         Command::Serve(_) | Command::Config(_) => Ok(true),
     }

@@ -35,6 +35,21 @@ Point a client at it:
 Settings come from defaults, callboard.toml, the environment and flags; later ones win.
 Each flag is also a variable: --listen is CALLBOARD_LISTEN.";
 
+const STATS: &str = "\
+What the columns mean:
+  call rate      turns with a call, of those where tools were on offer to what a user said
+  text only      such turns that were answered in words alone
+  broken before  calls that broke the contract as the model wrote them
+  after          calls that broke it and left, or ran, all the same; only where a server is observed
+  re-asked       calls and answers that the model was asked for again
+  refused        broken promises that ended a turn
+  median/95th    how long half, and 95 of 100, of the whole turns took at most
+
+Examples:
+  callboard stats --since 7
+  callboard stats --store postgres://me@db/calls --json
+The same is counted on /metrics while Callboard serves; docs/traces.md tells more.";
+
 #[derive(Parser)]
 #[command(name = "callboard", version, about, after_help = EXAMPLES)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -55,6 +70,19 @@ pub enum Command {
     Config(Flags),
     /// Show the model servers: how they are doing, and what they were found to refuse
     Upstreams(Flags),
+    /// Show how models call tools, per character and model, as the store has counted it
+    #[command(after_help = STATS)]
+    Stats {
+        /// How many days back, today included
+        #[arg(long, value_name = "DAYS", default_value_t = 30, value_parser = clap::value_parser!(u16).range(1..))]
+        since: u16,
+        /// Write JSON, for programs
+        #[arg(long)]
+        json: bool,
+        /// Settings
+        #[command(flatten)]
+        flags: Flags,
+    },
     /// Check the characters of a folder: what is wrong, where, and what to write instead
     Check {
         /// The folder [default: the one of the settings]
@@ -145,6 +173,7 @@ impl Command {
             Self::Serve(flags)
             | Self::Config(flags)
             | Self::Upstreams(flags)
+            | Self::Stats { flags, .. }
             | Self::Check { flags, .. }
             | Self::New { flags, .. }
             | Self::Try { flags, .. }

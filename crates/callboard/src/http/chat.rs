@@ -21,6 +21,7 @@ use crate::config::ContractMode;
 use crate::session::{Observer, relay_body};
 use crate::stage::{self, Asked, Role, Run, Whose};
 use crate::telemetry::metrics;
+use crate::trace::{TraceRecorder, TurnAbout};
 use crate::upstream::Upstream;
 use crate::{clock, random};
 
@@ -57,7 +58,10 @@ async fn answer(shared: &Shared, arrival: &Arrival, request: Request) -> Result<
             let routes =
                 shared.app.upstreams.routes(&request.model, &shared.client, asker.authorization.as_ref()).await?;
             if let Some(route) = routes.first().filter(|route| route.upstream.contract != ContractMode::Enforce) {
-                return relay(shared, &route.upstream, &request, turn, asker, ticket).await;
+                let mut trace = shared.app.traces.begin(&about(&arrival.id, &request));
+                trace.asks(route, false);
+                let passage = Passage { trace, ticket, asker };
+                return relay(shared, &route.upstream, &request, turn, passage).await;
             }
             Run::Gateway(Box::new(running::session(shared, &arrival.id, request, turn, routes, asker)))
         }
@@ -83,25 +87,41 @@ async fn scene(
     stage::begin_in_history(parts, request, &shared.app.conversations, &whose).await
 }
 
+/// What is known of a turn whose bytes are passed on.
+fn about<'a>(request_id: &'a str, request: &'a ChatRequest) -> TurnAbout<'a> {
+    TurnAbout { endpoint: ENDPOINT, request_id, ..TurnAbout::of(request) }
+}
+
+/// What goes along with bytes that are passed on.
+struct Passage {
+    trace: TraceRecorder,
+    ticket: Ticket,
+    asker: Asker,
+}
+
 /// The server's own bytes, for servers whose contract is observed or off.
 async fn relay(
     shared: &Shared,
     upstream: &Upstream,
     request: &ChatRequest,
     turn: TurnRequest,
-    asker: Asker,
-    ticket: Ticket,
+    Passage { mut trace, ticket, asker }: Passage,
 ) -> Result<Response, ApiError> {
     let body = request.upstream_body(&Ask::default());
     let sent = shared.client.chat(upstream, asker.authorization.as_ref(), body).await;
-    let sent = sent.map_err(|failure| failure.to_api())?;
+    let sent = sent.map_err(|failure| {
+        trace.lost(&failure);
+        trace.failed(&failure.to_api());
+        failure.to_api()
+    })?;
+    trace.answered();
     let most = shared.app.settings.limits.reply_bytes;
     let observer = (upstream.contract == ContractMode::Observe).then(|| {
         let reader = if sent.is_stream { ReplyReader::stream(most) } else { ReplyReader::whole(most) };
         Observer::new(running::engine(shared, turn, 0), reader)
     });
     let kind = if sent.is_stream { reply::EVENT_STREAM } else { reply::JSON };
-    let bytes = stream::StreamExt::map(relay_body(sent.body, observer), move |bytes| {
+    let bytes = stream::StreamExt::map(relay_body(sent.body, observer, trace), move |bytes| {
         let _held = &ticket;
         bytes
     });

@@ -31,5 +31,6 @@ pub(super) async fn ready(State(shared): State<Shared>) -> Response {
 
 /// Counters and timings for Prometheus.
 pub(super) async fn metrics(State(shared): State<Shared>) -> Response {
+    shared.app.traces.count();
     reply::text(shared.app.metrics.render())
 }

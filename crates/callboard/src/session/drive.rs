@@ -94,11 +94,7 @@ impl Session {
             endpoint,
             request_id: &asking.request_id,
             character: performer.as_ref().map(|performer| performer.character().manifest().id.as_str()),
-            model: &request.model,
-            tools_offered: request.may_call(),
-            continues: request.continues,
-            input_bytes: request.prompt_bytes(),
-            messages: request.messages_text(),
+            ..TurnAbout::of(request)
         };
         self.trace = traces.begin(&about);
     }
@@ -110,9 +106,13 @@ impl Session {
 
     /// The trace of the turn, for those who store it themselves; left alone, it is stored when the session is dropped.
     pub fn finish_trace(&mut self) -> Option<TurnTrace> {
+        self.complete_trace();
+        self.trace.finish()
+    }
+
+    fn complete_trace(&mut self) {
         self.trace.contract(self.parts.turn.report());
         self.trace.name_calls(self.parts.turn.transcript());
-        self.trace.finish()
     }
 
     /// What was done to keep the contract.
@@ -367,12 +367,10 @@ impl Session {
     }
 }
 
-/// Whatever became of the turn, its trace is not lost.
+/// The trace is told all that only the session knows, before it is stored.
 impl Drop for Session {
     fn drop(&mut self) {
-        self.trace.contract(self.parts.turn.report());
-        self.trace.name_calls(self.parts.turn.transcript());
-        self.trace.file();
+        self.complete_trace();
     }
 }
 

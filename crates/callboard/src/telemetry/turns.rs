@@ -4,7 +4,7 @@ use metrics::{counter, describe_counter};
 
 use super::seldom::Seldom;
 use crate::store::StoreError;
-use crate::trace::{Figure, Figures, TurnTrace};
+use crate::trace::{Figure, Figures};
 
 static STORE_FAILED: Seldom = Seldom::new();
 
@@ -21,31 +21,33 @@ pub(super) fn describe() {
     describe_counter!("callboard_traces_dropped_total", "Traces that were lost on their way, by where they were going");
 }
 
-/// A turn is over.
-pub fn turn(trace: &TurnTrace) {
-    let mut figures = Figures::default();
-    figures.add_turn(trace);
-    let character = trace.character.clone().unwrap_or_default();
-    let labels = [("character", character), ("model", trace.counted_as.clone())];
-    let with = |name: &'static str, value: &'static str| {
-        let own = (name, value.to_owned());
-        labels.iter().cloned().chain([own]).collect::<Vec<(&'static str, String)>>()
+/// Turns of one character and model are over.
+pub fn turns(character: &str, model: &str, figures: &Figures) {
+    let labels = || vec![("character", character.to_owned()), ("model", model.to_owned())];
+    let add = |name: &'static str, more: Option<(&'static str, &'static str)>, amount: u64| {
+        let mut labels = labels();
+        labels.extend(more.map(|(label, value)| (label, value.to_owned())));
+        counter!(name, &labels).increment(amount);
     };
-    counter!("callboard_turns_total", &with("outcome", trace.outcome.as_str())).increment(1);
-    for (figure, name) in [
-        (Figure::Offered, "callboard_turns_with_tools_total"),
-        (Figure::WithCalls, "callboard_turns_with_calls_total"),
-        (Figure::TextOnly, "callboard_text_only_total"),
-        (Figure::Calls, "callboard_calls_total"),
-    ] {
-        if figures.get(figure) > 0 {
-            counter!(name, &labels).increment(figures.get(figure));
+    let count = |name, more, amount| {
+        if amount > 0 {
+            add(name, more, amount);
         }
-    }
+    };
+    let [failed, interrupted] = [Figure::Failed, Figure::Interrupted].map(|figure| figures.get(figure));
+    let complete = figures.get(Figure::Turns).saturating_sub(failed).saturating_sub(interrupted);
+    count("callboard_turns_total", Some(("outcome", "complete")), complete);
+    count("callboard_turns_total", Some(("outcome", "failed")), failed);
+    count("callboard_turns_total", Some(("outcome", "interrupted")), interrupted);
+    count("callboard_turns_with_tools_total", None, figures.get(Figure::Offered));
+    count("callboard_turns_with_calls_total", None, figures.get(Figure::WithCalls));
+    count("callboard_text_only_total", None, figures.get(Figure::TextOnly));
+    count("callboard_calls_total", None, figures.get(Figure::Calls));
+    let violations = "callboard_schema_violations_total";
     if figures.get(Figure::ViolationsBefore) > 0 {
-        let name = "callboard_schema_violations_total";
-        counter!(name, &with("stage", "before")).increment(figures.get(Figure::ViolationsBefore));
-        counter!(name, &with("stage", "after")).increment(figures.get(Figure::ViolationsAfter));
+        add(violations, Some(("stage", "before")), figures.get(Figure::ViolationsBefore));
+        // The promise is that it stays at nought, so nought is shown.
+        add(violations, Some(("stage", "after")), figures.get(Figure::ViolationsAfter));
     }
 }
 

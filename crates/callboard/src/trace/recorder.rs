@@ -1,11 +1,12 @@
 //! What a session notes while a turn runs. A recorder that is off does nothing.
 
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use callboard_core::contract::{CallTally, Report};
 use callboard_core::model::{Finish, Item, Usage};
 use callboard_core::turn::{Event, ToolResult};
 use callboard_core::wire::ApiError;
+use callboard_core::wire::chat::ChatRequest;
 
 use super::upstream_request::{OK, OPEN};
 use super::{
@@ -38,6 +39,20 @@ pub struct TurnAbout<'a> {
     pub messages: &'a str,
 }
 
+impl<'a> TurnAbout<'a> {
+    /// What a request says about its turn.
+    pub fn of(request: &'a ChatRequest) -> Self {
+        Self {
+            model: &request.model,
+            tools_offered: request.may_call(),
+            continues: request.continues,
+            input_bytes: request.prompt_bytes(),
+            messages: request.messages_text(),
+            ..Self::default()
+        }
+    }
+}
+
 /// The recorder of one turn.
 #[derive(Default)]
 pub struct TraceRecorder(Option<Box<Recording>>);
@@ -53,10 +68,9 @@ struct Recording {
 
 impl TraceRecorder {
     /// A recorder that has begun.
-    pub(super) fn new(traces: Traces, id: String, sampled: bool, about: &TurnAbout<'_>) -> Self {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    pub(super) fn new(traces: Traces, (id, began): (String, i64), sampled: bool, about: &TurnAbout<'_>) -> Self {
         let content = sampled && traces.takes_content();
-        let mut trace = blank(id, i64::try_from(since.as_millis()).unwrap_or(i64::MAX), about);
+        let mut trace = blank(id, began, about);
         trace.sampled = sampled;
         trace.input = Input::new(about.input_bytes, content.then_some(about.messages));
         Self(Some(Box::new(Recording { traces, begun: Instant::now(), seen: 0, asking: false, content, trace })))
@@ -212,6 +226,16 @@ impl TraceRecorder {
         own.end();
     }
 
+    /// The turn ended with a reply that was passed on as it came, calls included.
+    pub fn passed_on(&mut self, finish: Option<Finish>, usage: Option<&Usage>) {
+        let Some(own) = &mut self.0 else { return };
+        own.trace.outcome = Outcome::Complete;
+        own.trace.passed_on = true;
+        own.trace.finish_reason = finish.map(Finish::as_word);
+        own.trace.usage = usage.map(Into::into);
+        own.end();
+    }
+
     /// The turn ended with an error.
     pub fn failed(&mut self, error: &ApiError) {
         let Some(own) = &mut self.0 else { return };
@@ -232,11 +256,18 @@ impl TraceRecorder {
     }
 
     /// Finishes the trace, where that was not done, and leaves it to be stored.
-    pub fn file(&mut self) {
+    fn file(&mut self) {
         let traces = self.0.as_ref().map(|own| own.traces.clone());
         if let (Some(traces), Some(trace)) = (traces, self.finish()) {
             traces.note(trace);
         }
+    }
+}
+
+/// Whatever became of the turn, its trace is not lost.
+impl Drop for TraceRecorder {
+    fn drop(&mut self) {
+        self.file();
     }
 }
 

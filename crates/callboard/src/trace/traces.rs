@@ -6,6 +6,7 @@ use super::model_names::ModelNames;
 use super::notebook::{Notebook, Page};
 use super::otlp::Outbox;
 use super::{TraceRecorder, TurnAbout, TurnTrace};
+use crate::clock;
 use crate::random;
 use crate::store::{Store, StoreError};
 use crate::telemetry::turns;
@@ -36,6 +37,7 @@ struct Inner {
     outbox: Option<Outbox>,
     store: Store,
     writing: tokio::sync::Mutex<()>,
+    many: tokio::sync::Notify,
 }
 
 impl Traces {
@@ -49,14 +51,15 @@ impl Traces {
             outbox,
             store,
             writing: tokio::sync::Mutex::default(),
+            many: tokio::sync::Notify::new(),
         }))
     }
 
     /// A recorder for a turn that begins now.
     pub fn begin(&self, about: &TurnAbout<'_>) -> TraceRecorder {
-        let bytes = random::bytes::<16>();
-        let draw = bytes.iter().fold(0_usize, |sum, byte| (sum * 256 + usize::from(*byte)) % 100);
-        TraceRecorder::new(self.clone(), hex(&bytes), draw < self.0.percent, about)
+        let (began, random) = (clock::milliseconds(), random::bytes::<10>());
+        let draw = random.iter().fold(0_usize, |sum, byte| (sum * 256 + usize::from(*byte)) % 100);
+        TraceRecorder::new(self.clone(), (new_id(began, &random), began), draw < self.0.percent, about)
     }
 
     /// What waits to be sent to a collector.
@@ -66,12 +69,14 @@ impl Traces {
 
     /// Notes a trace for the store.
     pub fn note(&self, trace: TurnTrace) {
-        self.0.notebook.note(trace);
+        if self.0.notebook.note(trace) {
+            self.0.many.notify_one();
+        }
     }
 
     /// Counts a turn, and tells the collector about it.
     pub(super) fn tell(&self, trace: &TurnTrace) {
-        turns::turn(trace);
+        self.0.notebook.count(trace);
         if let Some(outbox) = self.0.outbox.as_ref().filter(|_| trace.sampled) {
             outbox.add(trace.clone());
         }
@@ -86,8 +91,21 @@ impl Traces {
         self.0.names.counted_as(&trace.model, answered)
     }
 
+    /// Brings `/metrics` up to date.
+    pub fn count(&self) {
+        for sum in self.0.notebook.take_uncounted() {
+            turns::turns(&sum.character, &sum.model, &sum.figures);
+        }
+    }
+
+    /// Waits until so much was noted that it should be stored.
+    pub async fn are_many(&self) {
+        self.0.many.notified().await;
+    }
+
     /// Stores all that was noted before.
     pub async fn flush(&self) {
+        self.count();
         let _alone = self.0.writing.lock().await;
         let page = self.0.notebook.take();
         turns::traces_dropped("store", page.dropped);
@@ -116,6 +134,13 @@ impl Traces {
     }
 }
 
+/// The id of a turn that begins now. The time stands first, so that ids are stored in the order in which they are made; the
+/// rest nobody can guess.
+fn new_id(milliseconds: i64, random: &[u8; 10]) -> String {
+    let [_, _, time @ ..] = milliseconds.to_be_bytes();
+    hex(&time) + &hex(random)
+}
+
 /// Bytes as hexadecimal digits.
 pub(super) fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
@@ -130,5 +155,8 @@ mod tests {
     #[test]
     fn ids_are_hexadecimal() {
         assert_eq!(hex(&[0, 1, 0xab, 0xff]), "0001abff");
+        let id = new_id(0x0192_abcd_ef01, &[7; 10]);
+        assert_eq!(id, "0192abcdef0107070707070707070707");
+        assert!(new_id(0x0192_abcd_ef02, &[0; 10]) > id);
     }
 }

@@ -20,6 +20,8 @@ mod stage;
 #[cfg(test)]
 mod support;
 #[cfg(test)]
+mod traces;
+#[cfg(test)]
 mod upstreams;
 #[cfg(test)]
 mod upstreams_faults;

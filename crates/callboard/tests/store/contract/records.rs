@@ -1,6 +1,6 @@
 //! Responses, traces and counts.
 
-use callboard::store::{Count, Notes, Page, Response, Store, Trace};
+use callboard::store::{Count, Notes, Page, Response, Store, Trace, TraceFilter};
 
 use super::run::Promise;
 use crate::databases::{Database, block_on};
@@ -9,6 +9,7 @@ pub(super) const PROMISES: &[Promise] = &[
     ("a response is stored, gets a new body, expires and is deleted", responses),
     ("responses are followed back to the first", chains),
     ("traces are listed newest first, page by page", traces),
+    ("traces are found by conversation, character and model", found_traces),
     ("counts add up, also from many threads at once", counts),
 ];
 
@@ -81,6 +82,39 @@ fn traces(database: &Database) {
         assert_eq!(store.traces(&page).await.unwrap(), [trace(4, 3), trace(3, 2)]);
         let page = Page { behind: Some((2, "trace_3".to_owned())), limit: 9 };
         assert_eq!(store.traces(&page).await.unwrap(), [trace(2, 2), trace(1, 1)]);
+    });
+}
+
+fn found_traces(database: &Database) {
+    let store = database.open();
+    let kept = |number, conversation: &str, character: &str, model: &str| Trace {
+        conversation: (!conversation.is_empty()).then(|| conversation.to_owned()),
+        body: format!("{{\"character\":{character},\"model\":{model},\"id\":\"x\"}}"),
+        ..trace(number, number)
+    };
+    let all = vec![
+        kept(1, "", "null", r#""m""#),
+        kept(2, "c1", r#""bard""#, r#""m""#),
+        kept(3, "c1", r#""bard""#, r#""100%_!""#),
+        kept(4, "c2", r#""bard""#, r#""100__!""#),
+    ];
+    block_on(async {
+        store.keep_traces(all, Vec::new()).await.unwrap();
+        store.keep_traces(Vec::new(), Vec::new()).await.unwrap();
+        let found = async |conversation: &str, character: &str, model: &str| {
+            let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+            let filter =
+                TraceFilter { conversation: text(conversation), character: text(character), model: text(model) };
+            let page = Page { behind: None, limit: 9 };
+            let found = store.traces_like(&page, &filter).await.unwrap();
+            found.into_iter().map(|trace| trace.created_at).collect::<Vec<_>>()
+        };
+        assert_eq!(found("", "", "").await, [4, 3, 2, 1]);
+        assert_eq!(found("c1", "", "").await, [3, 2]);
+        assert_eq!(found("", "bard", "m").await, [2]);
+        assert_eq!(found("", "", "m").await, [2, 1]);
+        assert_eq!(found("", "", "100%_!").await, [3]);
+        assert_eq!(found("c2", "bard", "m").await, [0; 0]);
     });
 }
 

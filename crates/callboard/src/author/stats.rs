@@ -1,0 +1,185 @@
+//! `callboard stats`: how models call tools, per character and model, from the counts in the store.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use anyhow::bail;
+use serde_json::{Value, json};
+
+use crate::app;
+use crate::clock;
+use crate::config::Settings;
+use crate::store::{Address, Count};
+use crate::trace::{Figure, Figures};
+
+const MILLIS_PER_DAY: i64 = 24 * 60 * 60 * 1000;
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct StatsWish {
+    /// So many days, today included.
+    pub days: u16,
+    /// For programs.
+    pub json: bool,
+}
+
+/// The figures of one character and model; no character is the gateway.
+type Group = (String, String);
+
+/// Writes the figures.
+pub async fn stats(wish: StatsWish, settings: &Settings, out: &mut impl Write) -> anyhow::Result<bool> {
+    let address = Address::read(settings.store.expose())?;
+    if let Address::File { path, .. } = &address
+        && !path.exists()
+    {
+        bail!("there is no store {address} yet: it is made by `callboard serve`; name another with --store URL");
+    }
+    let today = clock::milliseconds().div_euclid(MILLIS_PER_DAY);
+    let since = today.saturating_sub(i64::from(wish.days.max(1)) - 1);
+    let store = app::open_store(settings)?;
+    let groups = grouped(store.counts(since).await?);
+    if wish.json {
+        writeln!(out, "{}", told(&groups, wish.days))?;
+    } else {
+        write_page(&groups, wish.days, out)?;
+    }
+    Ok(true)
+}
+
+fn grouped(counts: Vec<Count>) -> BTreeMap<Group, Figures> {
+    let mut groups: BTreeMap<Group, Figures> = BTreeMap::new();
+    for count in counts {
+        let figures = groups.entry((count.played_by, count.model)).or_default();
+        figures.add_named(&count.name, u64::try_from(count.amount).unwrap_or_default());
+    }
+    groups
+}
+
+fn told(groups: &BTreeMap<Group, Figures>, days: u16) -> Value {
+    let data: Vec<Value> =
+        groups.iter().map(|((character, model), figures)| entry(character, model, figures)).collect();
+    json!({"object": "stats", "days": days, "data": data})
+}
+
+fn entry(character: &str, model: &str, figures: &Figures) -> Value {
+    let mut entry = json!({"character": (!character.is_empty()).then_some(character), "model": model});
+    if let Some(object) = entry.as_object_mut() {
+        for figure in Figure::ALL {
+            object.insert(figure.as_str().to_owned(), figures.get(figure).into());
+        }
+        object.insert("tool_call_rate".to_owned(), call_rate(figures).into());
+        object.insert("median_ms".to_owned(), figures.took_within(50).into());
+        object.insert("p95_ms".to_owned(), figures.took_within(95).into());
+    }
+    entry
+}
+
+/// The share of turns with a call among those where tools were on offer to what a user said.
+fn call_rate(figures: &Figures) -> Option<f64> {
+    let number = |figure| f64::from(u32::try_from(figures.get(figure)).unwrap_or(u32::MAX));
+    (figures.get(Figure::Offered) > 0).then(|| number(Figure::WithCalls) / number(Figure::Offered))
+}
+
+/// A column of the table: what stands above it, and what it shows.
+struct Column {
+    heading: &'static str,
+    cell: fn(&Figures) -> String,
+}
+
+const COLUMNS: [Column; 13] = [
+    Column { heading: "turns", cell: |figures| figures.get(Figure::Turns).to_string() },
+    Column { heading: "failed", cell: |figures| figures.get(Figure::Failed).to_string() },
+    Column { heading: "left", cell: |figures| figures.get(Figure::Interrupted).to_string() },
+    Column { heading: "call rate", cell: |figures| percent(call_rate(figures)) },
+    Column { heading: "text only", cell: |figures| figures.get(Figure::TextOnly).to_string() },
+    Column { heading: "calls", cell: |figures| figures.get(Figure::Calls).to_string() },
+    Column { heading: "broken before", cell: |figures| figures.get(Figure::ViolationsBefore).to_string() },
+    Column { heading: "after", cell: |figures| figures.get(Figure::ViolationsAfter).to_string() },
+    Column { heading: "re-asked", cell: |figures| figures.get(Figure::Reasked).to_string() },
+    Column { heading: "refused", cell: |figures| figures.get(Figure::Refused).to_string() },
+    Column { heading: "tool errors", cell: |figures| figures.get(Figure::ToolErrors).to_string() },
+    Column { heading: "timeouts", cell: |figures| figures.get(Figure::ToolTimeouts).to_string() },
+    Column { heading: "median/95th", cell: times },
+];
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or_else(|| "-".to_owned(), |share| format!("{:.1} %", share * 100.0))
+}
+
+fn times(figures: &Figures) -> String {
+    match (figures.took_within(50), figures.took_within(95)) {
+        (Some(median), Some(most)) => format!("{median}/{most} ms"),
+        _ => "-".to_owned(),
+    }
+}
+
+fn write_page(groups: &BTreeMap<Group, Figures>, days: u16, out: &mut impl Write) -> std::io::Result<()> {
+    let when = if days == 1 { "today".to_owned() } else { format!("in the last {days} days") };
+    if groups.is_empty() {
+        return writeln!(out, "nothing was counted {when}; look further back with --since DAYS");
+    }
+    let mut rows = vec![row("character", "model", |column| column.heading.to_owned())];
+    for ((character, model), figures) in groups {
+        let character = if character.is_empty() { "-" } else { character };
+        rows.push(row(character, model, |column| (column.cell)(figures)));
+    }
+    writeln!(out, "{when}, by character and model (character - is the gateway):\n")?;
+    let width = |place: usize| rows.iter().filter_map(|row| row.get(place)).map(|cell| cell.chars().count()).max();
+    let widths: Vec<usize> = (0..COLUMNS.len() + 2).map(|place| width(place).unwrap_or_default()).collect();
+    for row in &rows {
+        let cells = row.iter().zip(&widths).enumerate().map(|(place, (cell, width))| {
+            if place < 2 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+        });
+        writeln!(out, "{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
+    }
+    Ok(())
+}
+
+fn row(character: &str, model: &str, cell: impl Fn(&Column) -> String) -> Vec<String> {
+    [character.to_owned(), model.to_owned()].into_iter().chain(COLUMNS.iter().map(cell)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(played_by: &str, name: &str, amount: i64) -> Count {
+        Count { day: 1, played_by: played_by.to_owned(), model: "m".to_owned(), name: name.to_owned(), amount }
+    }
+
+    #[test]
+    fn days_are_added_up_by_character_and_model() {
+        let counts = vec![
+            count("", "turns", 1),
+            count("grimlog", "turns", 2),
+            count("grimlog", "turns", 3),
+            count("grimlog", "offered", 4),
+            count("grimlog", "with_calls", 3),
+            count("grimlog", "took_ms_15", 5),
+        ];
+        let groups = grouped(counts);
+        let told = told(&groups, 7);
+        assert_eq!(told["data"][0]["character"], Value::Null);
+        assert_eq!(told["data"][0]["tool_call_rate"], Value::Null);
+        assert_eq!((&told["data"][1]["turns"], &told["data"][1]["tool_call_rate"]), (&json!(5), &json!(0.75)));
+        let mut page = Vec::new();
+        write_page(&groups, 7, &mut page).unwrap();
+        let page = String::from_utf8(page).unwrap();
+        let line = page.lines().find(|line| line.starts_with("grimlog")).unwrap();
+        let cells: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(
+            cells,
+            ["grimlog", "m", "5", "0", "0", "75.0", "%", "0", "0", "0", "0", "0", "0", "0", "0", "15/15", "ms"]
+        );
+    }
+
+    #[test]
+    fn nothing_is_said_in_words() {
+        let mut page = Vec::new();
+        write_page(&BTreeMap::new(), 1, &mut page).unwrap();
+        assert_eq!(
+            String::from_utf8(page).unwrap(),
+            "nothing was counted today; look further back with --since DAYS\n"
+        );
+    }
+}

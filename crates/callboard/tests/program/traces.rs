@@ -1,0 +1,388 @@
+//! Traces and figures: what is recorded of turns, what stays out, how it is listed, exported and added up.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+
+use super::support::{Connection, ModelServer, Program, Script, ask, calls, post, text};
+
+const HIDDEN: &str = "the secret word is marzipan";
+
+/// A folder for a store and a character, removed when the test ends.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("traces-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(path.join("characters")).unwrap();
+        std::fs::write(path.join("characters/counter.py"), COUNTER).unwrap();
+        Self(path)
+    }
+
+    fn store(&self) -> String {
+        format!("sqlite:{}", self.0.join("ledger.db").display())
+    }
+
+    fn program(&self, upstream: &str, environment: &[(&str, &str)]) -> Program {
+        let characters = self.0.join("characters").display().to_string();
+        let (store, path) = (self.store(), std::env::var("PATH").unwrap());
+        let environment: Vec<_> = environment.iter().copied().chain([("PATH", path.as_str())]).collect();
+        let flags = ["--upstream", upstream, "--characters", &characters, "--store", &store, "--model", "m"];
+        Program::start(&flags, &environment)
+    }
+
+    /// What `callboard stats` says about the store.
+    fn stats(&self, words: &[&str]) -> String {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_callboard"));
+        command.args(["stats", "--store", &self.store()]).args(words).current_dir(&self.0);
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+const COUNTER: &str = r#"
+CHARACTER_NAME = "Counter"
+INSTRUCTIONS = {"instruction_prompt": "You count."}
+TOOL_TIMEOUT_MS = {"nap": 60}
+
+class PromptGenerator:
+    def __init__(self, instructions):
+        self.count = 0
+
+    def make_system_prompt(self):
+        return "Count."
+
+    def add(self, amount: int) -> str:
+        """Add to the count."""
+        self.count += amount
+        return f"The count is {self.count}."
+
+    def nap(self) -> str:
+        """Sleep for a long while."""
+        import time
+        time.sleep(30)
+        return "rested"
+
+TOOLS = [
+    {"type": "function", "function": {"name": "add", "description": "Add to the count.", "parameters": {
+        "type": "object", "properties": {"amount": {"type": "integer"}}, "required": ["amount"]}}},
+    {"type": "function", "function": {"name": "nap", "description": "Sleep for a long while.", "parameters": {
+        "type": "object", "properties": {}}}},
+]
+"#;
+
+fn said(model: &str, words: &str) -> String {
+    json!({"model": model, "messages": [{"role": "user", "content": words}]}).to_string()
+}
+
+/// A request with a tool of the client.
+fn with_tool(words: &str) -> String {
+    let parameters = json!({"type": "object", "properties": {"sides": {"type": "integer"}}, "required": ["sides"]});
+    let tool = json!({"type": "function", "function": {"name": "roll", "parameters": parameters}});
+    json!({"model": "m", "messages": [{"role": "user", "content": words}], "tools": [tool]}).to_string()
+}
+
+fn list(program: &Program, query: &str) -> Value {
+    let answer = ask(&program.address, "GET", &format!("/v1/traces{query}"), &[], "");
+    assert_eq!(answer.status, 200, "{answer:?}");
+    serde_json::from_str(&answer.body).unwrap()
+}
+
+fn newest(program: &Program) -> Value {
+    list(program, "?limit=1")["data"][0].clone()
+}
+
+fn metrics(program: &Program) -> String {
+    ask(&program.address, "GET", "/metrics", &[], "").body
+}
+
+#[test]
+fn a_turn_of_the_gateway_leaves_a_trace_without_its_words() {
+    let reply = calls("", &[("roll", json!("{\"sides\": \"6\",}"))]);
+    let (_script, server) = Script::start([reply]);
+    let program = Program::before(&server.url, &[]);
+    let request = with_tool(HIDDEN);
+    let answer = ask(&program.address, "POST", "/v1/chat/completions", &["x-request-id: mine"], &request);
+    assert_eq!(answer.status, 200);
+    let trace = newest(&program);
+    assert_eq!(
+        (&trace["request_id"], &trace["endpoint"], &trace["model"]),
+        (&json!("mine"), &json!("chat"), &json!("m"))
+    );
+    assert_eq!((&trace["outcome"], &trace["finish_reason"]), (&json!("complete"), &json!("tool_calls")));
+    assert_eq!(trace["calls"], json!({"made": 1, "mended": 1, "broken": 0}));
+    let notes: Vec<_> = trace["contract"].as_array().unwrap().iter().map(|note| &note["violation"]).collect();
+    assert_eq!(notes, ["trailing_comma", "number_from_text", "call_id"]);
+    let call = &trace["tool_calls"][0];
+    assert_eq!(
+        (&call["name"], &call["run_by"], &call["arguments_bytes"]),
+        (&json!("roll"), &json!("client"), &json!(11))
+    );
+    let asked = &trace["upstream_requests"][0];
+    assert_eq!(
+        (&asked["url"], &asked["outcome"], &asked["goes_on"]),
+        (&json!(server.url), &json!("ok"), &json!(false))
+    );
+    assert!(asked["first_byte_ms"].as_f64() <= trace["duration_ms"].as_f64(), "{trace}");
+    assert!(!trace.to_string().contains("marzipan") && !trace.to_string().contains("sides"), "{trace}");
+    let id = trace["id"].as_str().unwrap();
+    assert_eq!(
+        serde_json::from_str::<Value>(&ask(&program.address, "GET", &format!("/v1/traces/{id}"), &[], "").body)
+            .unwrap(),
+        trace
+    );
+}
+
+#[test]
+fn words_are_recorded_where_the_setting_allows_it() {
+    let (_script, server) = Script::start([calls("Rolling.", &[("roll", json!({"sides": 6}))])]);
+    let program = Program::before(&server.url, &[("CALLBOARD_TRACE_CONTENT", "true")]);
+    assert_eq!(post(&program.address, &with_tool(HIDDEN)).status, 200);
+    let trace = newest(&program);
+    assert_eq!(trace["input"]["messages"][0]["content"], HIDDEN);
+    assert_eq!(
+        (&trace["output"]["text"], &trace["tool_calls"][0]["arguments"]),
+        (&json!("Rolling."), &json!("{\"sides\":6}"))
+    );
+}
+
+#[test]
+fn turns_that_fail_or_are_left_leave_a_trace_too() {
+    let (left, gone) = channel();
+    let left = Mutex::new(left);
+    let server = ModelServer::start(move |mut visit| {
+        if visit.body.contains("fail") {
+            return visit.json(401, r#"{"error":{"message":"no"}}"#);
+        }
+        visit.begin_stream();
+        visit.text("One");
+        while !visit.is_left() {}
+        left.lock().unwrap().send(()).unwrap();
+    });
+    let program = Program::before(&server.url, &[]);
+    assert_eq!(post(&program.address, &said("m", "fail")).status, 401);
+    let failed = newest(&program);
+    assert_eq!((&failed["outcome"], &failed["error"]["status"]), (&json!("failed"), &json!(401)));
+    assert_eq!(
+        (&failed["upstream_requests"][0]["outcome"], &failed["upstream_requests"][0]["status"]),
+        (&json!("refused"), &json!(401))
+    );
+    let streamed = said("m", "go").replace("{\"model\"", "{\"stream\":true,\"model\"");
+    let mut connection = Connection::send(&program.address, "POST", "/v1/chat/completions", &[], &streamed);
+    connection.read_until("One").unwrap();
+    drop(connection);
+    gone.recv().unwrap();
+    let interrupted =
+        std::iter::repeat_with(|| newest(&program)).take(1000).find(|trace| trace["outcome"] == "interrupted");
+    let interrupted = interrupted.expect("the turn that was left");
+    assert!(interrupted["first_word_ms"].is_number() && interrupted["output"]["bytes"] == 3, "{interrupted}");
+    let metrics = metrics(&program);
+    // A name that no model has answered to is not counted under its own.
+    for (model, outcome) in [("other", "failed"), ("m", "interrupted")] {
+        let line = format!("callboard_turns_total{{character=\"\",model=\"{model}\",outcome=\"{outcome}\"}} 1");
+        assert!(metrics.contains(&line), "{line}\n{metrics}");
+    }
+}
+
+#[test]
+fn traces_are_listed_page_by_page_and_by_name() {
+    let (_script, server) = Script::start((0..5).map(|number| text(&number.to_string())));
+    let folder = Folder::new("list");
+    let program = folder.program(&server.url, &[]);
+    for model in ["m", "M", "m", "counter", "m"] {
+        let named = ["callboard-conversation: c1"];
+        let headers = if model == "counter" { &named[..] } else { &[] };
+        assert_eq!(ask(&program.address, "POST", "/v1/chat/completions", headers, &said(model, "Hi")).status, 200);
+    }
+    let all = list(&program, "");
+    let ids =
+        |page: &Value| page["data"].as_array().unwrap().iter().map(|trace| trace["id"].clone()).collect::<Vec<_>>();
+    assert_eq!((ids(&all).len(), &all["has_more"]), (5, &json!(false)));
+    let mut paged = Vec::new();
+    let mut query = "?limit=2".to_owned();
+    loop {
+        let page = list(&program, &query);
+        paged.extend(ids(&page));
+        query = format!("?limit=2&after={}", page["last_id"].as_str().unwrap());
+        if page["has_more"] == json!(false) {
+            break;
+        }
+    }
+    assert_eq!(paged, ids(&all));
+    for (query, expected) in [
+        ("?model=m", 4),
+        ("?model=M&limit=1", 1),
+        ("?character=counter", 1),
+        ("?character=c%25", 0),
+        ("?conversation=c1", 1),
+        ("?conversation=c1&model=M", 0),
+        ("?character=", 0),
+    ] {
+        assert_eq!(ids(&list(&program, query)).len(), expected, "{query}");
+    }
+    for (path, status, param) in [
+        ("?after=nobody", 400, "after"),
+        ("?limit=0", 400, "limit"),
+        ("?order=asc", 400, "order"),
+        ("/nobody", 404, ""),
+    ] {
+        let answer = ask(&program.address, "GET", &format!("/v1/traces{path}"), &[], "");
+        assert_eq!((answer.status, answer.error("param").as_str()), (status, param), "{path}");
+    }
+}
+
+#[test]
+fn a_characters_tools_are_timed_and_its_figures_survive_the_program() {
+    let (script, server) = Script::start([
+        calls("", &[("add", json!({"amount": 2})), ("add", json!({"amount": "3"}))]),
+        text("Five."),
+        calls("", &[("nap", json!({})), ("add", json!({}))]),
+        text("Good night."),
+        text("Just talk."),
+    ]);
+    let folder = Folder::new("stage");
+    let program = folder.program(&server.url, &[]);
+    for words in ["count", "sleep", "talk"] {
+        assert_eq!(post(&program.address, &said("counter", words)).status, 200);
+    }
+    assert_eq!(script.asked().len(), 5);
+    let traces = list(&program, "?character=counter");
+    let (naps, adds) = (&traces["data"][1], &traces["data"][2]);
+    assert_eq!((&adds["rounds"], adds["upstream_requests"].as_array().unwrap().len()), (&json!(1), 2));
+    for call in adds["tool_calls"].as_array().unwrap() {
+        assert_eq!((&call["outcome"], &call["changed_state"]), (&json!("success"), &json!(true)), "{call}");
+        assert!(call["duration_ms"].is_number() && call["queued_ms"].is_number() && call["result_bytes"].is_number());
+    }
+    let outcomes: Vec<_> =
+        naps["tool_calls"].as_array().unwrap().iter().map(|call| (&call["name"], &call["outcome"])).collect();
+    assert_eq!(outcomes, [(&json!("nap"), &json!("timeout")), (&json!("add"), &json!("validation"))]);
+    let metrics = metrics(&program);
+    for line in [
+        "callboard_turns_total{character=\"counter\",model=\"m\",outcome=\"complete\"} 3",
+        "callboard_turns_with_tools_total{character=\"counter\",model=\"m\"} 3",
+        "callboard_turns_with_calls_total{character=\"counter\",model=\"m\"} 2",
+        "callboard_text_only_total{character=\"counter\",model=\"m\"} 1",
+        "callboard_schema_violations_total{character=\"counter\",model=\"m\",stage=\"before\"} 2",
+        "callboard_schema_violations_total{character=\"counter\",model=\"m\",stage=\"after\"} 0",
+    ] {
+        assert!(metrics.contains(line), "{line}\n{metrics}");
+    }
+    program.terminate();
+    assert_eq!(program.exit_code(), Some(0));
+    let stats: Value = serde_json::from_str(&folder.stats(&["--json", "--since", "2"])).unwrap();
+    let expected = json!({"character": "counter", "model": "m", "turns": 3, "failed": 0, "interrupted": 0, "offered": 3,
+        "with_calls": 2, "text_only": 1, "calls": 4, "violations_before": 2, "violations_after": 0, "reasked": 1,
+        "refused": 0, "tools_run": 3, "tool_errors": 0, "tool_timeouts": 1});
+    for (name, value) in expected.as_object().unwrap() {
+        assert_eq!(&stats["data"][0][name], value, "{name} in {stats}");
+    }
+    assert!((stats["data"][0]["tool_call_rate"].as_f64().unwrap() - 2.0 / 3.0).abs() < 0.001);
+    assert!(folder.stats(&[]).contains("66.7 %"));
+    let again = folder.program(&server.url, &[]);
+    assert_eq!(list(&again, "")["data"].as_array().unwrap().len(), 3, "traces survive a restart");
+}
+
+#[test]
+fn observed_calls_count_as_violations_that_left() {
+    let (_script, server) = Script::start([calls("", &[("roll", json!("{\"sides\": \"6\"}"))])]);
+    let program = Program::before(&server.url, &[("CALLBOARD_CONTRACT_MODE", "observe")]);
+    assert!(post(&program.address, &with_tool("Hi")).body.contains("\\\"6\\\""), "passed on as it came");
+    let trace = newest(&program);
+    assert_eq!((&trace["passed_on"], &trace["contract"][0]["outcome"]), (&json!(true), &json!("observed")));
+    for stage in ["before", "after"] {
+        let line = format!("callboard_schema_violations_total{{character=\"\",model=\"m\",stage=\"{stage}\"}} 1");
+        assert!(metrics(&program).contains(&line), "{line}");
+    }
+}
+
+#[test]
+fn all_turns_are_counted_also_those_that_are_not_recorded() {
+    let (_script, server) = Script::start([text("One"), text("Two")]);
+    let program = Program::before(&server.url, &[("CALLBOARD_TRACE_RECORD_PERCENT", "0")]);
+    for _ in 0..2 {
+        assert_eq!(post(&program.address, &said("m", "Hi")).status, 200);
+    }
+    assert_eq!(list(&program, "")["data"], json!([]));
+    assert!(metrics(&program).contains("callboard_turns_total{character=\"\",model=\"m\",outcome=\"complete\"} 2"));
+}
+
+/// A collector that answers with these statuses, then with 200, and tells what it got.
+fn collector(statuses: &'static [u16]) -> (ModelServer, Receiver<(u16, String, Value)>) {
+    let (told, got) = channel();
+    let visits = Arc::new(Mutex::new((told, 0)));
+    let server = ModelServer::start(move |mut visit| {
+        let mut visits = visits.lock().unwrap();
+        let status = statuses.get(visits.1).copied().unwrap_or(200);
+        visits.1 += 1;
+        visit.json(status, "{}");
+        visits
+            .0
+            .send((status, visit.path + "\n" + &visit.headers, serde_json::from_str(&visit.body).unwrap()))
+            .unwrap();
+    });
+    (server, got)
+}
+
+fn attributes(span: &Value) -> serde_json::Map<String, Value> {
+    let list = span["attributes"].as_array().unwrap().iter();
+    list.map(|pair| (pair["key"].as_str().unwrap().to_owned(), pair["value"].clone())).collect()
+}
+
+#[test]
+fn a_collector_gets_the_turn_as_spans() {
+    let (_script, server) = Script::start([calls("", &[("add", json!({"amount": "2"}))]), text("Two.")]);
+    let (collector, got) = collector(&[503]);
+    let folder = Folder::new("collector");
+    let base = collector.url.replace("/v1", "/otel");
+    let environment =
+        [("OTEL_EXPORTER_OTLP_ENDPOINT", base.as_str()), ("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Basic%20abc")];
+    let program = folder.program(&server.url, &environment);
+    assert_eq!(post(&program.address, &said("counter", HIDDEN)).status, 200);
+    assert_eq!(got.recv().unwrap().0, 503, "asked again when the collector is busy");
+    let (_, head, body) = got.recv().unwrap();
+    assert!(head.starts_with("/otel/v1/traces\n") && head.contains("authorization: basic abc"), "{head}");
+    assert!(!body.to_string().contains("marzipan"));
+    let scope = &body["resourceSpans"][0]["scopeSpans"][0];
+    let spans = scope["spans"].as_array().unwrap();
+    let names: Vec<_> = spans.iter().map(|span| span["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["invoke_agent counter", "chat m", "chat m", "execute_tool add"]);
+    let root = &spans[0];
+    for span in &spans[1..] {
+        assert_eq!((&span["traceId"], &span["parentSpanId"]), (&root["traceId"], &root["spanId"]));
+        let time = |span: &Value, key: &str| span[key].as_str().unwrap().parse::<u128>().unwrap();
+        assert!(time(root, "startTimeUnixNano") <= time(span, "startTimeUnixNano"));
+        assert!(time(span, "startTimeUnixNano") <= time(span, "endTimeUnixNano"));
+        assert!(time(span, "endTimeUnixNano") <= time(root, "endTimeUnixNano"), "{span}\n{root}");
+    }
+    assert_eq!(root["events"][0]["attributes"][0]["value"]["stringValue"], "number_from_text");
+    let (agent, tool) = (attributes(root), attributes(&spans[3]));
+    assert_eq!(agent["gen_ai.operation.name"]["stringValue"], "invoke_agent");
+    assert_eq!(
+        (&tool["gen_ai.tool.name"]["stringValue"], &tool["gen_ai.operation.name"]["stringValue"]),
+        (&json!("add"), &json!("execute_tool"))
+    );
+    assert!(!tool.contains_key("gen_ai.tool.call.arguments"));
+}
+
+#[test]
+fn a_collector_that_is_gone_costs_turns_nothing() {
+    let (_script, server) = Script::start((0..3).map(|number| text(&number.to_string())));
+    let nowhere = ModelServer::nowhere();
+    let program = Program::before(&server.url, &[("CALLBOARD_OTLP_ENDPOINT", nowhere.as_str())]);
+    for _ in 0..3 {
+        assert_eq!(post(&program.address, &said("m", "Hi")).status, 200);
+    }
+    program.terminate();
+    assert_eq!(program.exit_code(), Some(0), "it ends in time, too");
+}
