@@ -13,7 +13,7 @@ use super::origin::Origin;
 use super::said::{Said, SaidUpstream, SaidValue};
 use super::secret::Secret;
 use super::settings::{Settings, UpstreamSettings};
-use super::table::KEYS;
+use super::table::keys;
 use super::upstream_table::UPSTREAM_KEYS;
 use std::path::Path;
 
@@ -56,7 +56,7 @@ pub fn load(flags: &Flags, environment: &Environment, directory: &Path) -> Resul
 fn hold_all(said: &Said, environment: &Environment) -> Result<Loaded, ConfigError> {
     let mut settings = Settings::blank();
     let mut held = Vec::new();
-    for key in KEYS {
+    for key in keys() {
         held.extend(hold(key, said.values.get(&key.about.path()), said, &mut settings)?);
     }
     let mut upstreams = Vec::new();
@@ -92,7 +92,7 @@ fn fallback(fallback: &Fallback, said: &Said) -> Option<SaidValue> {
 }
 
 fn default_of(path: &str) -> Option<SaidValue> {
-    let key = KEYS.iter().find(|key| key.about.path() == path)?;
+    let key = keys().find(|key| key.about.path() == path)?;
     match key.about.fallback {
         Fallback::Text(text) => Some(SaidValue::plain(text, Origin::Default)),
         Fallback::SameAs(_) | Fallback::Nothing => None,

@@ -13,6 +13,7 @@ mod file;
 mod flags;
 mod key;
 mod kind;
+mod ledger_table;
 mod load;
 mod nearest;
 mod origin;

@@ -1,7 +1,7 @@
 //! The page about all settings, `docs/settings.md`, made from the table.
 
 use super::key::{Fallback, Key, Section};
-use super::table::KEYS;
+use super::table::keys;
 use super::upstream_table::UPSTREAM_KEYS;
 
 const INTRODUCTION: &str = r#"# Settings
@@ -44,7 +44,7 @@ Without `api_keys` only loopback addresses are served: listening anywhere else i
 "#;
 
 const MAINTENANCE: &str = "
-<!-- Made from crates/callboard/src/config/table.rs; after a change there run:
+<!-- Made from the tables in crates/callboard/src/config; after a change there run:
      UPDATE=1 cargo test --package callboard settings_page -->
 ";
 
@@ -59,7 +59,7 @@ pub fn reference() -> String {
     for section in Section::ALL {
         page.push_str(&heading(section));
         page.push_str(COLUMNS);
-        page.push_str(&rows(section, KEYS));
+        page.push_str(&rows(section, keys()));
         page.push_str(&rows(section, UPSTREAM_KEYS));
     }
     page
@@ -72,8 +72,8 @@ fn heading(section: Section) -> String {
     }
 }
 
-fn rows<T>(section: Section, keys: &[Key<T>]) -> String {
-    keys.iter().filter(|key| key.about.section == section).map(row).collect()
+fn rows<T: 'static>(section: Section, keys: impl IntoIterator<Item = &'static Key<T>>) -> String {
+    keys.into_iter().filter(|key| key.about.section == section).map(row).collect()
 }
 
 fn row<T>(key: &Key<T>) -> String {

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::support::Program;
+
 /// One fenced block of a page.
 struct Block {
     language: String,
@@ -28,7 +30,11 @@ fn file_of(block: &Block) -> Option<&str> {
 }
 
 fn folder() -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("docs-{}", std::process::id()));
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!(
+        "docs-{}-{:?}",
+        std::process::id(),
+        std::thread::current().id()
+    ));
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(folder.join("characters")).unwrap();
     folder
@@ -57,6 +63,25 @@ fn every_file_and_command_of_the_characters_page_works() {
     assert!(commands.len() >= 8, "the page shows commands");
     let faults: Vec<String> = commands.iter().filter_map(|command| run(&folder, command).err()).collect();
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// The commands are run against a Callboard of the test's own, in front of nothing but the rehearsal model.
+#[test]
+fn every_command_of_the_traces_page_works() {
+    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/traces.md")).unwrap();
+    let folder = folder();
+    let store = format!("sqlite:{}", folder.join("callboard.db").display());
+    let program = Program::start(&["--store", &store, "--model", "rehearsal"], &[]);
+    let console: Vec<Block> = blocks(&page).into_iter().filter(|block| block.language == "console").collect();
+    let commands: Vec<&str> =
+        console.iter().flat_map(|block| block.text.lines()).filter_map(|line| line.strip_prefix("$ ")).collect();
+    assert!(commands.len() >= 5, "the page shows commands");
+    for command in commands {
+        let command = command.replace("curl -s", "curl --fail -sS").replace("127.0.0.1:8787", &program.address);
+        run(&folder, &command).unwrap();
+    }
+    drop(program);
     std::fs::remove_dir_all(folder).unwrap();
 }
 

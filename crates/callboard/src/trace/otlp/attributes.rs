@@ -35,6 +35,12 @@ impl Attributes {
         self
     }
 
+    /// Adds seconds.
+    pub(super) fn seconds(mut self, key: &str, value: std::time::Duration) -> Self {
+        self.push(key, &json!({"doubleValue": value.as_secs_f64()}));
+        self
+    }
+
     /// Adds a truth.
     pub(super) fn truth(mut self, key: &str, value: bool) -> Self {
         self.push(key, &json!({"boolValue": value}));

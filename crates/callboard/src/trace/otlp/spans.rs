@@ -121,6 +121,10 @@ fn chat(trace: &TurnTrace, request: &UpstreamRequest, (first, last): (bool, bool
     if let Some(port) = port {
         about = about.number("server.port", port.into());
     }
+    if let Some(first) = request.first_byte_ms {
+        let waited = first.0.saturating_sub(request.start_ms.0);
+        about = about.seconds("gen_ai.response.time_to_first_chunk", waited);
+    }
     if let Some(usage) = request.usage {
         about = about
             .number("gen_ai.usage.input_tokens", usage.prompt_tokens)
