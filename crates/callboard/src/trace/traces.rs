@@ -11,8 +11,8 @@ use crate::random;
 use crate::store::{Store, StoreError};
 use crate::telemetry::turns;
 
-/// So many traces share a transaction, so that nobody else waits long for the store.
-const TOGETHER: usize = 256;
+/// So many traces share a transaction at most, so that nobody else waits long for the store.
+const TOGETHER: usize = 512;
 
 /// What is recorded.
 #[derive(Debug, Clone, Default)]
@@ -114,21 +114,20 @@ impl Traces {
         }
     }
 
+    /// The figures go with the first traces, in one transaction.
     async fn write(&self, page: &Page) -> Result<(), StoreError> {
-        let counts = page.counts();
-        if !counts.is_empty()
-            && let Err(error) = self.0.store.keep_traces(Vec::new(), counts.clone()).await
-        {
-            self.0.notebook.put_back(&counts);
-            turns::traces_dropped("store", page.traces.len() as u64);
-            return Err(error);
-        }
-        for together in page.traces.chunks(TOGETHER) {
+        let mut counts = page.counts();
+        let mut waiting = page.traces.as_slice();
+        while !waiting.is_empty() || !counts.is_empty() {
+            let (together, later) = waiting.split_at_checked(TOGETHER).unwrap_or((waiting, &[]));
             let traces = together.iter().filter_map(TurnTrace::stored).collect();
-            if let Err(error) = self.0.store.keep_traces(traces, Vec::new()).await {
-                turns::traces_dropped("store", together.len() as u64);
+            if let Err(error) = self.0.store.keep_traces(traces, counts.clone()).await {
+                self.0.notebook.put_back(&counts);
+                turns::traces_dropped("store", waiting.len() as u64);
                 return Err(error);
             }
+            counts.clear();
+            waiting = later;
         }
         Ok(())
     }
