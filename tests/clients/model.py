@@ -13,10 +13,11 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import responses_scripts
 import scripts
 from plays import stage_play
 
-SCRIPTS = {**scripts.SCRIPTS, "stage-play": stage_play}
+SCRIPTS = {**scripts.SCRIPTS, **responses_scripts.SCRIPTS, "stage-play": stage_play}
 
 USAGE = {"prompt_tokens": 20, "completion_tokens": 10, "total_tokens": 30}
 PIECE = 7
@@ -64,9 +65,20 @@ def whole(reply, model):
         message["reasoning_content"] = reply.reasoning
     if reply.calls:
         message["tool_calls"] = [whole_call(call) for call in reply.calls]
-    choice = {"index": 0, "message": message, "finish_reason": finish_reason(reply)}
+    choice = {"index": 0, "message": message, "finish_reason": finish_reason(reply), "logprobs": logprobs(reply, reply.text)}
     return {"id": "chatcmpl-scripted", "object": "chat.completion", "created": int(time.time()), "model": model,
             "choices": [choice], "usage": USAGE}
+
+
+def logprobs(reply, text):
+    """How sure the model was of each piece of its text, where the script says that it was asked."""
+    if not (reply.sure and text):
+        return None
+    return {"content": [{**token(piece), "top_logprobs": [token(piece)]} for piece in pieces(text)]}
+
+
+def token(text):
+    return {"token": text, "logprob": -0.25, "bytes": list(text.encode())}
 
 
 def pieces(text):
@@ -103,7 +115,8 @@ def deltas(reply):
 def chunks(reply, model, with_usage):
     head = {"id": "chatcmpl-scripted", "object": "chat.completion.chunk", "created": int(time.time()), "model": model}
     for delta in deltas(reply):
-        yield {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
+        sure = logprobs(reply, delta.get("content"))
+        yield {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None, "logprobs": sure}]}
     yield {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": finish_reason(reply)}]}
     if with_usage:
         yield {**head, "choices": [], "usage": USAGE}

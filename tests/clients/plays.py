@@ -9,6 +9,7 @@ import json
 from scripts import Call, Reply, Step, answered_calls, as_text, steps
 
 ALL_IN_ONE_PLACE = frozenset({"index_zero"})
+DAMAGED_WEATHER = Call("get-weather", "{'city': 'Oslo', 'days': '3', 'unit': 'Celsius',}", "tool_7")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -43,6 +44,10 @@ def log(event, **more):
 
 def tell_results(messages):
     return Reply(" | ".join(results(messages)))
+
+
+def tell_all_results(messages):
+    return Reply(" | ".join(as_text(message["content"]) for message in messages if message["role"] == "tool"))
 
 
 def tell_prompt(messages):
@@ -83,6 +88,7 @@ THREE_ROUNDS = (
     Step(tell_results),
 )
 THREE_AT_ONCE = Reply("So much happens. ", (log("First"), log("Second"), log("Third")), "stop", ALL_IN_ONE_PLACE)
+WITH_WEATHER = Reply("Come in. ", (DOOR, DAMAGED_WEATHER), "stop", ALL_IN_ONE_PLACE)
 WRITTEN_CALL = '<tool_call>\n{"name": "log_story_event", "arguments": {"event": "It was written"}}\n</tool_call>'
 
 
@@ -97,6 +103,15 @@ def take_item(messages):
     return Reply("", (call("add_item", item=words_of(messages, "user", -1)),))
 
 
+def count_with_me(messages):
+    """Takes what was said last, as often as something is said: a play without an end."""
+    last = messages[-1]
+    if last["role"] == "tool":
+        return Reply(as_text(last["content"]))
+    words = as_text(last["content"])
+    return Reply("Ready.") if words == "Count with me." else Reply("", (call("add_item", item=words),))
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # The stagehand
 
@@ -108,6 +123,10 @@ def both_ends(messages):
 
 PLAYS = {
     "Open the door.": steps(Step(open_door), Step(Reply("Behind it lies the sea."))),
+    "Open the door and ask for the weather.": steps(Step(WITH_WEATHER), Step(tell_results)),
+    "Open the door, then ask for the weather.": steps(
+        Step(Reply("", (DOOR,))), Step(Reply("", (DAMAGED_WEATHER,))), Step(tell_all_results),
+    ),
     "Just talk.": steps(Step(think_aloud)),
     "Three things happen, one by one.": steps(*THREE_ROUNDS),
     "Three things happen at once.": steps(Step(THREE_AT_ONCE), Step(tell_results)),
@@ -129,6 +148,7 @@ PLAYS = {
         Step(Reply("", (call("set_hero", name="Mira", calling="ranger"),))), Step(tell_results), Step(take_item),
         Step(tell_results), Step(take_item), Step(tell_results),
     ),
+    "Count with me.": count_with_me,
     "Listen.": steps(with_pipe("listen"), Step(tell_results)),
     "Listen and speak.": steps(Step(both_ends), Step(tell_results)),
     "Oversleep.": steps(with_pipe("oversleep"), Step(tell_results)),

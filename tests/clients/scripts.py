@@ -25,7 +25,8 @@ class Call:
 class Reply:
     """One reply. `finish` overrides the right finish_reason; `faults` are those of the stream, see model.py.
 
-    `pause` names a pipe: between its text and its calls a streamed reply waits until somebody has written to it.
+    `pause` names a pipe: between its text and its calls a streamed reply waits until somebody has written to it. `sure` adds
+    the probabilities of the words.
     """
     text: str = ""
     calls: tuple[Call, ...] = ()
@@ -33,6 +34,7 @@ class Reply:
     faults: frozenset[str] = field(default_factory=frozenset)
     reasoning: str = ""
     pause: str | None = None
+    sure: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Callboard with characters on stage, for the suite in stage.py: the shipped cast and the stagehand, in a folder of their own.
+"""Callboard with characters on stage, for stage.py and responses_stage.py: the shipped cast and the stagehand, in a folder of their own.
 
 What it prints is kept line by line, so that a check can wait for the lines of its own turn.
 """
@@ -20,16 +20,17 @@ SHIPPED = HERE.parent.parent / "characters"
 class Theatre:
     """A running Callboard that works in `folder`, in front of a model server."""
 
-    def __init__(self, folder, callboard, model_url):
+    def __init__(self, folder, callboard, model_url, store="sqlite::memory:"):
         self.folder = Path(folder)
+        self.folder.mkdir(exist_ok=True)
         self.pipes = 0
         self.lines = queue.Queue()
         self.log = self.folder / "callboard.log"
         characters = self.folder / "characters"
         shutil.copytree(SHIPPED, characters, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copy(HERE / "characters" / "stagehand.py", characters)
-        command = [callboard, "serve", "--listen", "127.0.0.1:0", "--upstream", f"{model_url}/v1", "--store",
-                   "sqlite::memory:", "--characters", str(characters), "--model", "stage-play"]
+        command = [callboard, "serve", "--listen", "127.0.0.1:0", "--upstream", f"{model_url}/v1", "--store", store,
+                   "--characters", str(characters), "--model", "stage-play"]
         environment = {"PATH": os.environ["PATH"], "HOME": str(self.folder)}
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(command, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL,

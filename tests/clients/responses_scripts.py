@@ -1,0 +1,75 @@
+"""What the scripted models say to clients of the Responses API, besides what scripts.py has for every client.
+
+`recall` repeats the whole history, so that a client can see what the server kept for it; `codex-editor` leads codex through a
+task: the prompt names the file to read and the file to write, by absolute paths, in that order.
+"""
+import json
+import shlex
+
+from scripts import ALL_STREAM_FAULTS, OSLO, Call, Reply, Step, always, answered_calls, as_text, steps, tell_sum, tell_weather
+
+ALL_IN_ONE_PLACE = frozenset({"index_zero"})
+REPORT = '```json\n{"title": "Hamlet", "acts": "5", "cast": ["Hamlet", "Ophelia",],}\n```'
+
+
+def recall(messages):
+    """Everything that was said, with who said it."""
+    said = [f"{message['role']}: {as_text(message.get('content'))}" for message in messages if message.get("content")]
+    return Reply(" | ".join(said))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Codex: its shell is the tool exec_command, whose result ends in `Output:` and what the command printed
+
+def prompt_paths(messages):
+    prompts = [as_text(message["content"]) for message in messages if message["role"] == "user"]
+    source, target = [word for word in prompts[-1].split() if word.startswith("/")]
+    return source, target
+
+
+def printed(result):
+    return result.partition("Output:\n")[2].strip()
+
+
+def read_notes(messages):
+    source, _ = prompt_paths(messages)
+    arguments = repr({"cmd": f"cat {source}"})
+    return Reply("I read the notes first.", (Call("functions.exec_command", arguments),), "stop", ALL_STREAM_FAULTS)
+
+
+def write_capitals(messages):
+    """Writes what the first command printed, so the file can only be right if the reading was."""
+    _, target = prompt_paths(messages)
+    notes = printed(next(as_text(message["content"]) for message in messages if message["role"] == "tool"))
+    command = f"printf '%s\\n' {shlex.quote(notes.upper())} > {target}"
+    return Reply("", (Call("Exec_Command", {"cmd": command}),), "stop", ALL_IN_ONE_PLACE)
+
+
+def look_again(messages):
+    _, target = prompt_paths(messages)
+    read = Call("exec-command", json.dumps({"cmd": f"cat {target}"})[:-1] + ",}", "tool_1")
+    count = Call("exec_command", json.dumps(json.dumps({"cmd": f"wc -l {target}"})), "tool_2")
+    return Reply("", (read, count), "stop", ALL_IN_ONE_PLACE)
+
+
+def tell_both(messages):
+    return Reply(" and ".join(printed(result) for _, result in answered_calls(messages)))
+
+
+SCRIPTS = {
+    "recall": recall,
+    "thinker": steps(Step(Reply("Forty-two.", reasoning="What is six times seven?"))),
+    "thinking-caller": steps(Step(Reply("", (OSLO,), reasoning="I had better look.")), Step(tell_weather)),
+    "long-winded": always(Reply("And so on and so", finish="length")),
+    "sure": steps(Step(Reply("Certainly so.", sure=True))),
+    "namespaced": steps(Step(Reply("", (Call("sums__add", '{"a": "2", "b": 3,}'),))), Step(tell_sum)),
+    "hand-over": steps(Step(Reply("", (Call("transfer_to_forecaster", ""),))), Step(Reply("", (OSLO,))), Step(tell_weather)),
+    "final-result": always(Reply("", (Call("Final_Result", REPORT),), "stop", ALL_STREAM_FAULTS)),
+    "reporter": steps(Step(Reply(reasoning="A play, then.", text=REPORT))),
+    "codex-editor": steps(
+        Step(read_notes),
+        Step(write_capitals, slip=Reply("", (Call("exec_command", '{"workdir": "/"}'),))),
+        Step(look_again),
+        Step(tell_both),
+    ),
+}
