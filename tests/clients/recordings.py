@@ -1,0 +1,136 @@
+"""Reads what observer.py kept: HTTP/1.1 exchanges, whole or streamed as events, and the messages of WebSockets.
+
+A connection that was cut leaves its last exchange unfinished; what came of it is still read. Standard library only.
+"""
+import json
+import struct
+from dataclasses import dataclass, field
+from pathlib import Path
+
+TEXT, LAST_FRAME = 1, 0x80
+
+
+@dataclass
+class Exchange:
+    """One request and its answer. Exactly one of `value` (a JSON body) and `events` (a stream, a WebSocket) is filled."""
+    method: str
+    path: str
+    query: str
+    asked: object
+    status: int
+    value: object = None
+    events: list = field(default_factory=list)
+    transport: str = "whole"
+
+
+def exchanges(folder):
+    """Everything on record, connection by connection."""
+    for asked in sorted(Path(folder).glob("*.asked"), key=lambda path: int(path.stem)):
+        yield from connection(asked.read_bytes(), asked.with_suffix(".answered").read_bytes())
+
+
+def connection(asked, answered):
+    while asked and answered:
+        line, request, asked_body, asked = message(asked)
+        method, target, _ = line.split(" ", 2)
+        path, _, query = target.partition("?")
+        line, reply, body, answered = message(answered)
+        exchange = Exchange(method, path, query, as_asked(asked_body), int(line.split(" ")[1]))
+        if exchange.status == 101:
+            exchange.transport = "websocket"
+            exchange.asked = [as_asked(text) for text in texts(asked)]
+            exchange.events = [json.loads(text) for text in texts(answered)]
+            asked = answered = b""
+        elif reply.get("content-type", "").startswith("text/event-stream"):
+            exchange.transport = "stream"
+            exchange.events = server_sent(body)
+        else:
+            exchange.value = as_json(body)
+        yield exchange
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# HTTP
+
+def message(data):
+    """The first message of the bytes: its first line, its headers, its body, and the bytes behind it."""
+    head, _, rest = data.partition(b"\r\n\r\n")
+    first, *lines = head.decode("latin-1").split("\r\n")
+    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    if headers.get("transfer-encoding") == "chunked":
+        return first, headers, *chunked(rest)
+    length = int(headers.get("content-length", 0))
+    return first, headers, rest[:length], rest[length:]
+
+
+def chunked(data):
+    body = b""
+    while data:
+        size, _, data = data.partition(b"\r\n")
+        length = int(size.split(b";")[0] or b"0", 16)
+        body, data = body + data[:length], data[length + 2:]
+        if length == 0:
+            break
+    return body, data
+
+
+def as_json(body):
+    return json.loads(body) if body else None
+
+
+def as_asked(body):
+    """What a client sent, which need not be JSON."""
+    try:
+        return json.loads(body)
+    except ValueError:
+        return body
+
+
+def server_sent(body):
+    """The events of a stream; comments are left out, and the name before each must be the one inside."""
+    events = []
+    for block in body.decode().split("\n\n"):
+        lines = dict(line.split(": ", 1) for line in block.split("\n") if line and not line.startswith(":"))
+        if not lines or lines["data"] == "[DONE]":
+            continue
+        event = json.loads(lines["data"])
+        assert lines.get("event", event.get("type")) == event.get("type"), f"{lines.get('event')} before {event}"
+        events.append(event)
+    return events
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# WebSocket
+
+def texts(data):
+    """The text messages of one direction."""
+    message = b""
+    while len(data) >= 2:
+        first, payload, data = frame(data)
+        if payload is None:
+            return
+        if first & 0x0F in (0, TEXT):
+            message += payload
+            if first & LAST_FRAME:
+                yield message.decode()
+                message = b""
+
+
+def frame(data):
+    """The first byte of the first frame, what it carries, and the bytes behind it; nothing is carried by half a frame."""
+    first, second = data[:2]
+    length, at = second & 0x7F, 2
+    if length >= 126:
+        form, size = ("!H", 2) if length == 126 else ("!Q", 8)
+        if len(data) < at + size:
+            return first, None, b""
+        (length,), at = struct.unpack(form, data[at:at + size]), at + size
+    mask = b""
+    if second & 0x80:
+        mask, at = data[at:at + 4], at + 4
+    payload = data[at:at + length]
+    if len(payload) < length:
+        return first, None, b""
+    if mask:
+        payload = bytes(byte ^ mask[place % 4] for place, byte in enumerate(payload))
+    return first, payload, data[at + length:]
