@@ -8,6 +8,8 @@ import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
+import { Checks, inOneLine } from "./checks.mjs";
+
 const [gatewayUrl, modelUrl, packages] = process.argv.slice(2);
 const require = createRequire(join(packages, "package.json"));
 const { OpenAI, APIError, APIConnectionError, BadRequestError, InternalServerError, NotFoundError } = require("openai");
@@ -18,8 +20,8 @@ const options = { apiKey: "sk-test", maxRetries: 0, timeout: 20_000 };
 const gateway = new OpenAI({ baseURL: `${gatewayUrl}/v1`, ...options });
 const direct = new OpenAI({ baseURL: `${modelUrl}/v1`, ...options });
 
-const checks = [];
-const check = (name, run) => checks.push({ name, run });
+const checks = new Checks("node");
+const check = (name, run) => checks.add(name, run);
 
 function mended(name, run) {
   check(name, () => run(gateway));
@@ -36,8 +38,6 @@ async function mustBreak(run) {
   }
   throw new Error("the client got along with the bare model");
 }
-
-const inOneLine = (error) => `${error.name}: ${error.message}`.replace(/\s+/g, " ").slice(0, 300);
 
 const messages = [{ role: "user", content: "What is the weather like?" }];
 const oslo = { city: "Oslo", days: 3, unit: "celsius" };
@@ -224,18 +224,4 @@ check("runTools stops with the code", () => {
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-let failed = 0;
-for (const { name, run } of checks) {
-  const began = performance.now();
-  try {
-    const remark = await run();
-    const seconds = ((performance.now() - began) / 1000).toFixed(2);
-    console.log(`ok     node: ${name} (${seconds} s)${remark ? ` [${remark}]` : ""}`);
-  } catch (error) {
-    failed += 1;
-    console.log(`FAILED node: ${name}: ${inOneLine(error)}`);
-    console.error(error.stack);
-  }
-}
-console.log(`${checks.length - failed} passed, ${failed} failed`);
-process.exitCode = failed ? 1 : 0;
+process.exitCode = await checks.run();

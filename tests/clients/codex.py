@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Codex against Callboard, over HTTP and over WebSocket: it reads a file, writes another and looks at it, led by a model that
+breaks every call.
+
+    codex.py URL CODEX OBSERVED        OBSERVED is where observer.py in front of URL keeps what passes
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from checks import Suite, equal
+from recordings import exchanges
+
+URL, CODEX, OBSERVED = sys.argv[1:4]
+SECONDS = 60
+NOTES = "the callboard hangs backstage"
+CONFIG = """
+model = "codex-editor"
+model_provider = "callboard"
+[analytics]
+enabled = false
+[model_providers.callboard]
+name = "Callboard"
+base_url = "{url}/v1"
+env_key = "CALLBOARD_KEY"
+wire_api = "responses"
+supports_websockets = {websockets}
+"""
+suite = Suite("codex")
+
+
+class Task:
+    """One run of codex in a workspace of its own. The machine may not let it make a sandbox of its own inside this one."""
+
+    def __init__(self, folder, websockets):
+        self.home, self.workspace = folder / "home", folder / "workspace"
+        self.source, self.target = self.workspace / "notes.txt", self.workspace / "loud.txt"
+        for path in (self.home, self.workspace):
+            path.mkdir(parents=True)
+        self.source.write_text(NOTES + "\n", encoding="utf-8")
+        (self.home / "config.toml").write_text(CONFIG.format(url=URL, websockets=str(websockets).lower()), encoding="utf-8")
+
+    def play(self):
+        """Codex is kept away from the user's own settings and from every host but this one."""
+        environment = {"PATH": os.environ["PATH"], "HOME": str(self.home), "CODEX_HOME": str(self.home),
+                       "CALLBOARD_KEY": "sk-test", "HTTPS_PROXY": "http://127.0.0.1:9", "NO_PROXY": "127.0.0.1"}
+        prompt = f"Read {self.source} and write its text in capitals to {self.target}"
+        done = subprocess.run(
+            [CODEX, "exec", "--skip-git-repo-check", "--json", "--ephemeral", "-s", "danger-full-access", "-C",
+             str(self.workspace), prompt], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, timeout=SECONDS)
+        self.events = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+        self.problems = done.stderr
+        return self
+
+    def items(self, kind):
+        done = [event["item"] for event in self.events if event["type"] == "item.completed"]
+        return [item for item in done if item["type"] == kind]
+
+
+def requests_for(task):
+    """What codex sent for this task: HTTP bodies, and the messages of WebSockets."""
+    for exchange in exchanges(OBSERVED):
+        asked = exchange.asked if isinstance(exchange.asked, list) else [exchange.asked]
+        if str(task.source) in json.dumps(asked):
+            yield exchange.transport, asked
+
+
+def task_checks(folder, transport, websockets):
+    task = Task(folder / transport, websockets)
+
+    @suite.check(f"{transport}: finishes the task")
+    def _():
+        last = task.play().events[-1]
+        assert last["type"] == "turn.completed", f"{task.events[-3:]} {task.problems[-500:]}"
+        assert last["usage"]["input_tokens"] and last["usage"]["output_tokens"], last
+
+    @suite.check(f"{transport}: the file is written, from what was read")
+    def _():
+        equal(task.target.read_text(encoding="utf-8"), NOTES.upper() + "\n")
+
+    @suite.check(f"{transport}: every command ran, and no call had to be refused")
+    def _():
+        equal([item["exit_code"] for item in task.items("command_execution")], [0, 0, 0, 0])
+        complaints = [item["message"] for item in task.items("error") if "metadata" not in item["message"]]
+        equal(complaints, [])
+
+    @suite.check(f"{transport}: both results of two calls at once reach the model")
+    def _():
+        equal(task.items("agent_message")[-1]["text"], f"{NOTES.upper()} and 1 {task.target}")
+
+    return task
+
+
+with tempfile.TemporaryDirectory(prefix="callboard-codex-") as folder:
+    over_http = task_checks(Path(folder), "http", False)
+
+    @suite.check("http: each request was a stream of its own")
+    def _():
+        equal({transport for transport, _ in requests_for(over_http)}, {"stream"})
+
+    over_websocket = task_checks(Path(folder), "websocket", True)
+
+    @suite.check("websocket: one connection, and after the first request only what is new")
+    def _():
+        [(transport, messages)] = requests_for(over_websocket)
+        equal(transport, "websocket")
+        equal([message.get("generate") for message in messages], [False, None, None, None, None])
+        assert all(message.get("previous_response_id") for message in messages[1:]), messages
+        kinds = [[item["type"] for item in message["input"]] for message in messages[2:]]
+        equal(kinds, [["function_call_output"], ["function_call_output"], ["function_call_output"] * 2])
+
+    sys.exit(1 if suite.run() else 0)
