@@ -87,9 +87,9 @@ def as_asked(body):
 
 
 def server_sent(body):
-    """The events of a stream; comments are left out, and the name before each must be the one inside."""
+    """The events of a stream; comments and half an event at the end are left out. The name before each must be the one inside."""
     events = []
-    for block in body.decode().split("\n\n"):
+    for block in body.decode().split("\n\n")[:-1]:
         lines = dict(line.split(": ", 1) for line in block.split("\n") if line and not line.startswith(":"))
         if not lines or lines["data"] == "[DONE]":
             continue
