@@ -50,17 +50,23 @@ def _():
     equal(client.responses.retrieve(last.id).to_dict(), last.to_dict())
 
 
-@suite.check("a failed and an incomplete response are kept too")
+@suite.check("an incomplete response is kept too, and so is one that failed after its first words")
 def _():
     response = ask("Go on.", model="long-winded")
-    equal(client.responses.retrieve(response.id).status, "incomplete")
-    seen = []
-    try:
-        for event in client.responses.create(model="always-unknown-tool", input="Add.", tools=[ADD], stream=True):
-            seen.append(event)
-    except openai.APIError:
-        pass
-    equal(client.responses.retrieve(seen[0].response.id).status, "failed")
+    equal(client.responses.retrieve(response.id).to_dict(), response.to_dict())
+    failed = begun_and_failed()
+    kept = client.responses.retrieve(failed.id)
+    equal((kept.status, kept.output_text, kept.output[0].status), ("failed", "Three, two, one.", "incomplete"))
+    assert "unknown_tool_call" in kept.error.message, kept.error
+    equal(ask("And?", previous_response_id=failed.id).output_text, "user: Add. | assistant: Three, two, one. | user: And?")
+
+
+def begun_and_failed(**options):
+    """A response as it was when it began; it has failed since."""
+    stream = client.responses.create(model="talks-of-rockets", input="Add.", tools=[ADD], stream=True, **options)
+    begun = next(iter(stream)).response
+    raises(openai.APIError, lambda: list(stream), code="unknown_tool_call")
+    return begun
 
 
 @suite.check("the input of a response is listed, page by page, either way round")
@@ -190,6 +196,8 @@ def _():
     made = client.conversations.create()
     raises(openai.InternalServerError, lambda: ask("Add.", model="always-unknown-tool", tools=[ADD], conversation=made.id),
            code="unknown_tool_call")
+    begun_and_failed(conversation=made.id)
+    equal(list(client.conversations.items.list(made.id)), [])
     equal(ask("One.", conversation=made.id).output_text, "user: One.")
 
 

@@ -349,7 +349,9 @@ def refused(name, param, **options):
         lambda: refuses(openai.BadRequestError, {"status_code": 400, "param": param, "type": "invalid_request_error"}, **options))
 
 
-refused("parameters that are no schema", "tools[0].parameters.type", tools=[{**WEATHER, "parameters": {"type": "sandwich"}}])
+refused("parameters that are no object", "tools[0].parameters", tools=[{**WEATHER, "parameters": {"type": "sandwich"}}])
+refused("a parameter that is no schema", "tools[0].parameters.properties.a.type",
+        tools=[{**ADD, "parameters": {**NUMBERS, "properties": {"a": {"type": "sandwich"}, "b": {}}}}])
 refused("a result without its call", "input[0].call_id",
         input=[{"type": "function_call_output", "call_id": "call_nowhere", "output": "3"}])
 refused("a call without its result", "input[0]",
@@ -371,8 +373,15 @@ def _():
     refuses(openai.NotFoundError, {"status_code": 404, "code": "conversation_not_found"}, conversation="conv_nowhere")
 
 
-def stays_bad(model, code, **options):
-    @suite.check(f"502 {code} when the model stays bad")
+@suite.check("502 with its code when the model stays bad before it said anything, whole and streamed")
+def _():
+    for model, code in (("always-without-days", "invalid_tool_arguments"), ("always-unknown-tool", "unknown_tool_call")):
+        refuses(openai.InternalServerError, {"status_code": 502, "code": code}, model=model, tools=[WEATHER])
+
+
+def breaks_off(model, code, **options):
+    """The model stays bad after its first words: there is a status for the whole, and events for the stream."""
+    @suite.check(f"502 {code} when the model stays bad after its first words")
     def _():
         try:
             whole(model, tools=[WEATHER], **options)
@@ -380,20 +389,34 @@ def stays_bad(model, code, **options):
             return equal((error.status_code, error.code), (502, code))
         raise AssertionError("no error")
 
-    @suite.check(f"{code} in a stream, before response.failed")
+    @suite.check(f"{code} in a stream that has begun is raised by the SDK")
     def _():
         seen = []
         try:
             for event in client.responses.create(model=model, input=ASK, tools=[WEATHER], stream=True, **options):
-                seen.append(event.type)
+                seen.append(event)
         except openai.APIError as error:
             equal(error.code, code)
-            return equal(seen[:2], ["response.created", "response.in_progress"])
-        raise AssertionError(f"no error after {seen}")
+            return equal(in_turn(seen), TEXT_EVENTS[:5])
+        raise AssertionError(f"no error after {in_turn(seen)}")
+
+    @suite.check(f"{code} in a stream that has begun is followed by response.failed")
+    def _():
+        *_, error, last = raw_events(model=model, tools=[WEATHER], **options)
+        equal((error["type"], error["code"], error["error"]["code"]), ("error", code, code))
+        response = last["response"]
+        equal((last["type"], response["status"], response["error"]["code"]), ("response.failed", "failed", "server_error"))
+        assert code in response["error"]["message"], response["error"]
+        equal([(item["type"], item["status"]) for item in response["output"]], [("message", "incomplete")])
 
 
-stays_bad("always-without-days", "invalid_tool_arguments")
-stays_bad("always-unknown-tool", "unknown_tool_call")
-stays_bad("never-calls", "tool_choice_unmet", tool_choice="required")
+def raw_events(**request):
+    """The events of a stream as they are, where the SDK would stop at the first error."""
+    with client.responses.with_streaming_response.create(input=ASK, stream=True, **request) as reply:
+        return [json.loads(line.removeprefix("data: ")) for line in reply.iter_lines() if line.startswith("data: ")]
+
+
+breaks_off("talks-of-rockets", "unknown_tool_call")
+breaks_off("never-calls", "tool_choice_unmet", tool_choice="required")
 
 sys.exit(1 if suite.run() else 0)

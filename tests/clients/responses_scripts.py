@@ -60,6 +60,7 @@ SCRIPTS = {
     "recall": recall,
     "thinker": steps(Step(Reply("Forty-two.", reasoning="What is six times seven?"))),
     "thinking-caller": steps(Step(Reply("", (OSLO,), reasoning="I had better look.")), Step(tell_weather)),
+    "talks-of-rockets": always(Reply("Three, two, one.", (Call("launch_rocket", "{}"),))),
     "long-winded": always(Reply("And so on and so", finish="length")),
     "sure": steps(Step(Reply("Certainly so.", sure=True))),
     "namespaced": steps(Step(Reply("", (Call("sums__add", '{"a": "2", "b": 3,}'),))), Step(tell_sum)),

@@ -113,7 +113,8 @@ def _(ask):
     response = ask("stagehand", "Stumble.")
     [call] = ran(response)
     equal((call.status, call.output), ("failed", None))
-    assert "the trapdoor" in json.dumps(call.error), call.error
+    equal(call.error.type, "mcp_tool_execution_error")
+    assert "the trapdoor" in json.dumps(call.error.content), call.error
     assert "the trapdoor" in texts(response)[-1], texts(response)
 
 
@@ -214,27 +215,59 @@ def _():
     assert journal.index("set_hero") < journal.index("add_item"), journal
 
 
-@suite.check("undo of the last change, and of the undo")
+def bag(conversation):
+    return about(conversation, "state")["state"]["bag"]
+
+
+def tools(entries):
+    return [entry["tool"] for entry in entries]
+
+
+@suite.check("undo of the last changes, and of an undo")
 def _():
     conversation = client.conversations.create().id
     play(conversation, MIRA, "torch", "rope")
-    before = about(conversation, "state")
-    undo(conversation, last=1)
-    state = json.dumps(about(conversation, "state"))
-    assert "torch" in state and "rope" not in state, state
-    undo(conversation, last=1)
-    equal(about(conversation, "state"), before)
+    taken = undo(conversation, last=1)
+    equal((taken["state"]["bag"], tools(taken["undone"]), taken["restored"]), ({"torch": 1}, ["add_item"], []))
+    equal((undo(conversation, last=1)["state"]["bag"], bag(conversation)), ({}, {}))
+    given = undo(conversation, call_id=taken["call_id"])
+    equal(given["state"], about(conversation, "state")["state"])
+    equal(bag(conversation), {"rope": 1, "torch": 1})
 
 
-@suite.check("undo of one call by its id, with all after it")
+@suite.check("undo of one call by its id, with all after it, or alone")
+def _():
+    conversation = client.conversations.create().id
+    play(conversation, MIRA, "torch", "rope")
+    [_, torch, _] = [entry["call_id"] for entry in about(conversation, "journal")["data"]]
+    alone = undo(conversation, call_id=torch, mode="single")
+    equal(bag(conversation), {"rope": 1})
+    undo(conversation, call_id=alone["call_id"])
+    equal(bag(conversation), {"rope": 1, "torch": 1})
+    equal(tools(undo(conversation, call_id=torch, mode="cascade")["undone"]), ["add_item", "add_item"])
+    equal(bag(conversation), {})
+
+
+@suite.check("an undo is what the next turn goes on from")
+def _():
+    conversation = client.conversations.create().id
+    play(conversation, MIRA, "torch")
+    undo(conversation, last=1)
+    equal(play(conversation, "rope"), sheet("1 rope"))
+
+
+@suite.check("undo of nothing, of too much and of a call that nobody made")
 def _():
     conversation = client.conversations.create().id
     play(conversation, MIRA)
-    before = about(conversation, "state")
-    [call] = ran(whole("game_master", "torch", conversation=conversation))
-    play(conversation, "rope")
-    undo(conversation, call_id=call.id.replace("mcp_", "call_"), mode="cascade")
-    equal(about(conversation, "state"), before)
+    for wish, status, code in (({"last": 2}, 409, "cannot_undo"), ({"call_id": "call_nowhere"}, 404, "call_not_found"),
+                               ({"last": 0}, 400, None), ({}, 400, None), ({"first": 1}, 400, "invalid_json")):
+        try:
+            undo(conversation, **wish)
+        except openai.APIStatusError as error:
+            equal((wish, error.status_code, error.code if code else None), (wish, status, code))
+        else:
+            raise AssertionError(f"accepted: {wish}")
 
 
 @suite.check("20 conversations at once keep their own state")
