@@ -21,6 +21,7 @@ SCRIPTS = {**scripts.SCRIPTS, **responses_scripts.SCRIPTS, "stage-play": stage_p
 
 USAGE = {"prompt_tokens": 20, "completion_tokens": 10, "total_tokens": 30}
 PIECE = 7
+MOST_PIECES = 2000
 
 
 def history_fault(messages):
@@ -82,7 +83,8 @@ def token(text):
 
 
 def pieces(text):
-    return [text[at:at + PIECE] for at in range(0, len(text), PIECE)]
+    length = max(PIECE, len(text) // MOST_PIECES)
+    return [text[at:at + length] for at in range(0, len(text), length)]
 
 
 def call_deltas(call, place, reply):

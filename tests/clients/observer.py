@@ -7,6 +7,7 @@ Bytes go on as they come; nothing is read here. Each connection leaves two files
 Standard library only.
 """
 import asyncio
+import contextlib
 import itertools
 import sys
 from pathlib import Path
@@ -18,17 +19,19 @@ numbers = itertools.count(1)
 
 
 async def pass_on(source, sink, record):
-    """Copies until either side is gone. What was read is on record before anybody can act on it."""
-    try:
+    """Copies until the source ends, and then says so. What was read is on record before anybody can act on it.
+
+    A sink that is gone does not keep the source from being read: whoever still sends would lose the answer that is on its way.
+    """
+    with contextlib.suppress(OSError):
         while data := await source.read(AT_ONCE):
             record.write(data)
             record.flush()
-            sink.write(data)
-            await sink.drain()
-    except OSError:
-        pass
-    finally:
-        sink.close()
+            with contextlib.suppress(OSError):
+                sink.write(data)
+                await sink.drain()
+    with contextlib.suppress(OSError):
+        sink.write_eof()
 
 
 async def connected(client_reads, client_writes):
@@ -40,6 +43,8 @@ async def connected(client_reads, client_writes):
         return
     with open(FOLDER / f"{number}.asked", "wb") as asked, open(FOLDER / f"{number}.answered", "wb") as answered:
         await asyncio.gather(pass_on(client_reads, target_writes, asked), pass_on(target_reads, client_writes, answered))
+    target_writes.close()
+    client_writes.close()
 
 
 async def main():

@@ -148,6 +148,9 @@ PLAYS = {
         Step(Reply("", (call("set_hero", name="Mira", calling="ranger"),))), Step(tell_results), Step(take_item),
         Step(tell_results), Step(take_item), Step(tell_results),
     ),
+    "I am Mira the ranger, but wait.": steps(
+        Step(Reply("", (call("set_hero", name="Mira", calling="ranger"),))), Step(think_aloud), Step(take_item), Step(tell_results),
+    ),
     "Count with me.": count_with_me,
     "Listen.": steps(with_pipe("listen"), Step(tell_results)),
     "Listen and speak.": steps(Step(both_ends), Step(tell_results)),

@@ -81,9 +81,9 @@ def as_json(body):
 def as_asked(body):
     """What a client sent, which need not be JSON."""
     try:
-        return json.loads(body)
-    except ValueError:
-        return body
+        return as_json(body)
+    except (ValueError, RecursionError):
+        return str(body)
 
 
 def server_sent(body):
@@ -132,5 +132,6 @@ def frame(data):
     if len(payload) < length:
         return first, None, b""
     if mask:
-        payload = bytes(byte ^ mask[place % 4] for place, byte in enumerate(payload))
+        key = (mask * (length // 4 + 1))[:length]
+        payload = (int.from_bytes(payload) ^ int.from_bytes(key)).to_bytes(length)
     return first, payload, data[at + length:]

@@ -18,6 +18,18 @@ def recall(messages):
     return Reply(" | ".join(said))
 
 
+def parrot(messages):
+    """Calls `say` with what was said, and repeats the result."""
+    words = as_text(messages[-1]["content"])
+    return Reply(words) if messages[-1]["role"] == "tool" else Reply("", (Call("say", json.dumps({"words": words})),))
+
+
+def hold(messages):
+    """Begins, and waits at the pipe that the last line names."""
+    words, pipe = as_text(messages[-1]["content"]).split()
+    return Reply("One moment, please." if words == "Speak." else "", pause=pipe)
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # Codex: its shell is the tool exec_command, whose result ends in `Output:` and what the command printed
 
@@ -58,6 +70,8 @@ def tell_both(messages):
 
 SCRIPTS = {
     "recall": recall,
+    "parrot": parrot,
+    "hold": hold,
     "thinker": steps(Step(Reply("Forty-two.", reasoning="What is six times seven?"))),
     "thinking-caller": steps(Step(Reply("", (OSLO,), reasoning="I had better look.")), Step(tell_weather)),
     "talks-of-rockets": always(Reply("Three, two, one.", (Call("launch_rocket", "{}"),))),

@@ -129,7 +129,7 @@ def _():
     with client.responses.connect() as connection:
         error = fails(connection, model="text", input="Hello.", tools=[{**ADD, "parameters": {"type": "sandwich"}}])
         equal((error.status, error.error.type, error.error.param),
-              (400, "invalid_request_error", "tools[0].parameters.type"))
+              (400, "invalid_request_error", "tools[0].parameters"))
         error = fails(connection, model="no-such-model", input="Hello.")
         equal((error.status, error.error.code), (404, "model_not_found"))
         for text in ("this is no JSON", "[]", "{}", '{"type": "response.sing"}', '"hello"'):
@@ -139,15 +139,16 @@ def _():
         equal(ask(connection, "Hello.").output_text, "user: Hello.")
 
 
-@suite.check("a model that stays bad: an error with its code, and the connection goes on")
+@suite.check("a model that stays bad, before and after its first words: an error with its code, and the connection goes on")
 def _():
     with client.responses.connect() as connection:
-        seen = events(connection, model="always-unknown-tool", input="Add.", tools=[ADD])
-        if seen[-1].type == "error":
-            equal(seen[-1].error.code, "unknown_tool_call")
-            seen.append(connection.recv())
-        equal(seen[-1].type, "response.failed")
-        assert "unknown_tool_call" in seen[-1].response.error.message, seen[-1].response.error
+        [error] = events(connection, model="always-unknown-tool", input="Add.", tools=[ADD])
+        equal((error.type, error.status, error.error.code), ("error", 502, "unknown_tool_call"))
+        *said, error = events(connection, model="talks-of-rockets", input="Add.", tools=[ADD])
+        equal((said[0].type, error.type, error.error.code), ("response.created", "error", "unknown_tool_call"))
+        failed = connection.recv()
+        equal((failed.type, failed.response.id), ("response.failed", said[0].response.id))
+        assert "unknown_tool_call" in failed.response.error.message, failed.response.error
         equal(ask(connection, "Hello.").output_text, "user: Hello.")
 
 

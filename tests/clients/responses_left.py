@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""Clients that leave in the middle of a response, over HTTP and WebSocket: what happened until then is kept.
+
+    responses_left.py URL
+
+The model waits at a pipe, so a client leaves exactly there. What comes next in a conversation waits until the turn is over.
+"""
+import http.client
+import json
+import sys
+import time
+from urllib.parse import urlsplit
+
+import openai
+
+from checks import Suite, equal
+from pipes import Pipes
+
+URL = urlsplit(sys.argv[1])
+SECONDS = 20
+client = openai.OpenAI(base_url=f"{URL.geturl()}/v1", api_key="sk-test", max_retries=0, timeout=SECONDS)
+suite = Suite("responses-left")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Ways to leave: each asks, waits until the model or tool waits at the pipe, and is gone. Returns the events seen.
+
+def leave_whole(pipes, pipe, **request):
+    connection = http.client.HTTPConnection(URL.hostname, URL.port, timeout=SECONDS)
+    headers = {"content-type": "application/json", "authorization": "Bearer sk-test"}
+    connection.request("POST", "/v1/responses", json.dumps(request), headers)
+    with pipes.reached(pipe):
+        connection.close()
+        return []
+
+
+def leave_stream(pipes, pipe, until="response.output_text.delta", **request):
+    seen = []
+    with client.responses.create(**request, stream=True) as stream:
+        for event in stream:
+            seen.append(event)
+            if event.type == until:
+                break
+        end = pipes.reached(pipe)
+    end.close()
+    return seen
+
+
+def leave_socket(pipes, pipe, until="response.output_text.delta", **request):
+    seen = []
+    with client.responses.connect() as connection:
+        connection.response.create(**request)
+        while not seen or seen[-1].type != until:
+            seen.append(connection.recv())
+        end = pipes.reached(pipe)
+    end.close()
+    return seen
+
+
+WAYS = {"whole": leave_whole, "streamed": leave_stream, "websocket": leave_socket}
+
+
+def each_way(name, ways=tuple(WAYS)):
+    def add(function):
+        for way in ways:
+            def run(leave=WAYS[way]):
+                with Pipes() as pipes:
+                    return function(lambda pipe, **request: leave(pipes, pipe, **request), pipes.new())
+            suite.check(f"{name}, {way}")(run)
+        return function
+    return add
+
+
+def kept(id):
+    """The response, as soon as it is there."""
+    deadline = time.monotonic() + SECONDS
+    while True:
+        try:
+            return client.responses.retrieve(id)
+        except openai.NotFoundError:
+            assert time.monotonic() < deadline, "it was not kept"
+
+
+def recall(words, **options):
+    return client.responses.create(model="recall", input=words, **options).output_text
+
+
+def items(conversation):
+    return list(client.conversations.items.list(conversation, order="asc"))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+
+@each_way("a response is kept as far as it came, and can be continued", ("streamed", "websocket"))
+def _(leave, pipe):
+    begun = leave(pipe, model="hold", input=f"Speak. {pipe}")[0].response
+    response = kept(begun.id)
+    equal((response.status, response.output[0].status), ("cancelled", "incomplete"))
+    said = response.output_text
+    assert said and "One moment, please.".startswith(said), said
+    equal(recall("And?", previous_response_id=begun.id), f"user: Speak. {pipe} | assistant: {said} | user: And?")
+
+
+@each_way("a conversation keeps what was said, and goes on")
+def _(leave, pipe):
+    conversation = client.conversations.create().id
+    leave(pipe, model="hold", input=f"Speak. {pipe}", conversation=conversation)
+    said = recall("And?", conversation=conversation)
+    assert said.startswith(f"user: Speak. {pipe} | assistant: One"), said
+    equal([(item.role, item.status) for item in items(conversation)][:2], [("user", "completed"), ("assistant", "incomplete")])
+
+
+@each_way("a client that leaves before the first word leaves nothing", ("whole",))
+def _(leave, pipe):
+    conversation = client.conversations.create().id
+    leave(pipe, model="hold", input=f"Think. {pipe}", conversation=conversation)
+    equal(recall("And?", conversation=conversation), "user: And?")
+
+
+@each_way("what a character's tool has changed stays changed")
+def _(leave, pipe):
+    conversation = client.conversations.create().id
+    leave(pipe, model="game_master", input=f"I am Mira the ranger, but wait. {pipe}", conversation=conversation)
+    response = client.responses.create(model="game_master", input="torch", conversation=conversation)
+    equal(response.output_text, "Hero: Mira the ranger, 20 of 20 health. Bag: 1 torch.")
+    equal([item.type for item in items(conversation)][:3], ["message", "mcp_call", "message"])
+    journal = client.get(f"/conversations/{conversation}/journal", cast_to=object)["data"]
+    equal([entry["tool"] for entry in journal], ["set_hero", "add_item"])
+
+
+@each_way("a tool that runs when its client leaves is recorded with its turn")
+def _(leave, pipe):
+    conversation = client.conversations.create().id
+    leave(pipe, model="stagehand", input=f"Listen. {pipe}", conversation=conversation)
+    said = recall("And?", conversation=conversation)
+    assert said.startswith(f"user: Listen. {pipe} | assistant: I go."), said
+    return [(item.type, item.status, getattr(item, "output", None), getattr(item, "error", None)) for item in items(conversation)]
+
+
+sys.exit(1 if suite.run() else 0)
