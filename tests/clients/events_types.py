@@ -110,8 +110,11 @@ def lanes(exchange):
     return found.values()
 
 
-def responses_in(events):
-    """The streams of single responses; errors that stand alone, as a WebSocket has them, are left out."""
+def responses_in(events, may_end_early):
+    """The streams of single responses; errors that stand alone, as a WebSocket has them, are left out.
+
+    A client may leave early. Those that do not would say themselves that the end is missing.
+    """
     stream = []
     for event in events:
         if event["type"] == "response.created" and stream:
@@ -123,7 +126,7 @@ def responses_in(events):
         if event["type"] in LAST:
             yield stream
             stream = []
-    assert not stream, f"a stream ended with {stream[-1]['type']}"
+    assert may_end_early or not stream, f"a stream ended with {stream[-1]['type']}"
 
 
 def keep_order(stream):
@@ -202,10 +205,11 @@ def _():
 @suite.check("every response keeps the order of events")
 def _():
     count = 0
-    for events in (events for exchange in ALL for events in lanes(exchange)):
-        for stream in responses_in(events):
-            keep_order(stream)
-            count += 1
+    for exchange in ALL:
+        for events in lanes(exchange):
+            for stream in responses_in(events, exchange.cut or exchange.transport == "websocket"):
+                keep_order(stream)
+                count += 1
     assert count, "no response was streamed"
     return f"{count} responses"
 

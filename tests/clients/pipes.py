@@ -1,19 +1,22 @@
-"""Pipes at which a scripted model or a tool waits, so that a check decides what happens when."""
+"""Pipes at which a scripted model or a tool waits, so that a check decides what happens when and sleeps nowhere."""
 import os
 import tempfile
 
 
 class Pipes:
-    """Pipes in a folder of their own, which is gone at the end."""
+    """Pipes in a folder of their own. At the end it is gone, and everybody who waited goes on."""
 
     def __init__(self):
         self.made = 0
+        self.held = []
 
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="callboard-pipes-")
         return self
 
     def __exit__(self, *_):
+        for end in self.held:
+            end.close()
         self.folder.cleanup()
 
     def new(self):
@@ -23,8 +26,9 @@ class Pipes:
         return path
 
     def reached(self, path):
-        """Waits until somebody waits at the pipe. They go on when what is returned is closed."""
-        return open(path, "w", encoding="utf-8")
+        """Returns when somebody waits at the pipe, and keeps them there."""
+        self.held.append(open(path, "w", encoding="utf-8"))
 
     def release(self, path):
-        self.reached(path).close()
+        """Lets go on who waits at the pipe, or will."""
+        open(path, "w", encoding="utf-8").close()

@@ -114,6 +114,14 @@ def count_with_me(messages):
     return Reply("Ready.") if words == "Count with me." else Reply("", (call("add_item", item=words),))
 
 
+def wait_after_change(messages):
+    """Changes something, and waits in the middle of a sentence; it may be left there. Then takes what is said last."""
+    first = len([message for message in messages if message["role"] == "user"]) == 1
+    if messages[-1]["role"] == "tool":
+        return think_aloud(messages) if first else tell_results(messages)
+    return Reply("", (call("set_hero", name="Mira", calling="ranger"),)) if first else take_item(messages)
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # The stagehand
 
@@ -148,9 +156,7 @@ PLAYS = {
         Step(Reply("", (call("set_hero", name="Mira", calling="ranger"),))), Step(tell_results), Step(take_item),
         Step(tell_results), Step(take_item), Step(tell_results),
     ),
-    "I am Mira the ranger, but wait.": steps(
-        Step(Reply("", (call("set_hero", name="Mira", calling="ranger"),))), Step(think_aloud), Step(take_item), Step(tell_results),
-    ),
+    "I am Mira the ranger, but wait.": wait_after_change,
     "Count with me.": count_with_me,
     "Listen.": steps(with_pipe("listen"), Step(tell_results)),
     "Listen and speak.": steps(Step(both_ends), Step(tell_results)),

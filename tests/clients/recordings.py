@@ -21,6 +21,8 @@ class Exchange:
     value: object = None
     events: list = field(default_factory=list)
     transport: str = "whole"
+    cut: bool = False
+    """Whether one side left before a stream had ended. Of a WebSocket that cannot be told."""
 
 
 def exchanges(folder):
@@ -31,10 +33,10 @@ def exchanges(folder):
 
 def connection(asked, answered):
     while asked and answered:
-        line, request, asked_body, asked = message(asked)
+        line, request, asked_body, asked, _ = message(asked)
         method, target, _ = line.split(" ", 2)
         path, _, query = target.partition("?")
-        line, reply, body, answered = message(answered)
+        line, reply, body, answered, ended = message(answered)
         exchange = Exchange(method, path, query, as_asked(asked_body), int(line.split(" ")[1]))
         if exchange.status == 101:
             exchange.transport = "websocket"
@@ -43,7 +45,7 @@ def connection(asked, answered):
             asked = answered = b""
         elif reply.get("content-type", "").startswith("text/event-stream"):
             exchange.transport = "stream"
-            exchange.events = server_sent(body)
+            exchange.events, exchange.cut = server_sent(body), not ended
         else:
             exchange.value = as_json(body)
         yield exchange
@@ -53,14 +55,14 @@ def connection(asked, answered):
 # HTTP
 
 def message(data):
-    """The first message of the bytes: its first line, its headers, its body, and the bytes behind it."""
+    """The first message of the bytes: its first line, its headers, its body, the bytes behind it, and whether it is whole."""
     head, _, rest = data.partition(b"\r\n\r\n")
     first, *lines = head.decode("latin-1").split("\r\n")
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
     if headers.get("transfer-encoding") == "chunked":
         return first, headers, *chunked(rest)
     length = int(headers.get("content-length", 0))
-    return first, headers, rest[:length], rest[length:]
+    return first, headers, rest[:length], rest[length:], len(rest) >= length
 
 
 def chunked(data):
@@ -70,8 +72,8 @@ def chunked(data):
         length = int(size.split(b";")[0] or b"0", 16)
         body, data = body + data[:length], data[length + 2:]
         if length == 0:
-            break
-    return body, data
+            return body, data, True
+    return body, data, False
 
 
 def as_json(body):
