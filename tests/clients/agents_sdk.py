@@ -176,6 +176,17 @@ def _(way, transport):
     equal(result.final_output, "Logged story event: The red door was opened | 3 days of sun")
 
 
+@suite.check("a character knows its state in a session kept by the client")
+def _():
+    async def talk():
+        session = SQLiteSession("two")
+        config = RunConfig(model_provider=provider("http"))
+        agent = Agent(name="guest", model="game_master")
+        await Runner.run(agent, "I am Mira the ranger.", session=session, run_config=config)
+        return (await Runner.run(agent, "torch", session=session, run_config=config)).final_output
+    equal(loop.run(talk()), "Hero: Mira the ranger, 20 of 20 health. Bag: 1 torch.")
+
+
 @each_way("a model that stays bad ends the run with an error")
 def _(way, transport):
     tools = Tools()

@@ -19,7 +19,10 @@ const openai = createOpenAI({ baseURL: `${url}/v1`, apiKey: "sk-test" });
 const checks = new Checks("ai-sdk");
 const prompt = "What is the weather like?";
 
-const whole = (request) => generateText({ prompt, maxRetries: 0, stopWhen: stepCountIs(5), ...request });
+async function whole(request) {
+  const result = await generateText({ prompt, maxRetries: 0, stopWhen: stepCountIs(5), ...request });
+  return { text: result.text, output: request.output && result.output, steps: result.steps, messages: result.response.messages };
+}
 
 async function streamed(request) {
   const failures = [];
@@ -27,7 +30,8 @@ async function streamed(request) {
   const result = streamText({ prompt, maxRetries: 0, stopWhen: stepCountIs(5), onError, ...request });
   for await (const part of result.fullStream) if (part.type === "error") failures.push(part.error);
   if (failures.length) throw failures[0];
-  return { text: await result.text, output: request.output && (await result.output), steps: await result.steps };
+  const { messages } = await result.response;
+  return { text: await result.text, output: request.output && (await result.output), steps: await result.steps, messages };
 }
 
 function bothWays(name, run) {
@@ -99,6 +103,14 @@ bothWays("a character with tools of its own and one of the client", async (ask) 
   const request = { model: openai.responses("narrator"), prompt: "Open the door and ask for the weather.", tools: kit([]) };
   const { text } = await ask(request);
   assert.equal(text, "Logged story event: The red door was opened | 3 days of sun");
+});
+
+bothWays("a chat with a character, which knows its state from the items that are referred to", async (ask) => {
+  const model = openai.responses("game_master");
+  const messages = [{ role: "user", content: "I am Mira the ranger." }];
+  messages.push(...(await ask({ model, prompt: undefined, messages })).messages, { role: "user", content: "torch" });
+  const { text } = await ask({ model, prompt: undefined, messages });
+  assert.equal(text, "Hero: Mira the ranger, 20 of 20 health. Bag: 1 torch.");
 });
 
 bothWays("a model that stays bad is an error", async (ask) => {

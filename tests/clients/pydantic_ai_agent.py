@@ -135,6 +135,14 @@ def _():
     assert answer.endswith("Behind it lies the sea."), answer
 
 
+@suite.check("a character knows its state in a second run that goes on from the response of the first")
+def _():
+    guest = Agent(model("game_master"), model_settings={"openai_previous_response_id": "auto"})
+    first = loop.run(guest.run("I am Mira the ranger."))
+    second = loop.run(guest.run("torch", message_history=first.all_messages()))
+    equal(second.output, "Hero: Mira the ranger, 20 of 20 health. Bag: 1 torch.")
+
+
 @suite.check("a model that stays bad ends the run with its code")
 def _():
     try:

@@ -127,6 +127,15 @@ def _():
     equal(texts(whole("game_master", "rope", previous_response_id=second.id))[-1], sheet("1 rope, 1 torch"))
 
 
+@both_ways("a history that the client sends back itself, as items or as references, brings the state along")
+def _(ask):
+    first = ask("game_master", MIRA)
+    items = [item.to_dict() for item in first.output]
+    for sent in (items, [{"type": "item_reference", "id": item["id"]} for item in items]):
+        history = [{"role": "user", "content": MIRA}, *sent, {"role": "user", "content": "torch"}]
+        equal(texts(ask("game_master", history))[-1], sheet("1 torch"))
+
+
 @suite.check("a response continued twice: each way has its own state")
 def _():
     first = whole("game_master", MIRA)
