@@ -18,7 +18,7 @@ URL, CODEX, OBSERVED = sys.argv[1:4]
 SECONDS = 60
 NOTES = "the callboard hangs backstage"
 CONFIG = """
-model = "codex-editor"
+model = "{model}"
 model_provider = "callboard"
 [analytics]
 enabled = false
@@ -35,13 +35,14 @@ suite = Suite("codex")
 class Task:
     """One run of codex in a workspace of its own. The machine may not let it make a sandbox of its own inside this one."""
 
-    def __init__(self, folder, websockets):
+    def __init__(self, folder, websockets, model="codex-editor"):
         self.home, self.workspace = folder / "home", folder / "workspace"
         self.source, self.target = self.workspace / "notes.txt", self.workspace / "loud.txt"
         for path in (self.home, self.workspace):
             path.mkdir(parents=True)
         self.source.write_text(NOTES + "\n", encoding="utf-8")
-        (self.home / "config.toml").write_text(CONFIG.format(url=URL, websockets=str(websockets).lower()), encoding="utf-8")
+        config = CONFIG.format(url=URL, websockets=str(websockets).lower(), model=model)
+        (self.home / "config.toml").write_text(config, encoding="utf-8")
 
     def play(self):
         """Codex is kept away from the user's own settings and from every host but this one."""
@@ -112,5 +113,13 @@ with tempfile.TemporaryDirectory(prefix="callboard-codex-") as folder:
         assert all(message.get("previous_response_id") for message in messages[1:]), messages
         kinds = [[item["type"] for item in message["input"]] for message in messages[2:]]
         equal(kinds, [["function_call_output"], ["function_call_output"], ["function_call_output"] * 2])
+
+    @suite.check("a model that codex knows by name writes the file with a tool that takes plain text")
+    def _():
+        task = Task(Path(folder) / "known", True, "gpt-5.5").play()
+        assert task.events[-1]["type"] == "turn.completed", f"{task.events[-3:]} {task.problems[-500:]}"
+        equal(task.target.read_text(encoding="utf-8"), NOTES.upper() + "\n")
+        [(_, messages)] = requests_for(task)
+        assert "apply_patch" in [tool.get("name") for tool in messages[0]["tools"] if tool["type"] == "custom"], messages[0]["tools"]
 
     sys.exit(1 if suite.run() else 0)

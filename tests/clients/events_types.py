@@ -52,7 +52,7 @@ KINDS = {
     "response.reasoning_summary_text.delta", "response.reasoning_summary_text.done",
     "response.function_call_arguments.delta", "response.function_call_arguments.done", "response.mcp_call.in_progress",
     "response.mcp_call_arguments.delta", "response.mcp_call_arguments.done", "response.mcp_call.completed",
-    "response.mcp_call.failed",
+    "response.mcp_call.failed", "response.custom_tool_call_input.delta", "response.custom_tool_call_input.done",
 }
 
 
@@ -161,8 +161,9 @@ def keep_words(place, item, stream):
             kind = event["type"].removesuffix(".delta")
             words[kind] = words.get(kind, "") + event["delta"]
     text = "".join(part["text"] for part in [*(item.get("summary") or []), *(item.get("content") or [])] if "text" in part)
-    if text or item.get("arguments"):
-        equal("".join(words.values()), text or item["arguments"])
+    whole = text or item.get("arguments") or item.get("input")
+    if whole:
+        equal("".join(words.values()), whole)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

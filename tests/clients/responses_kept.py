@@ -164,6 +164,17 @@ def _():
     equal(ask("Three.", conversation=made.id).output_text, "system: Whisper. | assistant: Two. | user: Three.")
 
 
+@suite.check("items that bring the id of another one get an id of their own")
+def _():
+    made = client.conversations.create(items=[{"id": "msg_mine", "role": "user", "content": "One."}])
+    client.conversations.items.create(made.id, items=[{"id": "msg_mine", "role": "user", "content": "Two."}] * 2)
+    ask([{"id": "msg_mine", "role": "user", "content": "Three."}], conversation=made.id)
+    ids = [item.id for item in client.conversations.items.list(made.id, order="asc")]
+    equal((len(ids), len(set(ids)), ids.index("msg_mine")), (5, 5, 0))
+    client.conversations.items.delete("msg_mine", conversation_id=made.id)
+    equal([item.id for item in client.conversations.items.list(made.id, order="asc", limit=1)], ids[1:])
+
+
 @suite.check("a conversation goes on without its history being sent, whole and streamed")
 def _():
     made = client.conversations.create()

@@ -40,6 +40,7 @@ WEATHER = {"type": "function", "name": "get_weather", "description": "A forecast
 NUMBERS = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}, "required": ["a", "b"],
            "additionalProperties": False}
 ADD = {"type": "function", "name": "add", "description": "Adds.", "parameters": NUMBERS, "strict": True}
+NOTE = 'Line 1: "quoted", {"not": "an argument"}\nLine 2: \\ and 🎭\n'
 TEXT_EVENTS = [
     "response.created", "response.in_progress", "response.output_item.added", "response.content_part.added",
     "response.output_text.delta", "response.output_text.done", "response.content_part.done", "response.output_item.done",
@@ -256,6 +257,18 @@ def _(ask):
     equal((call.namespace, call.name, json.loads(call.arguments)), ("sums", "add", {"a": 2, "b": 3}))
     output = {"type": "function_call_output", "call_id": call.call_id, "output": "5"}
     equal(ask("namespaced", [output], tools=tools, previous_response_id=first.id).output_text, "The sum is 5.")
+
+
+@both_ways("a custom tool takes plain text and gives plain text")
+def _(ask):
+    tools = [{"type": "custom", "name": "take_note", "description": "Takes a note."}, WEATHER]
+    first = ask("note-taker", tools=tools)
+    [call] = first.output
+    equal((call.type, call.name, call.input), ("custom_tool_call", "take_note", NOTE))
+    output = {"type": "custom_tool_call_output", "call_id": call.call_id, "output": "Noted: " + NOTE}
+    equal(ask("note-taker", [output], tools=tools, previous_response_id=first.id).output_text, "Noted: " + NOTE)
+    history = [{"role": "user", "content": ASK}, call.to_dict(), output]
+    equal(ask("note-taker", history, tools=tools, store=False).output_text, "Noted: " + NOTE)
 
 
 @suite.check("hosted tools beside functions are passed over")

@@ -9,6 +9,7 @@ import shlex
 from scripts import ALL_STREAM_FAULTS, OSLO, Call, Reply, Step, always, answered_calls, as_text, steps, tell_sum, tell_weather
 
 ALL_IN_ONE_PLACE = frozenset({"index_zero"})
+NOTE = 'Line 1: "quoted", {"not": "an argument"}\nLine 2: \\ and 🎭\n'
 REPORT = '```json\n{"title": "Hamlet", "acts": "5", "cast": ["Hamlet", "Ophelia",],}\n```'
 
 
@@ -64,6 +65,13 @@ def look_again(messages):
     return Reply("", (read, count), "stop", ALL_IN_ONE_PLACE)
 
 
+def patch_target(messages):
+    """Writes a file with the tool that takes plain text, as models do that codex knows by name."""
+    _, target = prompt_paths(messages)
+    patch = f"*** Begin Patch\n*** Add File: {target}\n+THE CALLBOARD HANGS BACKSTAGE\n*** End Patch\n"
+    return Reply("", (Call("functions.apply_patch", repr({"input": patch})),), "stop", ALL_STREAM_FAULTS)
+
+
 def tell_both(messages):
     return Reply(" and ".join(printed(result) for _, result in answered_calls(messages)))
 
@@ -80,6 +88,10 @@ SCRIPTS = {
     "namespaced": steps(Step(Reply("", (Call("sums__add", '{"a": "2", "b": 3,}'),))), Step(tell_sum)),
     "hand-over": steps(Step(Reply("", (Call("transfer_to_forecaster", ""),))), Step(Reply("", (OSLO,))), Step(tell_weather)),
     "final-result": always(Reply("", (Call("Final_Result", REPORT),), "stop", ALL_STREAM_FAULTS)),
+    "note-taker": steps(
+        Step(Reply("", (Call("Take-Note", {"input": NOTE}),), "stop", ALL_STREAM_FAULTS)),
+        Step(lambda messages: Reply(as_text(messages[-1]["content"]))),
+    ),
     "reporter": steps(Step(Reply(reasoning="A play, then.", text=REPORT))),
     "codex-editor": steps(
         Step(read_notes),
@@ -87,4 +99,5 @@ SCRIPTS = {
         Step(look_again),
         Step(tell_both),
     ),
+    "gpt-5.5": steps(Step(patch_target), Step(Reply("Done."))),
 }

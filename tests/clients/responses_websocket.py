@@ -10,6 +10,8 @@ import json
 import sys
 
 import openai
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
 
 from checks import Suite, equal
 
@@ -165,11 +167,28 @@ def _():
     equal(sorted(done), [(f"lane {number}", f"user: Number {number}.") for number in range(3)])
 
 
-@suite.check("a message of two megabytes")
+@suite.check("a message of two megabytes, and one that is too long")
 def _():
     words = "All the world's a stage. " * 80_000
     with client.responses.connect() as connection:
         equal(ask(connection, words, "text").output_text, "The callboard hangs backstage.")
+        error = fails(connection, model="text", input=words * 5)
+        equal((error.status, error.error.type), (413, "invalid_request_error"))
+        equal(ask(connection, "Hello.").output_text, "user: Hello.")
+
+
+@suite.check("a page of another host is not let in, one of this host is")
+def _():
+    host = sys.argv[1].removeprefix("http://")
+    for origin in ("https://example.com", "null", f"http://{host}.example.com", "http://localhost:1"):
+        try:
+            with connect(f"ws://{host}/v1/responses", origin=origin):
+                raise AssertionError(f"{origin} is let in")
+        except InvalidStatus as error:
+            equal((error.response.status_code, json.loads(error.response.body)["error"]["code"]), (403, "origin_not_allowed"))
+    with connect(f"ws://{host}/v1/responses", origin=f"http://{host}") as connection:
+        connection.send("Hello?")
+        equal(json.loads(connection.recv())["status"], 400)
 
 
 @suite.check("16 connections at once")
