@@ -136,6 +136,17 @@ def _(ask):
         equal(texts(ask("game_master", history))[-1], sheet("1 torch"))
 
 
+@suite.check("another model may speak in between: the character keeps its state")
+def _():
+    lines = [("game_master", "Count with me."), ("game_master", "torch"), ("recall", "Who is there?"), ("game_master", "rope")]
+    conversation, last = client.conversations.create().id, None
+    for model, line in lines:
+        in_conversation = whole(model, line, conversation=conversation)
+        last = whole(model, line, previous_response_id=last.id if last else None)
+    for response in (in_conversation, last):
+        equal(texts(response)[-1], "Hero: not made yet. Bag: 1 rope, 1 torch.")
+
+
 @suite.check("a response continued twice: each way has its own state")
 def _():
     first = whole("game_master", MIRA)
