@@ -1,20 +1,37 @@
 //! Request bodies: read whole, up to a limit.
 
-use axum::body::to_bytes;
+use axum::body::{Body, to_bytes};
 use axum::extract::Request;
 use callboard_core::wire::ApiError;
-use http::header::CONTENT_LENGTH;
+use http::header::{CONTENT_LENGTH, EXPECT};
+use http_body_util::BodyExt as _;
+
+/// Of a body that is too large, up to so many times the limit is read and passed over before it is refused.
+const READ_BEYOND: usize = 2;
 
 /// The body of a request.
 pub(super) async fn read_body(request: Request, limit: usize) -> Result<Vec<u8>, ApiError> {
     let announced = request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
     if announced.is_some_and(|length| length > limit) {
+        if !request.headers().contains_key(EXPECT) {
+            pass_over(request.into_body(), limit.saturating_mul(READ_BEYOND)).await;
+        }
         return Err(ApiError::body_too_large(limit));
     }
     match to_bytes(request.into_body(), limit).await {
         Ok(bytes) => Ok(bytes.into()),
         Err(error) if is_length_limit(&error) => Err(ApiError::body_too_large(limit)),
         Err(_) => Err(ApiError::new(400, "incomplete_body", "the request body broke off before it was whole")),
+    }
+}
+
+/// Reads on for a while: a client that sends everything before it listens would get a reset connection, not the refusal.
+async fn pass_over(mut body: Body, most: usize) {
+    let mut passed = 0_usize;
+    while passed < most
+        && let Some(Ok(frame)) = body.frame().await
+    {
+        passed = passed.saturating_add(frame.data_ref().map_or(0, |data| data.len()));
     }
 }
 

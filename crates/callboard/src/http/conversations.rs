@@ -16,7 +16,9 @@ use super::router::Shared;
 use super::running::Asker;
 use super::{journal, query, reply};
 use crate::clock;
-use crate::responses::{TURN_WAIT, item_ids, items_of, new_conversation_id, new_response_id, owned_conversation};
+use crate::responses::{
+    TURN_WAIT, item_ids, items_of, new_conversation_id, new_response_id, owned_conversation, renew_taken,
+};
 use crate::store::{Conversation, NewConversation, NewItem, TurnWrite};
 
 pub(super) fn routes() -> Router<Shared> {
@@ -129,11 +131,13 @@ async fn delete_item(
 
 /// Puts items behind all others; a turn that runs is waited for.
 async fn append(shared: &Shared, id: &str, request: &ConversationRequest) -> Result<Vec<Value>, ApiError> {
-    let items = request.stored_items(&mut item_ids(&new_response_id()));
+    let mut new_id = item_ids(&new_response_id());
+    let mut items = request.stored_items(&mut new_id);
     if items.is_empty() {
         return Ok(items);
     }
     let turn = shared.app.store.begin_turn(id, TURN_WAIT).await?;
+    renew_taken(&mut items, &items_of(&shared.app.store, id).await?, &mut new_id);
     let new = items.iter().map(NewItem::of).collect();
     turn.finish(&TurnWrite { at: clock::milliseconds(), items: new, ..TurnWrite::default() }).await?;
     Ok(items)

@@ -1,6 +1,5 @@
 //! A request for a response becomes a turn: what it goes on from is found, and a model or a character is asked.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use callboard_core::wire::ApiError;
@@ -13,7 +12,7 @@ use super::router::Shared;
 use super::running::{self, Asker};
 use crate::clock;
 use crate::responses::{
-    Earlier, Followed, Home, Keeping, LocalResponses, ResponseTurn, Sheet, item_ids, load, new_response_id,
+    Earlier, Followed, Home, Keeping, LocalResponses, ResponseTurn, Sheet, item_ids, load, new_response_id, renew_taken,
 };
 use crate::stage::{self, Asked, Past, Role, Run, Scene};
 
@@ -69,16 +68,8 @@ pub(super) async fn respond(
 
 /// The input as it is stored. Ids that the conversation holds already are made anew.
 fn input(request: &ResponsesRequest, earlier: &Earlier, new_id: &mut NewId) -> Vec<Value> {
-    let id_of = |item: &Value| item.get("id").and_then(Value::as_str).map(str::to_owned);
-    let taken: HashSet<String> = earlier.items.iter().filter_map(id_of).collect();
     let mut items = request.input_items(new_id);
-    for item in &mut items {
-        if id_of(item).is_some_and(|id| taken.contains(&id))
-            && let Some(fields) = item.as_object_mut()
-        {
-            fields.insert("id".to_owned(), new_id("item").into());
-        }
-    }
+    renew_taken(&mut items, &earlier.items, new_id);
     items
 }
 

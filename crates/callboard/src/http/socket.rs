@@ -14,6 +14,8 @@ use axum::response::Response;
 use axum::{Extension, RequestExt as _};
 use callboard_core::wire::ApiError;
 use callboard_core::wire::responses::{Framing, ResponsesRequest};
+use http::HeaderMap;
+use http::header::{HOST, ORIGIN};
 
 use super::frames::{self, Asked};
 use super::reply;
@@ -42,6 +44,9 @@ pub(super) async fn open(
 ) -> Response {
     let upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection> = request.extract_parts().await;
     let Ok(upgrade) = upgrade else { return reply::error(&ApiError::upgrade_required()) };
+    if shared.app.keys.is_open() && is_from_foreign_page(request.headers()) {
+        return reply::error(&ApiError::foreign_page());
+    }
     let asker = Asker::of(&shared, request.headers());
     let most = shared.app.settings.limits.body_bytes;
     let read = most.saturating_mul(READ_BEYOND);
@@ -52,6 +57,15 @@ pub(super) async fn open(
         let mut connection = Connection { socket, shared, arrival, asker, waiting, answered: 0 };
         connection.serve().await;
     })
+}
+
+/// Browsers let any page open a WebSocket to this machine and read it; where no key is asked for, nothing else would stop it.
+/// They name the page, as other clients do not.
+fn is_from_foreign_page(headers: &HeaderMap) -> bool {
+    let Some(origin) = headers.get(ORIGIN) else { return false };
+    let page = origin.to_str().ok().and_then(|origin| origin.split_once("://")).map(|(_, host)| host);
+    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
+    !page.zip(host).is_some_and(|(page, host)| page.eq_ignore_ascii_case(host))
 }
 
 struct Connection {
@@ -207,6 +221,28 @@ async fn listening<T>(socket: &mut WebSocket, waiting: &mut Waiting, work: impl 
             biased;
             done = &mut work => return Ok(done),
             text = next_text(socket), if waiting.has_room() => waiting.messages.push_back(text?),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_of_other_hosts_are_told_from_clients_and_from_own_pages() {
+        let table = [
+            (None, false),
+            (Some("http://127.0.0.1:8787"), false),
+            (Some("http://127.0.0.1"), true),
+            (Some("http://127.0.0.1:8787.example.com"), true),
+            (Some("https://example.com"), true),
+            (Some("null"), true),
+        ];
+        for (origin, foreign) in table {
+            let origin = origin.map(|origin| (ORIGIN, origin.parse().unwrap()));
+            let headers: HeaderMap = origin.into_iter().chain([(HOST, "127.0.0.1:8787".parse().unwrap())]).collect();
+            assert_eq!(is_from_foreign_page(&headers), foreign, "{headers:?}");
         }
     }
 }

@@ -14,7 +14,7 @@ use super::local::LocalResponses;
 use crate::clock;
 use crate::session::Record;
 use crate::stage::Role;
-use crate::store::{Opening, Place, Response, Store, StoreError, Turn};
+use crate::store::{Opening, Place, Response, Snapshot, Store, StoreError, Turn};
 
 /// How long a turn waits for others of its conversation.
 pub const TURN_WAIT: Duration = Duration::from_secs(120);
@@ -64,7 +64,7 @@ pub async fn load(request: &mut ResponsesRequest, followed: &Followed<'_>) -> Re
     let earlier = match (request.conversation.clone(), request.previous_response_id.clone()) {
         (Some(id), _) => followed.conversation(&id).await?,
         (None, Some(id)) => followed.response(&id, request.store).await?,
-        (None, None) => Earlier { items: Vec::new(), remembered: None, home, alone: false },
+        (None, None) => Earlier { items: Vec::new(), remembered: followed.brought(request).await?, home, alone: false },
     };
     let found = followed.referenced(&request.references(&earlier.items)).await?;
     request.fill_references(&found)?;
@@ -120,7 +120,9 @@ impl Followed<'_> {
         for response in &chain {
             items.extend(items_of_response(response)?);
         }
-        Ok(Earlier { items, remembered: self.remembered(id).await?, home, alone: false })
+        let newest_first: Vec<String> = chain.iter().rev().map(|response| response.id.clone()).collect();
+        let remembered = self.remembered(&newest_first).await?.map(|(_, remembered)| remembered);
+        Ok(Earlier { items, remembered, home, alone: false })
     }
 
     fn check_chain(&self, id: &str, chain: &[Response]) -> Result<(), ApiError> {
@@ -141,15 +143,26 @@ impl Followed<'_> {
         Ok(())
     }
 
-    /// The character's part at the end of a response.
-    async fn remembered(&self, response: &str) -> Result<Option<Remembered>, StoreError> {
+    /// The character's part at the end of the first of these responses that it played in, and which one that is.
+    async fn remembered(&self, responses: &[String]) -> Result<Option<(usize, Remembered)>, StoreError> {
         let Some(role) = self.role else { return Ok(None) };
         let character = role.character.manifest().id.clone();
-        let key = super::keeping::snapshot_key(response, &character);
-        let Some((_, snapshot)) = self.store.find_snapshot(&[key], |_, _| true).await? else { return Ok(None) };
+        let keys: Vec<String> = responses.iter().map(|id| super::keeping::snapshot_key(id, &character)).collect();
+        let Some((number, snapshot)) = self.store.find_snapshot(&keys, |_, _| true).await? else { return Ok(None) };
         let next = snapshot.journal.last().map_or(1, |entry| entry.sequence.saturating_add(1));
         let record = Record::resumed(snapshot.initial, snapshot.state, snapshot.journal, next);
-        Ok(Some(Remembered { character, system_prompt: snapshot.system_prompt, record, place: snapshot.place }))
+        let Snapshot { system_prompt, place, .. } = snapshot;
+        Ok(Some((number, Remembered { character, system_prompt, record, place })))
+    }
+
+    /// The character's part at the end of the newest response whose items the client brings itself, as many clients do.
+    async fn brought(&self, request: &ResponsesRequest) -> Result<Option<Remembered>, StoreError> {
+        let mut newest_first: Vec<String> = request.input_ids().rev().filter_map(response_of).collect();
+        newest_first.dedup();
+        let Some((number, remembered)) = self.remembered(&newest_first).await? else { return Ok(None) };
+        let Some(id) = newest_first.get(number) else { return Ok(None) };
+        let response = self.store.response(id, clock::milliseconds()).await?;
+        Ok(response.filter(|response| response.owner == self.owner).map(|_| remembered))
     }
 
     /// Items that the input names, from the responses they belong to.

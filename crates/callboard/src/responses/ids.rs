@@ -1,7 +1,10 @@
 //! Ids of responses and of their items. The id of an item holds that of its response, so that an item can be found by its id
 //! alone.
 
+use std::collections::HashSet;
+
 use callboard_core::wire::responses::NewId;
+use serde_json::Value;
 
 use crate::random;
 
@@ -29,6 +32,19 @@ pub fn item_ids(response: &str) -> NewId {
     })
 }
 
+/// Gives items new ids where those they bring are taken by earlier ones.
+pub fn renew_taken(items: &mut [Value], earlier: &[Value], new_id: &mut NewId) {
+    let id_of = |item: &Value| item.get("id").and_then(Value::as_str).map(str::to_owned);
+    let taken: HashSet<String> = earlier.iter().filter_map(id_of).collect();
+    for item in items {
+        if id_of(item).is_some_and(|id| taken.contains(&id))
+            && let Some(fields) = item.as_object_mut()
+        {
+            fields.insert("id".to_owned(), new_id("item").into());
+        }
+    }
+}
+
 /// The response that an item of this id belongs to, if it was made here.
 pub(super) fn response_of(item: &str) -> Option<String> {
     let (_, rest) = item.split_once('_')?;
@@ -40,6 +56,8 @@ pub(super) fn response_of(item: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -53,5 +71,12 @@ mod tests {
         for foreign in ["", "msg", "msg_", "msg_1", "msg_68af4030592c81938ec0a5fbab4a3e9f05438e46b5f69a3b", "msg_é"] {
             assert_eq!(response_of(foreign), None, "{foreign}");
         }
+    }
+
+    #[test]
+    fn ids_that_are_taken_are_renewed() {
+        let mut items = [json!({"id": "msg_1"}), json!({"id": "msg_2"}), json!({"type": "message"})];
+        renew_taken(&mut items, &[json!({"id": "msg_1"}), json!({})], &mut item_ids("resp_a"));
+        assert_eq!(items, [json!({"id": "item_a0001"}), json!({"id": "msg_2"}), json!({"type": "message"})]);
     }
 }

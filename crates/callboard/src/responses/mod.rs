@@ -12,7 +12,7 @@ mod turn;
 
 pub use conversations::{items_of, owned_conversation};
 pub use earlier::{Earlier, Followed, Remembered, TURN_WAIT, input_of, load};
-pub use ids::{item_ids, new_conversation_id, new_response_id};
+pub use ids::{item_ids, new_conversation_id, new_response_id, renew_taken};
 pub use keeping::{Home, Keeping};
 pub use local::LocalResponses;
 pub use turn::{ResponseTurn, Sheet, Step};

@@ -10,6 +10,7 @@ use super::local::LocalResponses;
 use crate::clock;
 use crate::session::Progress;
 use crate::stage::Run;
+use crate::store::StoreError;
 
 /// What the events become.
 pub enum Sheet {
@@ -54,7 +55,7 @@ impl ResponseTurn {
         };
         match progress {
             Progress::KeepAlive => Step::KeepAlive,
-            Progress::Failed(error) => self.failed(error),
+            Progress::Failed(error) => self.failed(error).await,
             Progress::Complete(finish, usage) => self.complete(finish, usage, local).await,
             Progress::Events(events) => {
                 let mut out = self.begin();
@@ -133,13 +134,16 @@ impl ResponseTurn {
 
     /// A turn that failed leaves nothing in its conversation, so that it can be sent again; unless tools have changed
     /// something, for what happened has happened.
-    fn failed(&mut self, error: ApiError) -> Step {
+    async fn failed(&mut self, error: ApiError) -> Step {
         let out = self.told(&error);
         let in_conversation = self.keeping.as_ref().is_some_and(Keeping::is_in_conversation);
         let told = self.begun && matches!(self.sheet, Some(Sheet::Streamed(_)));
         let changed = self.run.as_ref().and_then(Run::scene).is_some_and(|scene| scene.record().changed().is_some());
-        if changed || (told && !in_conversation) {
-            self.leave(|object| object.fail(&error));
+        if (changed || (told && !in_conversation))
+            && let Some((keeping, object)) = self.ended(|object| object.fail(&error))
+        {
+            let scene = self.run.as_ref().and_then(Run::scene);
+            noted(keeping.keep(&object, scene).await);
         }
         self.keeping = None;
         Step::Failed(error, out)
@@ -153,18 +157,27 @@ impl ResponseTurn {
         out
     }
 
-    /// Keeps what there is, without waiting.
-    fn leave(&mut self, mark: impl FnOnce(&mut ResponseObject)) {
-        let (Some(keeping), Some(sheet)) = (self.keeping.take(), self.sheet.take()) else { return };
+    /// The response as far as it came, and how to keep it.
+    fn ended(&mut self, mark: impl FnOnce(&mut ResponseObject)) -> Option<(Keeping, ResponseObject)> {
+        let (keeping, sheet) = (self.keeping.take()?, self.sheet.take()?);
         let mut object = sheet.into_object();
         if let Some(Run::Stage(scene)) = &mut self.run {
             scene.interrupt();
         }
         mark(&mut object);
-        let scene = self.run.as_ref().and_then(Run::scene);
-        if let Err(error) = keeping.keep_unawaited(&object, scene) {
-            tracing::error!(%error, "an interrupted response cannot be stored");
-        }
+        Some((keeping, object))
+    }
+
+    /// Keeps what there is, without waiting.
+    fn leave(&mut self) {
+        let Some((keeping, object)) = self.ended(ResponseObject::cancel) else { return };
+        noted(keeping.keep_unawaited(&object, self.run.as_ref().and_then(Run::scene)));
+    }
+}
+
+fn noted(kept: Result<(), StoreError>) {
+    if let Err(error) = kept {
+        tracing::error!(%error, "a response that was cut short cannot be stored");
     }
 }
 
@@ -172,7 +185,7 @@ impl ResponseTurn {
 impl Drop for ResponseTurn {
     fn drop(&mut self) {
         if self.begun {
-            self.leave(ResponseObject::cancel);
+            self.leave();
         }
     }
 }

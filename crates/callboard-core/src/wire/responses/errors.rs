@@ -25,6 +25,13 @@ impl ApiError {
         Self::new(426, "upgrade_required", message)
     }
 
+    /// A web page of another host asks for a WebSocket.
+    #[must_use]
+    pub fn foreign_page() -> Self {
+        let message = "web pages of other hosts may not connect here without a key; set api_keys, or serve the page from this host";
+        Self::new(403, "origin_not_allowed", message)
+    }
+
     /// An item that a conversation does not hold.
     #[must_use]
     pub fn item_not_found(id: &str, conversation: &str) -> Self {

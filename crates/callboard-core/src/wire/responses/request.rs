@@ -97,6 +97,11 @@ impl ResponsesRequest {
         named.filter(|id| !known.contains(id)).collect()
     }
 
+    /// The ids of the items that the client sends, in their order.
+    pub fn input_ids(&self) -> impl DoubleEndedIterator<Item = &str> {
+        self.input.iter().filter_map(|item| id_of(&item.value))
+    }
+
     /// Puts stored items in the place of references to them. A reference that stays is refused by [`Self::chat_body`].
     pub fn fill_references(&mut self, found: &[Value]) -> Result<(), BadRequest> {
         let found: HashMap<&str, &Value> = found.iter().filter_map(|item| Some((id_of(item)?, item))).collect();
@@ -305,6 +310,7 @@ mod tests {
             json!([{"type": "item_reference", "id": "msg_1"}, {"id": "msg_2"}, {"role": "user", "content": "v"}]);
         let mut request = read(&json!({"input": input})).unwrap();
         assert_eq!(request.references(&[]), ["msg_1", "msg_2"]);
+        assert_eq!(request.input_ids().rev().collect::<Vec<_>>(), ["msg_2", "msg_1"]);
         assert_eq!(request.references(std::slice::from_ref(&stored)), ["msg_2"]);
         request.fill_references(&[stored]).unwrap();
         assert_eq!(request.references(&[]), ["msg_2"]);
