@@ -234,7 +234,7 @@ fn a_conflict_names_the_later_call() {
     played.undo(&Target::Last(1)).unwrap();
     assert_eq!(played.state, serde_json::json!({"cp": 5, "vp": 0}));
     let refusals = [
-        (Target::Last(1), "1 calls cannot be undone: 0 can"),
+        (Target::Last(1), "there is less to undo: 1 changes were to be taken back, 0 still hold"),
         (
             Target::Single("call_9".to_owned()),
             "no call \"call_9\" is in the journal: it changed nothing, or belongs to another conversation",

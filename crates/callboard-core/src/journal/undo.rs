@@ -37,7 +37,7 @@ pub struct Undone {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UndoError {
     /// Fewer calls hold than were to be undone.
-    #[error("{wanted} calls cannot be undone: {there} can")]
+    #[error("there is less to undo: {wanted} changes were to be taken back, {there} still hold")]
     TooMany {
         /// So many were asked for.
         wanted: usize,

@@ -3,7 +3,8 @@
 use callboard_core::wire::ApiError;
 use serde_json::Value;
 
-use crate::store::{Conversation, ItemPage, Store, StoreError};
+use super::TURN_WAIT;
+use crate::store::{Conversation, Item, ItemPage, Store, StoreError, Turn};
 
 /// Items are read so many at a time.
 const PAGE: i64 = 1000;
@@ -16,20 +17,38 @@ pub async fn owned_conversation(store: &Store, id: &str, owner: &str) -> Result<
 
 /// All items of a conversation, oldest first.
 pub async fn items_of(store: &Store, conversation: &str) -> Result<Vec<Value>, StoreError> {
+    rest_of(store, conversation, None).await
+}
+
+/// Claims the next turn of a conversation, and reads all its items.
+pub(super) async fn begin_turn(store: &Store, conversation: &str) -> Result<(Turn, Vec<Value>), StoreError> {
+    let (turn, first) = store.begin_turn_with_items(conversation, TURN_WAIT, PAGE).await?;
+    let last = first.last().map(|item| item.position).filter(|_| is_full(&first));
+    let mut items = first.iter().map(value).collect::<Result<Vec<_>, _>>()?;
+    if last.is_some() {
+        items.extend(rest_of(store, conversation, last).await?);
+    }
+    Ok((turn, items))
+}
+
+fn is_full(page: &[Item]) -> bool {
+    usize::try_from(PAGE).is_ok_and(|most| page.len() >= most)
+}
+
+fn value(item: &Item) -> Result<Value, StoreError> {
+    serde_json::from_str(&item.body).map_err(|error| StoreError::Damaged(format!("an item: {error}")))
+}
+
+async fn rest_of(store: &Store, conversation: &str, mut after: Option<i64>) -> Result<Vec<Value>, StoreError> {
     let mut items = Vec::new();
-    let mut after = None;
     loop {
         let page = store.items(conversation, ItemPage { after, descending: false, limit: PAGE }).await?;
-        let Some(last) = page.last() else { return Ok(items) };
-        after = Some(last.position);
-        let whole = page.len() < usize::try_from(PAGE).unwrap_or(usize::MAX);
-        for item in page {
-            items.push(
-                serde_json::from_str(&item.body).map_err(|error| StoreError::Damaged(format!("an item: {error}")))?,
-            );
+        for item in &page {
+            items.push(value(item)?);
         }
-        if whole {
-            return Ok(items);
+        match page.last() {
+            Some(last) if is_full(&page) => after = Some(last.position),
+            _ => return Ok(items),
         }
     }
 }

@@ -7,7 +7,7 @@ use callboard_core::wire::ApiError;
 use callboard_core::wire::responses::ResponsesRequest;
 use serde_json::Value;
 
-use super::conversations::items_of;
+use super::conversations::{begin_turn, owned_conversation};
 use super::ids::response_of;
 use super::keeping::Home;
 use super::local::LocalResponses;
@@ -73,11 +73,14 @@ pub async fn load(request: &mut ResponsesRequest, followed: &Followed<'_>) -> Re
 
 impl Followed<'_> {
     async fn conversation(&self, id: &str) -> Result<Earlier, ApiError> {
-        let turn = self.store.begin_turn(id, TURN_WAIT).await?;
+        // Nobody waits for the turns of others, nor makes them wait.
+        if self.store.is_playing(id) {
+            owned_conversation(self.store, id, self.owner).await?;
+        }
+        let (turn, items) = begin_turn(self.store, id).await?;
         if turn.standing().conversation.owner != self.owner {
             return Err(ApiError::conversation_not_found(id));
         }
-        let items = items_of(self.store, id).await?;
         let remembered = self.opened(&turn).await?;
         Ok(Earlier { items, remembered, home: Home::Conversation(Box::new(turn)), alone: false })
     }

@@ -62,6 +62,11 @@ impl Claims {
         claim.place.is_some().then_some(claim)
     }
 
+    /// Whether somebody stands in the queue of a conversation.
+    pub(super) fn is_taken(&self, conversation: &str) -> bool {
+        unpoisoned(&self.queues).get(conversation).is_some_and(|queue| queue.strong_count() > 0)
+    }
+
     pub(super) fn hold(&self, lease: &Lease) {
         unpoisoned(&self.leases).insert(lease.clone());
     }

@@ -6,19 +6,31 @@
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use super::error::StoreError;
 
 /// So many processes may use one file.
 const MOST: usize = 8;
+/// What was seen counts so long.
+const MOMENT: Duration = Duration::from_millis(20);
 
 /// This process among those that use a file.
 #[derive(Debug)]
 pub(super) struct Presence {
     database: PathBuf,
     place: usize,
+    seen: Mutex<Seen>,
     /// Locked as long as it is open.
     _held: File,
+}
+
+/// What was seen last, and when.
+#[derive(Debug)]
+struct Seen {
+    at: Instant,
+    alone: bool,
 }
 
 impl Presence {
@@ -29,7 +41,7 @@ impl Presence {
             let file = File::options().create(true).truncate(false).write(true).open(&path);
             let file = file.map_err(|error| StoreError::Unavailable(format!("{}: {error}", path.display())))?;
             match file.try_lock() {
-                Ok(()) => return Ok(Self { database: database.to_owned(), place, _held: file }),
+                Ok(()) => return Ok(Self::new(database, place, file)),
                 Err(TryLockError::WouldBlock) => {}
                 Err(TryLockError::Error(error)) => {
                     return Err(StoreError::Unavailable(format!("{} cannot be locked: {error}", path.display())));
@@ -40,8 +52,32 @@ impl Presence {
         Err(StoreError::Unavailable(words))
     }
 
-    /// Whether nobody else is there.
+    fn new(database: &Path, place: usize, held: File) -> Self {
+        let mut presence = Self {
+            database: database.to_owned(),
+            place,
+            seen: Mutex::new(Seen { at: Instant::now(), alone: false }),
+            _held: held,
+        };
+        let alone = presence.look();
+        if !alone {
+            // Until the others have seen us too.
+            std::thread::park_timeout(MOMENT);
+        }
+        presence.seen = Mutex::new(Seen { at: Instant::now(), alone });
+        presence
+    }
+
+    /// Whether nobody else is there, or was a moment ago.
     pub(super) fn is_alone(&self) -> bool {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.at.elapsed() >= MOMENT {
+            *seen = Seen { at: Instant::now(), alone: self.look() };
+        }
+        seen.alone
+    }
+
+    fn look(&self) -> bool {
         (0..MOST).filter(|place| *place != self.place).all(|place| self.is_free(place))
     }
 
@@ -69,15 +105,15 @@ mod tests {
         std::fs::create_dir_all(&folder).unwrap();
         let database = folder.join("a.db");
         let first = Presence::take(&database).unwrap();
-        assert!(first.is_alone());
+        assert!(first.look());
         let second = Presence::take(&database).unwrap();
-        assert!(!first.is_alone() && !second.is_alone());
+        assert!(!first.look() && !second.look());
         drop(first);
-        assert!(second.is_alone());
+        assert!(second.look());
         let others: Vec<Presence> = (1..MOST).map(|_| Presence::take(&database).unwrap()).collect();
         assert!(Presence::take(&database).is_err());
         drop(others);
-        assert!(second.is_alone());
+        assert!(second.look());
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

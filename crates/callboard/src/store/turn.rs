@@ -5,11 +5,12 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
 use super::error::StoreError;
+use super::item::{Item, ItemPage};
 use super::lease::{Claim, Lease, pauses};
 use super::ledger::Store;
 use super::notes::Notes;
 use super::standing::{self, Standing};
-use super::statement::{Answer, Miss, Statement, Work};
+use super::statement::{Answer, Miss, Row, Statement, Work};
 use super::turn_write::{Plan, TurnWrite};
 
 /// A turn that nobody else plays at the same time. Dropped without `finish`, it gives the conversation back and changes
@@ -33,17 +34,47 @@ pub(super) struct HeldLease {
 }
 
 impl Store {
+    /// Whether a turn of this conversation runs in this process, as far as can be told without asking the database.
+    pub fn is_playing(&self, conversation: &str) -> bool {
+        self.inner.claims.is_taken(conversation)
+    }
+
     /// Begins a turn, when all others of this conversation have ended. Waits so long at most.
     pub async fn begin_turn(&self, conversation: &str, wait: Duration) -> Result<Turn, StoreError> {
+        Ok(self.begin(conversation, wait, None).await?.0)
+    }
+
+    /// Begins a turn and reads the conversation's first items with it, so many at most.
+    pub async fn begin_turn_with_items(
+        &self,
+        conversation: &str,
+        wait: Duration,
+        most: i64,
+    ) -> Result<(Turn, Vec<Item>), StoreError> {
+        self.begin(conversation, wait, Some(ItemPage { after: None, descending: false, limit: most })).await
+    }
+
+    async fn begin(
+        &self,
+        conversation: &str,
+        wait: Duration,
+        page: Option<ItemPage>,
+    ) -> Result<(Turn, Vec<Item>), StoreError> {
         let until = Instant::now() + wait;
         let busy = || StoreError::Busy { conversation: conversation.to_owned(), waited: wait };
         let claim = self.inner.claims.claim(conversation, until).await.ok_or_else(busy)?;
         self.inner.unawaited.settled().await;
         let mut held = HeldLease::new(self, conversation);
+        if !held.written {
+            // Nobody else is there, so both may be looked at without the one waiting for the other.
+            let (standing, items) = tokio::join!(held.look(), self.some_items(conversation, page));
+            return Ok((Turn { standing: standing?, held, _claim: claim }, items?));
+        }
         for pause in pauses() {
             let (standing, missed) = held.take().await?;
             if missed.is_none() {
-                return Ok(Turn { standing, held, _claim: claim });
+                let turn = Turn { standing, held, _claim: claim };
+                return Ok((turn, self.some_items(conversation, page).await?));
             }
             let next = Instant::now() + pause;
             if next >= until {
@@ -52,6 +83,13 @@ impl Store {
             sleep_until(next).await;
         }
         Err(busy())
+    }
+
+    async fn some_items(&self, conversation: &str, page: Option<ItemPage>) -> Result<Vec<Item>, StoreError> {
+        match page {
+            Some(page) => self.items(conversation, page).await,
+            None => Ok(Vec::new()),
+        }
     }
 }
 
@@ -67,16 +105,21 @@ impl HeldLease {
 
     /// Tries to take the lease, and looks at the conversation in the same transaction.
     async fn take(&mut self) -> Result<(Standing, Option<Miss>), StoreError> {
-        let conversation = self.lease.conversation.as_str();
-        let look = Statement::new(standing::SELECT, [conversation.into()]);
-        let Answer { rows, missed } = if self.written {
-            let work = Work::Write(vec![self.lease.take(&self.store.inner.settings)], Some(look));
-            self.store.writes()?.ask(work).await?
-        } else {
-            self.store.reads()?.ask(Work::Read(look)).await?
-        };
-        let mut row = rows.into_iter().next().ok_or_else(|| StoreError::NotFound(conversation.to_owned()))?;
-        Ok((Standing::read(&mut row)?, missed))
+        let look = Statement::new(standing::SELECT, [self.lease.conversation.as_str().into()]);
+        let work = Work::Write(vec![self.lease.take(&self.store.inner.settings)], Some(look));
+        let Answer { rows, missed } = self.store.writes()?.ask(work).await?;
+        Ok((self.read(rows)?, missed))
+    }
+
+    /// Only looks, where nobody else can take the lease.
+    async fn look(&self) -> Result<Standing, StoreError> {
+        let look = Statement::new(standing::SELECT, [self.lease.conversation.as_str().into()]);
+        self.read(self.store.reads()?.read(look).await?)
+    }
+
+    fn read(&self, rows: Vec<Row>) -> Result<Standing, StoreError> {
+        let missing = || StoreError::NotFound(self.lease.conversation.clone());
+        Standing::read(&mut rows.into_iter().next().ok_or_else(missing)?)
     }
 }
 

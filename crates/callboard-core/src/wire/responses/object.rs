@@ -67,6 +67,8 @@ pub struct ResponseObject {
     head: Map<String, Value>,
     output: Output,
     answers: bool,
+    /// The whole text, once the end is settled: it is told and stored.
+    settled: Option<Box<RawValue>>,
 }
 
 impl ResponseObject {
@@ -78,7 +80,7 @@ impl ResponseObject {
         let summaries = summary.and_then(Value::as_str).is_some_and(|word| word != "none");
         let tools = request.tools.clone();
         let output = Output::new(OutputSettings { new_id, tools, server_label, summaries });
-        Self { head: head(request, id, created_at, conversation), output, answers: request.generate }
+        Self { head: head(request, id, created_at, conversation), output, answers: request.generate, settled: None }
     }
 
     /// The id.
@@ -121,7 +123,8 @@ impl ResponseObject {
     /// The object as it is now.
     #[must_use]
     pub fn to_text(&self) -> Box<RawValue> {
-        serde_json::value::to_raw_value(self).unwrap_or_default()
+        let written = || serde_json::value::to_raw_value(self).unwrap_or_default();
+        self.settled.clone().unwrap_or_else(written)
     }
 
     pub(super) fn notice_event(&mut self, event: Event, notices: &mut Vec<Notice>) {
@@ -151,6 +154,7 @@ impl ResponseObject {
                 self.set("incomplete_details", json!({"reason": reason}));
             }
         }
+        self.settled = Some(self.to_text());
     }
 
     pub(super) fn last_notice(&self) -> Notice {
@@ -162,6 +166,7 @@ impl ResponseObject {
     }
 
     fn set(&mut self, key: &str, value: Value) {
+        self.settled = None;
         self.head.insert(key.to_owned(), value);
     }
 }
