@@ -92,7 +92,7 @@ impl ApiError {
     #[must_use]
     pub fn unknown_path(method: &str, path: &str) -> Self {
         let message = format!(
-            "there is no {method} {path}; Callboard serves /v1/chat/completions, /v1/models, /v1/characters, /health, /ready, /metrics"
+            "there is no {method} {path}; Callboard serves /v1/chat/completions, /v1/responses, /v1/conversations, /v1/models, /v1/characters, /v1/traces, /health, /ready, /metrics"
         );
         Self::new(404, "unknown_url", message)
     }

@@ -89,14 +89,20 @@ fn target(body: &[u8]) -> Result<Target, BadRequest> {
     match (wish.last, wish.call_id, wish.mode.as_deref()) {
         (Some(0), ..) => Err(BadRequest::invalid("last", "last is 0; it must be at least 1")),
         (Some(last), None, None) => Ok(Target::Last(last)),
-        (None, Some(call), None | Some("cascade")) => Ok(Target::Cascade(call)),
-        (None, Some(call), Some("single")) => Ok(Target::Single(call)),
+        (None, Some(call), None | Some("cascade")) => Ok(Target::Cascade(call_id(&call))),
+        (None, Some(call), Some("single")) => Ok(Target::Single(call_id(&call))),
         (None, Some(_), Some(other)) => {
             Err(BadRequest::invalid("mode", format!("mode is {other:?}; it must be \"cascade\" or \"single\"")))
         }
+        (Some(_), None, Some(_)) => Err(BadRequest::invalid("mode", "mode goes with call_id only; leave it out")),
         (None, None, _) => Err(BadRequest::missing("last", "send last, or a call_id")),
         (Some(_), ..) => Err(BadRequest::invalid("last", "last and call_id exclude each other; send one of them")),
     }
+}
+
+/// Clients of the Responses API know a call by the id of its item, which has the same letters.
+fn call_id(given: &str) -> String {
+    given.strip_prefix("mcp_").map_or_else(|| given.to_owned(), |letters| format!("call_{letters}"))
 }
 
 fn refused(failure: UndoFailure) -> ApiError {

@@ -18,7 +18,9 @@ pub async fn watch(cast: Arc<Cast>) {
     let watcher = match watcher(cast.folder(), changed) {
         Ok(watcher) => watcher,
         Err(error) => {
-            tracing::warn!(%error, "the folder of characters cannot be watched; changes need a reload by hand");
+            let folder = cast.folder().display();
+            let remedy = "name a folder with --characters, or load changes with POST /v1/characters/reload";
+            tracing::warn!(%folder, %error, "the folder of characters cannot be watched: {remedy}");
             return;
         }
     };

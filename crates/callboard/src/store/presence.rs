@@ -38,7 +38,11 @@ impl Presence {
     pub(super) fn take(database: &Path) -> Result<Self, StoreError> {
         for place in 0..MOST {
             let path = path(database, place);
-            let file = File::options().create(true).truncate(false).write(true).open(&path);
+            let mut options = File::options();
+            options.create(true).truncate(false).write(true);
+            #[cfg(unix)]
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+            let file = options.open(&path);
             let file = file.map_err(|error| StoreError::Unavailable(format!("{}: {error}", path.display())))?;
             match file.try_lock() {
                 Ok(()) => return Ok(Self::new(database, place, file)),

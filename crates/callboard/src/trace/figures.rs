@@ -161,7 +161,9 @@ impl Figures {
         self.add(Figure::PromptTokens, usage.prompt_tokens);
         self.add(Figure::CompletionTokens, usage.completion_tokens);
         if complete {
-            self.add_took(took_bound(u64::try_from(turn.duration_ms.0.as_millis()).unwrap_or(u64::MAX)), 1);
+            // Rounded up: a turn of 3.1 ms did not take at most 3 ms.
+            let milliseconds = turn.duration_ms.0.as_nanos().div_ceil(1_000_000);
+            self.add_took(took_bound(u64::try_from(milliseconds).unwrap_or(u64::MAX)), 1);
         }
         self.add_calls(turn);
     }

@@ -1,4 +1,4 @@
-//! A PostgreSQL for tests: the one that `CALLBOARD_TEST_POSTGRES` names, or a new cluster that ends with this process at
+//! A PostgreSQL for tests: the one that `LEDGER_TEST_POSTGRES` names, or a new cluster that ends with this process at
 //! the latest. Where neither can be had the test fails and says why.
 
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ pub(crate) struct Server {
 impl Server {
     /// The one that is there for all tests, or a new one.
     pub(crate) fn start() -> Self {
-        match std::env::var("CALLBOARD_TEST_POSTGRES") {
+        match std::env::var("LEDGER_TEST_POSTGRES") {
             Ok(url) => Self { url, folder: None },
             Err(_) => Self::start_own(&[]),
         }
