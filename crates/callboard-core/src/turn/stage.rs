@@ -77,7 +77,7 @@ impl StageTurn {
             Input::Delta(delta) => self.delta(delta, actions),
             Input::ReplyEnded => self.reply_ended(actions),
             Input::ToolsDone { results, hurry } => self.tools_done(&results, hurry, actions),
-            Input::Interrupted { results } => self.interrupted(&results),
+            Input::Interrupted { results } => self.interrupted(&results, actions),
             Input::ReplyLost => {
                 self.reply = Reply::new(&self.request.tools);
                 actions.push(Action::CallModel(self.last_ask.clone()));
@@ -273,14 +273,17 @@ impl StageTurn {
         settled.for_client
     }
 
-    /// What ran is recorded; what did not is recorded as cancelled, the client's calls too, for they never reached it; half
-    /// a sentence stays as it was said.
-    fn interrupted(&mut self, results: &[ToolResult]) {
+    /// What ran is recorded, and told to whoever still listens; what did not is recorded as cancelled, the client's calls too,
+    /// for they never reached it; half a sentence stays as it was said.
+    fn interrupted(&mut self, results: &[ToolResult], actions: &mut Vec<Action>) {
         if self.waiting.is_empty() {
             self.keep_said(&[]);
         }
         self.waiting.call_off();
-        self.keep_results(results, &mut Vec::new());
+        let mut told = Vec::new();
+        self.keep_results(results, &mut told);
+        let ran = |action: &Action| matches!(action, Action::Emit(Event::RanTool(result)) if result.ran.is_some());
+        actions.extend(told.into_iter().filter(ran));
     }
 }
 

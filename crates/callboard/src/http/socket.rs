@@ -122,9 +122,10 @@ impl Connection {
         self.answered += 1;
         let (request_id, at) = (format!("{}.{}", self.arrival.id, self.answered), Instant::now());
         let Asked { request, stream_id } = Asked::read(text, self.waiting.most_bytes);
-        let begun = match request {
-            Ok(request) => self.begin(&request_id, request, local).await?,
-            Err(error) => Err(error),
+        let entered = request.and_then(|request| Ok((request, self.shared.in_flight.enter()?)));
+        let (begun, _ticket) = match entered {
+            Ok((request, ticket)) => (self.begin(&request_id, request, local).await?, Some(ticket)),
+            Err(error) => (Err(error), None),
         };
         let status = match begun {
             Ok(turn) => self.tell(turn, stream_id.as_deref(), local).await?,
@@ -153,10 +154,6 @@ impl Connection {
         stream_id: Option<&str>,
         local: &mut LocalResponses,
     ) -> Result<u16, Gone> {
-        let _ticket = match self.shared.in_flight.enter() {
-            Ok(ticket) => ticket,
-            Err(error) => return self.refuse(&error, stream_id).await,
-        };
         loop {
             match listening(&mut self.socket, &mut self.waiting, turn.next(Some(local))).await? {
                 Step::Piece(lines) => self.send(&lines, stream_id).await?,

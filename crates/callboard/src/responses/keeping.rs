@@ -4,7 +4,7 @@ use callboard_core::wire::responses::ResponseObject;
 use serde_json::Value;
 
 use super::earlier::Remembered;
-use super::local::{LocalResponse, LocalResponses};
+use super::local::LocalResponse;
 use crate::clock;
 use crate::stage::Scene;
 use crate::store::{
@@ -85,8 +85,8 @@ impl Keeping {
         }
     }
 
-    /// Keeps a response for those who go on from it on the same connection.
-    pub fn keep_local(&self, object: &ResponseObject, scene: Option<&Scene>, local: &mut LocalResponses) {
+    /// The response for those who go on from it on the same connection.
+    pub(super) fn local(&self, object: &ResponseObject, scene: Option<&Scene>) -> LocalResponse {
         let items = self.earlier.iter().chain(&self.input).cloned().chain(object.output_items()).collect();
         let remembered = self.character.clone().zip(scene).map(|(character, scene)| Remembered {
             character,
@@ -94,8 +94,9 @@ impl Keeping {
             record: scene.record().settled(),
             place: None,
         });
-        let stored = self.stored;
-        local.keep(LocalResponse { id: object.id().to_owned(), items, remembered, stored });
+        // A response of a conversation holds its own items only, so it cannot be followed outside of it.
+        let stored = self.stored && !self.is_in_conversation();
+        LocalResponse { id: object.id().to_owned(), items, remembered, stored }
     }
 
     fn notes(&self, object: &ResponseObject, scene: Option<&Scene>) -> Notes {

@@ -126,10 +126,12 @@ impl ResponseTurn {
     async fn keep(&mut self, local: Option<&mut LocalResponses>) -> Result<(), ApiError> {
         let (Some(keeping), Some(sheet)) = (self.keeping.take(), &self.sheet) else { return Ok(()) };
         let scene = self.run.as_ref().and_then(Run::scene);
-        if let Some(local) = local {
-            keeping.keep_local(sheet.object(), scene, local);
+        let kept_here = local.map(|local| (keeping.local(sheet.object(), scene), local));
+        keeping.keep(sheet.object(), scene).await?;
+        if let Some((response, local)) = kept_here {
+            local.keep(response);
         }
-        Ok(keeping.keep(sheet.object(), scene).await?)
+        Ok(())
     }
 
     /// A turn that failed leaves nothing in its conversation, so that it can be sent again; unless tools have changed
@@ -163,6 +165,7 @@ impl ResponseTurn {
         let mut object = sheet.into_object();
         if let Some(Run::Stage(scene)) = &mut self.run {
             scene.interrupt();
+            scene.take_untold().into_iter().for_each(|event| object.event(event));
         }
         mark(&mut object);
         Some((keeping, object))

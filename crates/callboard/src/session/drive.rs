@@ -334,14 +334,19 @@ impl Session {
         self.parts.turn.step(Input::ToolsDone { results, hurry }, &mut self.actions);
     }
 
-    /// The client is gone: what ran is put on record, what did not is cancelled.
-    pub fn interrupt(&mut self) {
+    /// The client is gone: what ran is put on record, what did not is cancelled. What ran and had not been told comes back.
+    pub fn interrupt(&mut self) -> Vec<Event> {
         let results = self.parts.performer.as_mut().map(Performer::take_done).unwrap_or_default();
         if let Some(performer) = self.parts.performer.as_mut().filter(|_| !results.is_empty()) {
             self.trace.answered_late(&results);
             self.trace.ran(&performer.take_timings());
         }
         self.parts.turn.step(Input::Interrupted { results }, &mut self.actions);
+        let told = self.actions.drain(..).filter_map(|action| match action {
+            Action::Emit(event) => Some(event),
+            _ => None,
+        });
+        told.collect()
     }
 
     /// The character's state and its journal after all that succeeded.

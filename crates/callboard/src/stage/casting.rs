@@ -42,7 +42,9 @@ pub async fn open(role: &Role) -> Result<(String, Record), ApiError> {
 
 fn character_failed(role: &Role, failure: &callboard_python::Failure) -> ApiError {
     let id = &role.character.manifest().id;
-    tracing::error!(character = id, %failure, "a character failed");
+    // Its words may quote the conversation.
+    tracing::error!(character = id, "a character failed before its turn");
+    tracing::debug!(character = id, %failure, "a character failed before its turn");
     ApiError::new(500, "character_failed", format!("the character {id:?} failed before its turn: {failure}"))
 }
 

@@ -60,6 +60,8 @@ pub struct Scene {
     history: Option<InHistory>,
     past: Past,
     said: String,
+    /// What ran before an interruption and was not told any more.
+    untold: Vec<Event>,
     over: bool,
 }
 
@@ -67,7 +69,7 @@ impl Scene {
     /// Makes everything ready for a turn that goes on from there.
     pub async fn begin(parts: SceneParts<'_>, past: Past) -> Result<Self, ApiError> {
         let session = session(&parts, &past).await?;
-        Ok(Self { session, history: None, past, said: String::new(), over: false })
+        Ok(Self { session, history: None, past, said: String::new(), untold: Vec::new(), over: false })
     }
 
     /// The turn keeps itself in a history.
@@ -117,6 +119,11 @@ impl Scene {
         self.session.record().cloned().unwrap_or_default()
     }
 
+    /// What ran before an interruption and was not told any more.
+    pub fn take_untold(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.untold)
+    }
+
     /// The prompt that was made when the conversation began.
     pub fn system_prompt(&self) -> &str {
         &self.past.system_prompt
@@ -144,7 +151,7 @@ impl Scene {
         if std::mem::replace(&mut self.over, true) {
             return;
         }
-        self.session.interrupt();
+        self.untold = self.session.interrupt();
         let Some(history) = self.history.take() else { return };
         let (record, messages) = (self.record(), self.messages());
         if let Err(error) = history.keep_interrupted(&self.said, &self.past.system_prompt, &record, messages) {

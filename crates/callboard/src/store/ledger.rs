@@ -1,5 +1,6 @@
 //! The store as its callers see it: opened once, cloned freely, closed when the last clone is dropped.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -77,7 +78,7 @@ impl Store {
             Address::Memory => (open_memory(&mut threads)?, Neighbours::None),
             Address::File { path, synchronous_full } => {
                 let opening = sqlite::Opening { path: Some(path), synchronous_full: *synchronous_full };
-                (open_file(&opening, &mut threads)?, Neighbours::Processes(Presence::take(path)?))
+                (open_file(&opening, &mut threads)?, Neighbours::Processes(presence(path)?))
             }
         };
         let claims = Arc::new(Claims::default());
@@ -142,6 +143,12 @@ impl Drop for Inner {
         self.queues = None;
         self.threads.join();
     }
+}
+
+/// By the file's own name, however it was called: others may call it differently.
+fn presence(path: &Path) -> Result<Presence, StoreError> {
+    let own = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    Presence::take(&own)
 }
 
 fn open_postgres(url: &str, connections: usize, threads: &mut Threads) -> Result<Queues, StoreError> {

@@ -102,6 +102,7 @@ impl ResponseObject {
     /// The turn failed, or could not be kept; what was said so far stays.
     pub fn fail(&mut self, error: &ApiError) {
         self.output.finish(Status::Incomplete, &mut Vec::new());
+        self.output.abandon_calls();
         self.set("completed_at", Value::Null);
         self.set("incomplete_details", Value::Null);
         self.set("status", "failed".into());
@@ -111,6 +112,7 @@ impl ResponseObject {
     /// The turn was cancelled; what was said so far stays.
     pub fn cancel(&mut self) {
         self.output.finish(Status::Incomplete, &mut Vec::new());
+        self.output.abandon_calls();
         self.set("status", "cancelled".into());
     }
 

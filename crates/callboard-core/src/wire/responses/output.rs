@@ -81,6 +81,15 @@ impl Output {
         }
     }
 
+    /// Calls of the client that it may not have got: nobody has to answer them.
+    pub(super) fn abandon_calls(&mut self) {
+        for item in &mut self.items {
+            if matches!(item, OutputItem::FunctionCall { .. }) {
+                item.set_status(Status::Incomplete);
+            }
+        }
+    }
+
     /// An answer without a word is still an answer: clients look for its message.
     pub(super) fn ensure_answer(&mut self, notices: &mut Vec<Notice>) {
         if self.items.iter().all(OutputItem::is_reasoning) {

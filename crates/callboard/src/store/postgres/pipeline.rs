@@ -44,7 +44,12 @@ async fn perform(session: &Session, statements: &[Statement], then: Option<&Stat
     for some in all.chunks(TOGETHER) {
         let touched = join_all(some.iter().map(|statement| execute(session, statement))).await;
         for (statement, touched) in some.iter().zip(touched) {
-            missed = missed.or(statement.missed(touched?));
+            match touched {
+                Ok(touched) => missed = missed.or(statement.missed(touched)),
+                // What follows a miss may well fail, since it was sent before the miss was known; nothing of it stays.
+                Err(_) if missed.is_some() => return Ok(Answer { rows: Vec::new(), missed }),
+                Err(error) => return Err(error),
+            }
         }
     }
     let rows = match then {

@@ -126,6 +126,12 @@ fn a_call_that_was_done_when_the_client_left_is_on_record() {
         assert_eq!(journal["data"].as_array().map_or(0, Vec::len), 2, "{journal}");
         let made: Vec<String> = kinds(&program, &id);
         assert_eq!(made.iter().filter(|kind| *kind == "mcp_call").count(), 3, "{made:?}");
+        let items = get(&program.address, &format!("/v1/conversations/{id}/items?order=asc"));
+        let first = |name: &str| items["data"].as_array().unwrap().iter().find(|item| item["name"] == name).cloned();
+        let (done, cut) = (first("note").unwrap(), first("linger").unwrap());
+        // The model must not be told that a tool which has changed something gave no result.
+        assert_eq!((done["status"].as_str(), done["output"].is_string()), (Some("completed"), true), "{done}");
+        assert_eq!((cut["status"].as_str(), cut["output"].is_null()), (Some("incomplete"), true), "{cut}");
     }
 }
 

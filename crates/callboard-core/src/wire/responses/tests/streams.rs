@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::{Framing, ResponseEnd, ResponsesRequest};
+use super::super::{Framing, ResponseEnd, ResponseObject, ResponsesRequest};
 use super::cases::{Case, End, call_id, case, cases, folded, object, stream, text, usage};
 use crate::contract::ToolCache;
 use crate::model::{CallFragment, Delta, Finish};
-use crate::turn::{Action, Ending, Input, Turn, TurnSettings};
+use crate::turn::{Action, Ending, Event, Input, Turn, TurnSettings};
 use crate::wire::chat::ChatRequest;
 
 /// The events of a server-sent stream; the name before each must be the one inside.
@@ -283,4 +283,19 @@ fn a_turn_of_the_engine_goes_in_and_out_over_this_wire() {
     let call = at(&object, "/output/0");
     let own = ["/type", "/namespace", "/name", "/arguments"].map(|path| at(call, path).as_str().unwrap());
     assert_eq!(own, ["function_call", "files", "read", "{\"n\":5}"]);
+}
+
+#[test]
+fn calls_of_a_response_that_was_cut_short_need_no_answer() {
+    let case = cases().into_iter().find(|case| case.name == "live call").unwrap();
+    let mut object = object(&case);
+    case.events.into_iter().for_each(|event| object.event(event));
+    object.event(Event::Text("and".to_owned()));
+    let status = |object: &ResponseObject| {
+        let object: Value = serde_json::from_str(object.to_text().get()).unwrap();
+        at(&object, "/output/0/status").clone()
+    };
+    assert_eq!(status(&object), "completed");
+    object.cancel();
+    assert_eq!(status(&object), "incomplete");
 }
