@@ -5,6 +5,7 @@ use std::time::Duration;
 use callboard_core::model::BadRequest;
 use callboard_core::wire::ApiError;
 use callboard_core::wire::responses::ResponsesRequest;
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::conversations::{begin_turn, owned_conversation};
@@ -199,11 +200,16 @@ pub async fn input_of(store: &Store, response: &Response) -> Result<Vec<Value>, 
 /// What went into a response and what came out of it.
 pub(super) fn items_of_response(response: &Response) -> Result<Vec<Value>, StoreError> {
     let mut items: Vec<Value> = serde_json::from_str(&response.input).map_err(damaged)?;
-    let mut body: Value = serde_json::from_str(&response.body).map_err(damaged)?;
-    if let Some(Value::Array(output)) = body.get_mut("output").map(Value::take) {
-        items.extend(output);
-    }
+    let body: Output = serde_json::from_str(&response.body).map_err(damaged)?;
+    items.extend(body.output);
     Ok(items)
+}
+
+/// Of a stored response only what came out; what was asked for may be large, and is skipped.
+#[derive(Deserialize)]
+struct Output {
+    #[serde(default)]
+    output: Vec<Value>,
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is what map_err hands over")]
