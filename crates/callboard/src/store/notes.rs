@@ -3,10 +3,12 @@
 use super::count::{self, Count};
 use super::error::StoreError;
 use super::ledger::Store;
+use super::queue::stopped;
 use super::response::{self, Response};
 use super::snapshot::{self, Chain, NewSnapshot};
 use super::statement::{Miss, Statement, Work};
 use super::trace::{self, Trace};
+use super::unawaited::Awaited;
 
 /// Things that are written together or not at all.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -52,7 +54,12 @@ impl Store {
     async fn write_once(&self, notes: &Notes, first: Vec<Statement>, chain: Chain) -> Result<Option<Miss>, StoreError> {
         let mut statements = first;
         statements.extend(notes.statements(&self.inner.settings.instance, self.inner.next_number(), chain)?);
-        if statements.is_empty() { Ok(None) } else { self.writes()?.write(statements).await }
+        if statements.is_empty() {
+            return Ok(None);
+        }
+        let under_way = self.writes()?.leave(Work::Write(statements, None));
+        let answer = Awaited::new(under_way, &self.inner.unawaited).answer().await;
+        Ok(answer.ok_or_else(stopped)??.missed)
     }
 }
 

@@ -42,6 +42,7 @@ impl Queue {
     }
 }
 
-fn stopped() -> StoreError {
+/// The store has ended.
+pub(super) fn stopped() -> StoreError {
     StoreError::Unavailable("it was closed".to_owned())
 }

@@ -156,9 +156,11 @@ impl Turn {
     pub async fn finish(mut self, write: &TurnWrite) -> Result<Standing, StoreError> {
         let mut plan = write.plan(&self.standing)?;
         plan.statements.extend(self.held.release());
-        self.perform(plan, &write.notes).await?;
+        // It goes back with the write, also when whoever waits for that is dropped.
         self.held.given_back = true;
-        Ok(self.standing.clone())
+        let written = self.perform(plan, &write.notes).await;
+        self.held.given_back = written.is_ok();
+        written.map(|()| self.standing.clone())
     }
 
     /// Writes the rest of the turn and ends it without waiting, for a turn whose client has left. The next turn of this

@@ -12,6 +12,33 @@ use super::statement::Answer;
 #[derive(Debug, Default)]
 pub(super) struct Unawaited(Mutex<Vec<Shared<BoxFuture<'static, ()>>>>);
 
+/// A write that is waited for. If whoever waits is dropped, it becomes one that nobody waits for.
+pub(super) struct Awaited<'a> {
+    answer: Option<oneshot::Receiver<Result<Answer, StoreError>>>,
+    unawaited: &'a Unawaited,
+}
+
+impl<'a> Awaited<'a> {
+    pub(super) fn new(answer: oneshot::Receiver<Result<Answer, StoreError>>, unawaited: &'a Unawaited) -> Self {
+        Self { answer: Some(answer), unawaited }
+    }
+
+    /// What came of it; none where the store has ended.
+    pub(super) async fn answer(mut self) -> Option<Result<Answer, StoreError>> {
+        let answer = self.answer.as_mut()?.await.ok();
+        self.answer = None;
+        answer
+    }
+}
+
+impl Drop for Awaited<'_> {
+    fn drop(&mut self) {
+        if let Some(answer) = self.answer.take() {
+            self.unawaited.add(answer);
+        }
+    }
+}
+
 impl Unawaited {
     pub(super) fn add(&self, answer: oneshot::Receiver<Result<Answer, StoreError>>) {
         let told = answer.map(|answer| match answer {

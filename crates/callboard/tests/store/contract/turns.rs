@@ -17,6 +17,7 @@ const SHORT: Duration = Duration::from_millis(50);
 pub(super) const PROMISES: &[Promise] = &[
     ("a turn that its client left is written before the next one begins", left_by_its_client),
     ("a process that is alone does not wait for the dead", alone_in_a_file),
+    ("a turn that is left while its end is written is written before the next one begins", left_at_its_end),
     ("an entry that is not the next of its journal is refused", entries_out_of_turn),
     ("a second turn waits, and is told when it waited too long", one_at_a_time),
     ("a turn of another process waits too", two_processes),
@@ -268,6 +269,24 @@ fn left_by_its_client(database: &Database) {
         assert_eq!(ids(&store, "conv_1").await, ["item_0", "item_1", "item_2"]);
         assert_eq!(replayed(&store, "conv_1").await, r#"{"a":1}"#);
         assert!(store.response("resp_1", 0).await.unwrap().is_some());
+    });
+}
+
+/// Whoever waits for the last write may be dropped while it is under way.
+fn left_at_its_end(database: &Database) {
+    let store = database.open();
+    block_on(async {
+        store.create_conversation(new("conv_1", 1)).await.unwrap();
+        let turn = store.begin_turn("conv_1", WAIT).await.unwrap();
+        let write = full_write(&turn);
+        tokio::select! {
+            biased;
+            _ = turn.finish(&write) => {}
+            () = std::future::ready(()) => {}
+        }
+        let next = store.begin_turn("conv_1", WAIT).await.unwrap();
+        assert_eq!(next.standing().state.as_deref(), Some(r#"{"a":1}"#));
+        next.finish(&TurnWrite { at: 3, ..TurnWrite::default() }).await.unwrap();
     });
 }
 
