@@ -11,7 +11,7 @@ use callboard_core::wire::chat::{ChatRequest, ReplyFault, ReplyReader};
 use super::stopwatch::{Bell, Stopwatch};
 use super::{Asking, Performer, Record};
 use crate::telemetry::metrics;
-use crate::trace::{TraceRecorder, Traces, TurnAbout, TurnTrace};
+use crate::trace::{TraceRecorder, Traces, TurnAbout};
 use crate::upstream::{Busy, Failure, ReplyBody};
 
 /// How long the end of a connection is waited for after the end of its reply.
@@ -102,12 +102,6 @@ impl Session {
     /// The recorder of the turn, for those who know more about it.
     pub fn trace(&mut self) -> &mut TraceRecorder {
         &mut self.trace
-    }
-
-    /// The trace of the turn, for those who store it themselves; left alone, it is stored when the session is dropped.
-    pub fn finish_trace(&mut self) -> Option<TurnTrace> {
-        self.complete_trace();
-        self.trace.finish()
     }
 
     fn complete_trace(&mut self) {

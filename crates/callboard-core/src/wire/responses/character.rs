@@ -58,24 +58,6 @@ impl ResponsesRequest {
     pub fn client_tools(&self) -> Vec<String> {
         self.tools.flat_names().map(str::to_owned).collect()
     }
-
-    /// The client's functions as a chat request offers them, in the order of [`Self::client_tools`].
-    #[must_use]
-    pub fn chat_tools(&self) -> Vec<Value> {
-        self.tools.to_chat()
-    }
-
-    /// The client's `tool_choice` as a chat request says it.
-    #[must_use]
-    pub fn chat_choice(&self) -> Option<&Value> {
-        self.choice.as_ref()
-    }
-
-    /// False when the client wants at most one call in a reply.
-    #[must_use]
-    pub fn allows_parallel_calls(&self) -> bool {
-        self.get("parallel_tool_calls").and_then(Value::as_bool).unwrap_or(true)
-    }
 }
 
 fn chat_name(tool: &Value) -> Option<&str> {
@@ -162,13 +144,15 @@ mod tests {
         let request = read(&json!({"tools": [inside, {"type": "web_search"}, function("show")],
             "tool_choice": {"type": "function", "name": "read", "namespace": "files"}, "parallel_tool_calls": false}));
         assert_eq!(request.client_tools(), ["files__read", "show"]);
-        let tools = request.chat_tools();
-        let names: Vec<&Value> = tools.iter().map(|tool| &tool["function"]["name"]).collect();
+        let chat: Value = serde_json::from_str(&request.chat_body(&[]).unwrap()).unwrap();
+        let names: Vec<&Value> =
+            chat["tools"].as_array().unwrap().iter().map(|tool| &tool["function"]["name"]).collect();
         assert_eq!(names, ["files__read", "show"]);
         let choice = json!({"type": "function", "function": {"name": "files__read"}});
-        assert_eq!((request.chat_choice(), request.allows_parallel_calls()), (Some(&choice), false));
+        assert_eq!((&chat["tool_choice"], &chat["parallel_tool_calls"]), (&choice, &json!(false)));
         let plain = read(&json!({}));
-        assert_eq!((plain.chat_choice(), plain.allows_parallel_calls()), (None, true));
-        assert!(plain.chat_tools().is_empty() && plain.client_tools().is_empty());
+        let chat: Value = serde_json::from_str(&plain.chat_body(&[]).unwrap()).unwrap();
+        assert!(["tools", "tool_choice", "parallel_tool_calls"].iter().all(|key| chat.get(key).is_none()));
+        assert!(plain.client_tools().is_empty());
     }
 }
