@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
@@ -60,6 +61,8 @@ fn settle(connection: &Connection, opening: &Opening<'_>) -> rusqlite::Result<()
     connection.pragma_update(None, "synchronous", if opening.synchronous_full { "FULL" } else { "NORMAL" })?;
     connection.pragma_update(None, "wal_autocheckpoint", PAGES_BEFORE_CHECKPOINT)?;
     connection.pragma_update(None, "cache_size", -CACHE_KIBIBYTES)?;
+    // Plans do not depend on values, so a prepared statement is not prepared again whenever its values change.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.pragma_update(None, "temp_store", "MEMORY")
 }
 
