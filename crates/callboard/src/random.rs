@@ -1,6 +1,7 @@
 //! Randomness of the system, for names that nobody should guess.
 
-const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+/// In the order in which they are sorted.
+const LETTERS: &[u8; 32] = b"234567abcdefghijklmnopqrstuvwxyz";
 
 /// Random bytes.
 pub fn bytes<const N: usize>() -> [u8; N] {
@@ -13,5 +14,29 @@ pub fn bytes<const N: usize>() -> [u8; N] {
 
 /// Random letters and digits.
 pub fn letters<const N: usize>() -> String {
-    bytes::<N>().iter().map(|byte| LETTERS.get(usize::from(byte % 32)).map_or('a', |b| char::from(*b))).collect()
+    bytes::<N>().iter().map(|byte| letter(u64::from(*byte))).collect()
+}
+
+/// A number as so many letters: of two numbers the smaller one is sorted first.
+pub fn number_in_letters(number: u64, letters: u32) -> String {
+    const BITS: u32 = 5;
+    (0..letters).rev().map(|place| letter(number.checked_shr(place * BITS).unwrap_or(0))).collect()
+}
+
+fn letter(number: u64) -> char {
+    let place = usize::try_from(number % 32).unwrap_or_default();
+    LETTERS.get(place).map_or('a', |letter| char::from(*letter))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_sorted_as_their_letters() {
+        assert_eq!(number_in_letters(0, 3), "222");
+        assert_eq!(number_in_letters(32 * 32 + 31, 3), "32z");
+        let numbers = [0, 1, 31, 32, 1023, 1024, 1_790_000_000_000, u64::MAX >> 19];
+        assert!(numbers.map(|number| number_in_letters(number, 9)).is_sorted());
+    }
 }

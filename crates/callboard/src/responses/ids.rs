@@ -6,20 +6,28 @@ use std::collections::HashSet;
 use callboard_core::wire::responses::NewId;
 use serde_json::Value;
 
-use crate::random;
+use crate::{clock, random};
 
-/// Letters of a response's id behind its prefix.
-const LETTERS: usize = 24;
+/// Letters of a response's id behind its prefix: of the time, and of chance.
+const LETTERS: usize = TIME_LETTERS as usize + CHANCE_LETTERS;
+const TIME_LETTERS: u32 = 9;
+const CHANCE_LETTERS: usize = 15;
 const RESPONSE: &str = "resp_";
 
 /// A new id of a response.
 pub fn new_response_id() -> String {
-    format!("{RESPONSE}{}", random::letters::<LETTERS>())
+    format!("{RESPONSE}{}", new_letters())
 }
 
 /// A new id of a conversation.
 pub fn new_conversation_id() -> String {
-    format!("conv_{}", random::letters::<LETTERS>())
+    format!("conv_{}", new_letters())
+}
+
+/// The time stands first, so that what is new is stored side by side; the rest nobody can guess.
+fn new_letters() -> String {
+    let time = u64::try_from(clock::milliseconds()).unwrap_or_default();
+    random::number_in_letters(time, TIME_LETTERS) + &random::letters::<CHANCE_LETTERS>()
 }
 
 /// Makes ids for the items of a response: its own letters, and a number.
