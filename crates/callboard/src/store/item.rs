@@ -37,10 +37,7 @@ pub struct ItemPage {
 impl Store {
     /// Items of a conversation.
     pub async fn items(&self, conversation: &str, page: ItemPage) -> Result<Vec<Item>, StoreError> {
-        let (sql, start) = if page.descending { (DESCENDING, i64::MAX) } else { (ASCENDING, -1) };
-        let cells = [conversation.into(), page.after.unwrap_or(start).into(), page.limit.into()];
-        let rows = self.reads()?.read(Statement::new(sql, cells)).await?;
-        rows.into_iter().map(|mut row| Item::read(&mut row)).collect()
+        Item::read_all(self.reads()?.read(page.of(conversation)).await?)
     }
 
     /// One item.
@@ -60,7 +57,19 @@ pub(super) fn insert(conversation: &str, item: Item) -> Statement {
     Statement::new(INSERT, [conversation.into(), item.position.into(), item.id.into(), item.body.into()])
 }
 
+impl ItemPage {
+    /// Looks for them.
+    pub(super) fn of(self, conversation: &str) -> Statement {
+        let (sql, start) = if self.descending { (DESCENDING, i64::MAX) } else { (ASCENDING, -1) };
+        Statement::new(sql, [conversation.into(), self.after.unwrap_or(start).into(), self.limit.into()])
+    }
+}
+
 impl Item {
+    pub(super) fn read_all(rows: Vec<Row>) -> Result<Vec<Self>, StoreError> {
+        rows.into_iter().map(|mut row| Self::read(&mut row)).collect()
+    }
+
     fn read(row: &mut Row) -> Result<Self, StoreError> {
         Ok(Self { position: row.integer()?, id: row.text()?, body: row.text()? })
     }

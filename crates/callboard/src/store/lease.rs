@@ -157,7 +157,7 @@ impl Keeper {
 /// Nobody waits for the outcome: a lease that could not be renewed ends, and the version decides.
 fn renew(claims: &Claims, writes: &Queue, length: Duration) {
     for lease in unpoisoned(&claims.leases).iter() {
-        drop(writes.leave(Work::Write(vec![lease.renew(length)], None)));
+        drop(writes.leave(Work::Write(vec![lease.renew(length)], Vec::new())));
     }
 }
 

@@ -32,7 +32,7 @@ impl Store {
     /// Writes notes without waiting, for a turn whose client has left. Whoever looks for a history in this process finds them.
     pub fn note_unawaited(&self, notes: &Notes) -> Result<(), StoreError> {
         let statements = self.statements_alone(notes)?;
-        self.inner.unawaited.add(self.writes()?.leave(Work::Write(statements, None)));
+        self.inner.unawaited.add(self.writes()?.leave(Work::Write(statements, Vec::new())));
         Ok(())
     }
 
@@ -57,7 +57,7 @@ impl Store {
         if statements.is_empty() {
             return Ok(None);
         }
-        let under_way = self.writes()?.leave(Work::Write(statements, None));
+        let under_way = self.writes()?.leave(Work::Write(statements, Vec::new()));
         let answer = Awaited::new(under_way, &self.inner.unawaited).answer().await;
         Ok(answer.ok_or_else(stopped)??.missed)
     }

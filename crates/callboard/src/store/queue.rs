@@ -34,11 +34,12 @@ impl Queue {
     }
 
     pub(super) async fn read(&self, query: Statement) -> Result<Vec<Row>, StoreError> {
-        Ok(self.ask(Work::Read(query)).await?.rows)
+        let mut looked = self.ask(Work::Read(vec![query])).await?.looked;
+        Ok(looked.pop().unwrap_or_default())
     }
 
     pub(super) async fn write(&self, statements: Vec<Statement>) -> Result<Option<Miss>, StoreError> {
-        Ok(self.ask(Work::Write(statements, None)).await?.missed)
+        Ok(self.ask(Work::Write(statements, Vec::new())).await?.missed)
     }
 }
 

@@ -43,15 +43,16 @@ pub(super) enum Miss {
 #[derive(Debug)]
 pub(super) enum Work {
     /// Only looks.
-    Read(Statement),
-    /// Changes something, and may look at the outcome before it is committed.
-    Write(Vec<Statement>, Option<Statement>),
+    Read(Vec<Statement>),
+    /// Changes something, and looks at the outcome before it is committed, unless something was missed.
+    Write(Vec<Statement>, Vec<Statement>),
 }
 
 /// What came of it.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
-    pub(super) rows: Vec<Row>,
+    /// The rows of each look.
+    pub(super) looked: Vec<Vec<Row>>,
     /// Why nothing was changed, if nothing was.
     pub(super) missed: Option<Miss>,
 }

@@ -10,7 +10,7 @@ use super::lease::{Claim, Lease, pauses};
 use super::ledger::Store;
 use super::notes::Notes;
 use super::standing::{self, Standing};
-use super::statement::{Answer, Miss, Row, Statement, Work};
+use super::statement::{Answer, Statement, Work};
 use super::turn_write::{Plan, TurnWrite};
 
 /// A turn that nobody else plays at the same time. Dropped without `finish`, it gives the conversation back and changes
@@ -64,17 +64,10 @@ impl Store {
         let busy = || StoreError::Busy { conversation: conversation.to_owned(), waited: wait };
         let claim = self.inner.claims.claim(conversation, until).await.ok_or_else(busy)?;
         self.inner.unawaited.settled().await;
-        let mut held = HeldLease::new(self, conversation);
-        if !held.written {
-            // Nobody else is there, so both may be looked at without the one waiting for the other.
-            let (standing, items) = tokio::join!(held.look(), self.some_items(conversation, page));
-            return Ok((Turn { standing: standing?, held, _claim: claim }, items?));
-        }
+        let held = HeldLease::new(self, conversation);
         for pause in pauses() {
-            let (standing, missed) = held.take().await?;
-            if missed.is_none() {
-                let turn = Turn { standing, held, _claim: claim };
-                return Ok((turn, self.some_items(conversation, page).await?));
+            if let Some((standing, items)) = held.take(page).await? {
+                return Ok((Turn { standing, held, _claim: claim }, items));
             }
             let next = Instant::now() + pause;
             if next >= until {
@@ -83,13 +76,6 @@ impl Store {
             sleep_until(next).await;
         }
         Err(busy())
-    }
-
-    async fn some_items(&self, conversation: &str, page: Option<ItemPage>) -> Result<Vec<Item>, StoreError> {
-        match page {
-            Some(page) => self.items(conversation, page).await,
-            None => Ok(Vec::new()),
-        }
     }
 }
 
@@ -103,23 +89,24 @@ impl HeldLease {
         Self { store: store.clone(), lease, written, given_back: false }
     }
 
-    /// Tries to take the lease, and looks at the conversation in the same transaction.
-    async fn take(&mut self) -> Result<(Standing, Option<Miss>), StoreError> {
-        let look = Statement::new(standing::SELECT, [self.lease.conversation.as_str().into()]);
-        let work = Work::Write(vec![self.lease.take(&self.store.inner.settings)], Some(look));
-        let Answer { rows, missed } = self.store.writes()?.ask(work).await?;
-        Ok((self.read(rows)?, missed))
-    }
-
-    /// Only looks, where nobody else can take the lease.
-    async fn look(&self) -> Result<Standing, StoreError> {
-        let look = Statement::new(standing::SELECT, [self.lease.conversation.as_str().into()]);
-        self.read(self.store.reads()?.read(look).await?)
-    }
-
-    fn read(&self, rows: Vec<Row>) -> Result<Standing, StoreError> {
-        let missing = || StoreError::NotFound(self.lease.conversation.clone());
-        Standing::read(&mut rows.into_iter().next().ok_or_else(missing)?)
+    /// Takes the lease, where others could take it, and looks at the conversation with it; none if another holds it.
+    async fn take(&self, page: Option<ItemPage>) -> Result<Option<(Standing, Vec<Item>)>, StoreError> {
+        let conversation = self.lease.conversation.as_str();
+        let mut looks = vec![Statement::new(standing::SELECT, [conversation.into()])];
+        looks.extend(page.map(|page| page.of(conversation)));
+        let Answer { looked, missed } = if self.written {
+            let take = self.lease.take(&self.store.inner.settings);
+            self.store.writes()?.ask(Work::Write(vec![take], looks)).await?
+        } else {
+            self.store.reads()?.ask(Work::Read(looks)).await?
+        };
+        if missed.is_some() {
+            return Ok(None);
+        }
+        let mut looked = looked.into_iter();
+        let standing = looked.next().unwrap_or_default().into_iter().next();
+        let mut standing = standing.ok_or_else(|| StoreError::NotFound(conversation.to_owned()))?;
+        Ok(Some((Standing::read(&mut standing)?, Item::read_all(looked.next().unwrap_or_default())?)))
     }
 }
 
@@ -135,7 +122,7 @@ impl Drop for HeldLease {
         self.store.inner.claims.let_go(&self.lease);
         if let (true, false, Ok(writes)) = (self.written, self.given_back, self.store.writes()) {
             // Nobody waits: should it fail, the lease ends by itself.
-            drop(writes.leave(Work::Write(vec![self.lease.release()], None)));
+            drop(writes.leave(Work::Write(vec![self.lease.release()], Vec::new())));
         }
     }
 }
@@ -170,7 +157,7 @@ impl Turn {
         plan.statements.extend(self.held.release());
         let store = self.held.store.clone();
         plan.statements.extend(store.statements_alone(&write.notes)?);
-        store.inner.unawaited.add(store.writes()?.leave(Work::Write(plan.statements, None)));
+        store.inner.unawaited.add(store.writes()?.leave(Work::Write(plan.statements, Vec::new())));
         self.held.given_back = true;
         Ok(())
     }

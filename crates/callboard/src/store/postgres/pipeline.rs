@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use futures_util::future::join_all;
+use futures_util::future::{join_all, try_join_all};
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{Format, IsNull, ToSql, Type, to_sql_checked};
 
@@ -15,17 +15,15 @@ type Outcome<T> = Result<T, tokio_postgres::Error>;
 const TOGETHER: usize = 16;
 
 /// Looks.
-pub(super) async fn read(session: &mut Session, query: &Statement) -> Outcome<Answer> {
-    prepare(session, query.sql).await?;
-    Ok(Answer { rows: rows(session, query).await?, missed: None })
+pub(super) async fn read(session: &mut Session, queries: &[Statement]) -> Outcome<Answer> {
+    for query in queries {
+        prepare(session, query.sql).await?;
+    }
+    Ok(Answer { looked: look(session, queries).await?, missed: None })
 }
 
 /// Changes, in one transaction.
-pub(super) async fn write(
-    session: &mut Session,
-    statements: &[Statement],
-    then: Option<&Statement>,
-) -> Outcome<Answer> {
+pub(super) async fn write(session: &mut Session, statements: &[Statement], then: &[Statement]) -> Outcome<Answer> {
     for sql in statements.iter().chain(then).map(|statement| statement.sql).chain(["BEGIN", "COMMIT", "ROLLBACK"]) {
         prepare(session, sql).await?;
     }
@@ -37,7 +35,7 @@ pub(super) async fn write(
     Ok(answer)
 }
 
-async fn perform(session: &Session, statements: &[Statement], then: Option<&Statement>) -> Outcome<Answer> {
+async fn perform(session: &Session, statements: &[Statement], then: &[Statement]) -> Outcome<Answer> {
     let begin = Statement::new("BEGIN", []);
     let all: Vec<&Statement> = std::iter::once(&begin).chain(statements).collect();
     let mut missed = None;
@@ -47,16 +45,17 @@ async fn perform(session: &Session, statements: &[Statement], then: Option<&Stat
             match touched {
                 Ok(touched) => missed = missed.or(statement.missed(touched)),
                 // What follows a miss may well fail, since it was sent before the miss was known; nothing of it stays.
-                Err(_) if missed.is_some() => return Ok(Answer { rows: Vec::new(), missed }),
+                Err(_) if missed.is_some() => return Ok(Answer { looked: Vec::new(), missed }),
                 Err(error) => return Err(error),
             }
         }
     }
-    let rows = match then {
-        Some(query) => rows(session, query).await?,
-        None => Vec::new(),
-    };
-    Ok(Answer { rows, missed })
+    let looked = if missed.is_none() { look(session, then).await? } else { Vec::new() };
+    Ok(Answer { looked, missed })
+}
+
+async fn look(session: &Session, queries: &[Statement]) -> Outcome<Vec<Vec<Row>>> {
+    try_join_all(queries.iter().map(|query| rows(session, query))).await
 }
 
 async fn prepare(session: &mut Session, sql: &'static str) -> Outcome<()> {

@@ -85,8 +85,8 @@ async fn perform(access: &Access, line: &mut Option<Line>, work: &Work) -> Resul
 
 async fn once(session: &mut Session, work: &Work) -> Result<Answer, tokio_postgres::Error> {
     match work {
-        Work::Read(query) => pipeline::read(session, query).await,
-        Work::Write(statements, then) => pipeline::write(session, statements, then.as_ref()).await,
+        Work::Read(queries) => pipeline::read(session, queries).await,
+        Work::Write(statements, then) => pipeline::write(session, statements, then).await,
     }
 }
 

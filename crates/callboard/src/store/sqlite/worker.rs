@@ -19,7 +19,7 @@ type Reply = oneshot::Sender<Result<Answer, StoreError>>;
 /// A change that waits for its transaction.
 struct Change {
     statements: Vec<Statement>,
-    then: Option<Statement>,
+    then: Vec<Statement>,
     reply: Reply,
 }
 
@@ -40,10 +40,10 @@ pub(crate) fn serve(mut connection: Connection, mut jobs: Jobs) {
 
 fn take(connection: &Connection, job: Job, changes: &mut Vec<Change>) {
     match job.work {
-        Work::Read(query) => {
-            let rows = rows(connection, &query).map(|rows| Answer { rows, missed: None });
+        Work::Read(queries) => {
+            let answer = look(connection, &queries).map(|looked| Answer { looked, missed: None });
             // Whoever asked may have left.
-            let _ = job.reply.send(rows.map_err(failed));
+            let _ = job.reply.send(answer.map_err(failed));
         }
         Work::Write(statements, then) => changes.push(Change { statements, then, reply: job.reply }),
     }
@@ -93,16 +93,18 @@ fn perform_all(connection: &mut Connection, changes: &[Change], answers: &mut An
 }
 
 fn perform(connection: &Connection, change: &Change) -> rusqlite::Result<Answer> {
-    let mut missed = None;
     for statement in &change.statements {
         let touched = connection.prepare_cached(statement.sql)?.execute(params_from_iter(&statement.cells))?;
-        missed = statement.missed(touched as u64);
+        let missed = statement.missed(touched as u64);
         if missed.is_some() {
-            break;
+            return Ok(Answer { looked: Vec::new(), missed });
         }
     }
-    let rows = change.then.as_ref().map(|query| rows(connection, query)).transpose()?;
-    Ok(Answer { rows: rows.unwrap_or_default(), missed })
+    Ok(Answer { looked: look(connection, &change.then)?, missed: None })
+}
+
+fn look(connection: &Connection, queries: &[Statement]) -> rusqlite::Result<Vec<Vec<Row>>> {
+    queries.iter().map(|query| rows(connection, query)).collect()
 }
 
 fn rows(connection: &Connection, query: &Statement) -> rusqlite::Result<Vec<Row>> {
