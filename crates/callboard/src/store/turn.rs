@@ -100,12 +100,12 @@ impl HeldLease {
         } else {
             self.store.reads()?.ask(Work::Read(looks)).await?
         };
+        let not_found = || StoreError::NotFound(conversation.to_owned());
         if missed.is_some() {
-            return Ok(None);
+            return self.store.conversation(conversation).await?.ok_or_else(not_found).map(|_| None);
         }
         let mut looked = looked.into_iter();
-        let standing = looked.next().unwrap_or_default().into_iter().next();
-        let mut standing = standing.ok_or_else(|| StoreError::NotFound(conversation.to_owned()))?;
+        let mut standing = looked.next().unwrap_or_default().into_iter().next().ok_or_else(not_found)?;
         Ok(Some((Standing::read(&mut standing)?, Item::read_all(looked.next().unwrap_or_default())?)))
     }
 }
