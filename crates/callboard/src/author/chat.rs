@@ -107,6 +107,7 @@ async fn tell(scene: &mut Scene, said: &mut String, out: &mut impl Write) -> any
     loop {
         match scene.next().await {
             Progress::Events(events) => {
+                scene.mark_seen();
                 for event in events {
                     tell_event(event, said, out)?;
                 }

@@ -68,7 +68,11 @@ pub(super) async fn streamed(
     metrics::first_byte(endpoint, arrival.at.elapsed());
     let body = stream::unfold((Some(first), outlet), |(first, mut outlet)| async move {
         let bytes = match first {
-            Some(first) => first,
+            // Whoever leaves before this has seen nothing.
+            Some(first) => {
+                outlet.run.mark_seen();
+                first
+            }
             None if outlet.over => return None,
             None => {
                 let progress = outlet.run.next().await;

@@ -42,7 +42,11 @@ pub(super) async fn streamed(mut turn: ResponseTurn, arrival: &Arrival, ticket: 
     let turn = Box::new(turn);
     let body = stream::unfold((Some(first), turn, over, ticket), |(first, mut turn, mut over, ticket)| async move {
         let text = match first {
-            Some(first) => first,
+            // Whoever leaves before this has seen nothing.
+            Some(first) => {
+                turn.mark_seen();
+                first
+            }
             None if over => return None,
             None => {
                 let step = turn.next(None).await;

@@ -156,7 +156,10 @@ impl Connection {
     ) -> Result<u16, Gone> {
         loop {
             match listening(&mut self.socket, &mut self.waiting, turn.next(Some(local))).await? {
-                Step::Piece(lines) => self.send(&lines, stream_id).await?,
+                Step::Piece(lines) => {
+                    turn.mark_seen();
+                    self.send(&lines, stream_id).await?;
+                }
                 Step::KeepAlive => send(&mut self.socket, Message::Ping("alive".into())).await?,
                 Step::Over(lines, _) => {
                     self.send(&lines, stream_id).await?;

@@ -1,4 +1,7 @@
 //! One response in motion: events of its turn become what the client reads, and before its end is told it has been kept.
+//!
+//! A client that has seen nothing of its response when it leaves, or when the turn fails, asks again, often by itself. So such a
+//! turn is dropped as if it had never been asked for; one whose beginning was seen is kept as far as it came.
 
 use callboard_core::contract::Report;
 use callboard_core::model::{Finish, Usage};
@@ -39,12 +42,13 @@ pub struct ResponseTurn {
     sheet: Option<Sheet>,
     keeping: Option<Keeping>,
     begun: bool,
+    seen: bool,
 }
 
 impl ResponseTurn {
     /// A response that has not begun.
     pub fn new(run: Option<Run>, sheet: Sheet, keeping: Keeping) -> Self {
-        Self { run, sheet: Some(sheet), keeping: Some(keeping), begun: false }
+        Self { run, sheet: Some(sheet), keeping: Some(keeping), begun: false, seen: false }
     }
 
     /// Goes on until there is something to tell. A response on a connection is kept for those who go on from it there.
@@ -69,6 +73,11 @@ impl ResponseTurn {
                 Step::Piece(out)
             }
         }
+    }
+
+    /// The client gets to see something of the response: from now on it is kept as far as it comes.
+    pub fn mark_seen(&mut self) {
+        self.seen = true;
     }
 
     /// What was done to keep the contract.
@@ -134,14 +143,14 @@ impl ResponseTurn {
         Ok(())
     }
 
-    /// A turn that failed leaves nothing in its conversation, so that it can be sent again; unless tools have changed
-    /// something, for what happened has happened.
+    /// A turn that failed leaves nothing in its conversation, so that it can be sent again; unless the client has seen that
+    /// tools changed something.
     async fn failed(&mut self, error: ApiError) -> Step {
         let out = self.told(&error);
         let in_conversation = self.keeping.as_ref().is_some_and(Keeping::is_in_conversation);
-        let told = self.begun && matches!(self.sheet, Some(Sheet::Streamed(_)));
         let changed = self.run.as_ref().and_then(Run::scene).is_some_and(|scene| scene.record().changed().is_some());
-        if (changed || (told && !in_conversation))
+        if self.seen
+            && (changed || !in_conversation)
             && let Some((keeping, object)) = self.ended(|object| object.fail(&error))
         {
             let scene = self.run.as_ref().and_then(Run::scene);
@@ -187,7 +196,7 @@ fn noted(kept: Result<(), StoreError>) {
 /// The client has left.
 impl Drop for ResponseTurn {
     fn drop(&mut self) {
-        if self.begun {
+        if self.seen {
             self.leave();
         }
     }

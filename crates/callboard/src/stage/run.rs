@@ -35,6 +35,13 @@ impl Run {
         session.trace()
     }
 
+    /// The client gets to see something of the turn.
+    pub fn mark_seen(&mut self) {
+        if let Self::Stage(scene) = self {
+            scene.mark_seen();
+        }
+    }
+
     /// What was done to keep the contract.
     pub fn report(&self) -> &Report {
         match self {

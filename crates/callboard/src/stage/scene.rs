@@ -62,6 +62,7 @@ pub struct Scene {
     said: String,
     /// What ran before an interruption and was not told any more.
     untold: Vec<Event>,
+    seen: bool,
     over: bool,
 }
 
@@ -69,7 +70,7 @@ impl Scene {
     /// Makes everything ready for a turn that goes on from there.
     pub async fn begin(parts: SceneParts<'_>, past: Past) -> Result<Self, ApiError> {
         let session = session(&parts, &past).await?;
-        Ok(Self { session, history: None, past, said: String::new(), untold: Vec::new(), over: false })
+        Ok(Self { session, history: None, past, said: String::new(), untold: Vec::new(), seen: false, over: false })
     }
 
     /// The turn keeps itself in a history.
@@ -92,6 +93,11 @@ impl Scene {
             Progress::KeepAlive => {}
         }
         progress
+    }
+
+    /// The client gets to see something of the turn: from now on it is kept as far as it comes.
+    pub fn mark_seen(&mut self) {
+        self.seen = true;
     }
 
     /// The turn as it is driven.
@@ -146,13 +152,14 @@ impl Scene {
         Ok(history.keep(&self.said, &self.past.system_prompt, &record, messages).await?)
     }
 
-    /// A turn that the client left, or that failed on the way: what happened in it has happened.
+    /// A turn that the client left, or that failed on the way. What a client has seen the beginning of is kept; of anything else
+    /// it knows nothing, and asks again.
     pub fn interrupt(&mut self) {
         if std::mem::replace(&mut self.over, true) {
             return;
         }
         self.untold = self.session.interrupt();
-        let Some(history) = self.history.take() else { return };
+        let Some(history) = self.history.take().filter(|_| self.seen) else { return };
         let (record, messages) = (self.record(), self.messages());
         if let Err(error) = history.keep_interrupted(&self.said, &self.past.system_prompt, &record, messages) {
             tracing::error!(%error, "an interrupted turn cannot be stored");

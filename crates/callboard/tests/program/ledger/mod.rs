@@ -4,6 +4,7 @@ mod clients;
 mod crowding;
 mod house;
 mod kills;
+mod leaving;
 mod movement;
 mod opening;
 mod outage;
