@@ -32,3 +32,8 @@ class Pipes:
     def release(self, path):
         """Lets go on who waits at the pipe, or will."""
         open(path, "w", encoding="utf-8").close()
+
+    def open_for_good(self, path):
+        """Puts an empty file in place of the pipe: whoever comes from now on does not wait."""
+        os.unlink(path)
+        open(path, "w", encoding="utf-8").close()

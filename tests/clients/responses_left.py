@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Clients that leave in the middle of a response, over HTTP and WebSocket: what happened until then is kept.
+"""Clients that leave in the middle of a response, over HTTP and WebSocket: what they saw the beginning of is kept as far as it
+came, and what they saw nothing of was never asked for, so that they may ask again.
 
     responses_left.py URL
 
@@ -8,6 +9,7 @@ The model waits at a pipe, so a client leaves exactly there. What comes next in 
 import http.client
 import json
 import sys
+import threading
 import time
 from urllib.parse import urlsplit
 
@@ -54,7 +56,12 @@ def leave_socket(pipes, pipe, until="response.output_text.delta", **request):
     return seen
 
 
-WAYS = {"whole": leave_whole, "streamed": leave_stream, "websocket": leave_socket}
+def leave_unanswered(pipes, pipe, **request):
+    """Asks for a stream, and leaves before its first byte."""
+    leave_whole(pipes, pipe, **request, stream=True)
+
+
+WAYS = {"whole": leave_whole, "unanswered": leave_unanswered, "streamed": leave_stream, "websocket": leave_socket}
 
 
 def each_way(name, ways=tuple(WAYS)):
@@ -107,14 +114,14 @@ def _(leave, pipe):
     equal([(item.role, item.status) for item in items(conversation)][:2], [("user", "completed"), ("assistant", "incomplete")])
 
 
-@each_way("a client that leaves before the first word leaves nothing", ("whole",))
+@each_way("a client that leaves before the first word leaves nothing", ("whole", "unanswered"))
 def _(leave, pipe):
     conversation = client.conversations.create().id
     leave(pipe, model="hold", input=f"Think. {pipe}", conversation=conversation)
     equal(recall("And?", conversation=conversation), "user: And?")
 
 
-@each_way("what a character's tool has changed stays changed")
+@each_way("what a character's tool has changed stays changed", ("streamed", "websocket"))
 def _(leave, pipe):
     conversation = client.conversations.create().id
     leave(pipe, model="game_master", input=f"I am Mira the ranger, but wait. {pipe}", conversation=conversation)
@@ -125,7 +132,7 @@ def _(leave, pipe):
     equal([entry["tool"] for entry in journal], ["set_hero", "add_item"])
 
 
-@each_way("a tool that runs when its client leaves is recorded with its turn")
+@each_way("a tool that runs when its client leaves is recorded with its turn", ("streamed", "websocket"))
 def _(leave, pipe):
     conversation = client.conversations.create().id
     leave(pipe, model="stagehand", input=f"Listen. {pipe}", conversation=conversation)
@@ -133,6 +140,41 @@ def _(leave, pipe):
     assert said.startswith(f"user: Listen. {pipe} | assistant: I go."), said
     [call] = [item for item in items(conversation) if item.type == "mcp_call"]
     equal((call.name, call.status, call.output), ("listen", "incomplete", None))
+
+
+@each_way("what a character's tool has changed unseen is dropped with its turn", ("whole",))
+def _(leave, pipe):
+    conversation = client.conversations.create().id
+    leave(pipe, model="game_master", input=f"I am Mira the ranger, but wait. {pipe}", conversation=conversation)
+    equal(recall("And?", conversation=conversation), "user: And?")
+    equal(client.get(f"/conversations/{conversation}/journal", cast_to=object)["data"], [])
+
+
+@each_way("a tool that runs when its client leaves unseen is dropped with its turn", ("whole",))
+def _(leave, pipe):
+    conversation = client.conversations.create().id
+    leave(pipe, model="stagehand", input=f"Listen. {pipe}", conversation=conversation)
+    equal(recall("And?", conversation=conversation), "user: And?")
+
+
+@suite.check("a turn that the SDK gives up and sends again by itself is applied once")
+def _():
+    impatient = client.with_options(timeout=2, max_retries=5)
+    conversation, answers = client.conversations.create().id, []
+    with Pipes() as pipes:
+        pipe = pipes.new()
+        request = {"model": "game_master", "input": f"I am Mira the ranger, but wait. {pipe}", "conversation": conversation}
+        asking = threading.Thread(target=lambda: answers.append(impatient.responses.with_raw_response.create(**request)))
+        asking.start()
+        pipes.reached(pipe)
+        pipes.open_for_good(pipe)
+        asking.join()
+    [answer] = answers
+    assert answer.retries_taken > 0, "the SDK did not ask again"
+    equal([item.type for item in answer.parse().output], ["mcp_call", "message"])
+    equal([item.type for item in items(conversation)], ["message", "mcp_call", "message"])
+    journal = client.get(f"/conversations/{conversation}/journal", cast_to=object)["data"]
+    equal([entry["tool"] for entry in journal], ["set_hero"])
 
 
 sys.exit(1 if suite.run() else 0)
