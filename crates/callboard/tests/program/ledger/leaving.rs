@@ -45,8 +45,11 @@ fn holding_back(database: Database, times: usize) -> (House, Receiver<Moment>) {
 
 /// Asks, and is gone when the model holds its words back.
 fn ask_and_leave(program: &Program, moments: &Receiver<Moment>, path: &str, headers: &[&str], body: &Value) {
-    let client = Connection::send(&program.address, "POST", path, headers, &body.to_string());
+    let mut client = Connection::send(&program.address, "POST", path, headers, &body.to_string());
     assert_eq!(moments.recv(), Ok(Moment::Asked));
+    if body["stream"] == true {
+        client.read_until("It is").unwrap();
+    }
     drop(client);
     // Before the model is left, the program has done all that it does about the turn.
     assert_eq!(moments.recv(), Ok(Moment::Left));
