@@ -12,6 +12,7 @@ use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use socket2::{SockRef, TcpKeepalive};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{mpsc, watch};
@@ -19,6 +20,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::app::App;
+use crate::config::Timeouts;
 use crate::http::Threadwise;
 use crate::stopping::stop_asked;
 use crate::store::Pruned;
@@ -175,8 +177,7 @@ fn serve_thread(app: &Arc<App>, listener: StdListener, stopped: watch::Receiver<
         let thread = Threadwise { client: app.client(), stopping: stopped.clone(), sockets };
         let router = http::router(Arc::clone(app), thread);
         let listener = TcpListener::from_std(listener).context("cannot listen")?;
-        let drain = app.settings.timeouts.drain;
-        let until = serve_connections(listener, router, stopped, drain).await;
+        let until = serve_connections(listener, router, stopped, &app.settings.timeouts).await;
         // Nothing is ever sent: the channel ends with the last WebSocket.
         let _ = tokio::time::timeout_at(until, closed.recv()).await;
         Ok(())
@@ -187,7 +188,7 @@ async fn serve_connections(
     listener: TcpListener,
     router: Router,
     mut stopped: watch::Receiver<bool>,
-    drain: Duration,
+    timeouts: &Timeouts,
 ) -> Instant {
     let (stopping, mut tasks) = (stopped.clone(), JoinSet::new());
     loop {
@@ -196,16 +197,19 @@ async fn serve_connections(
             () = stop_asked(&mut stopped) => break,
             Some(_) = tasks.join_next() => {}
             accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => drop(tasks.spawn(serve_connection(stream, router.clone(), stopping.clone()))),
+                Ok((stream, _)) => {
+                    prepare(&stream, timeouts.client);
+                    tasks.spawn(serve_connection(stream, router.clone(), stopping.clone()));
+                }
                 Err(error) => pause_after(&error).await,
             },
         }
     }
     drop((listener, router));
-    let until = Instant::now() + drain;
+    let until = Instant::now() + timeouts.drain;
     let finished = async { while tasks.join_next().await.is_some() {} };
     if tokio::time::timeout_at(until, finished).await.is_err() {
-        tracing::warn!(seconds = drain.as_secs_f64(), "replies were cut off: the drain time is over");
+        tracing::warn!(seconds = timeouts.drain.as_secs_f64(), "replies were cut off: the drain time is over");
     }
     until
 }
@@ -229,14 +233,29 @@ async fn serve_connection(stream: TcpStream, router: Router, mut stopped: watch:
 type Connection = http1::UpgradeableConnection<TokioIo<TcpStream>, TowerToHyperService<Router>>;
 
 fn connection(stream: TcpStream, router: Router) -> Connection {
-    if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "no TCP_NODELAY on a connection");
-    }
     http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
         .with_upgrades()
+}
+
+/// Small pieces go out at once, and a client that takes nothing, or cannot be reached, is given up: whatever is being sent to it,
+/// whole, as events or over a WebSocket, the turn behind it must not wait for ever.
+fn prepare(stream: &TcpStream, patience: Duration) {
+    if let Err(error) = stream.set_nodelay(true).and_then(|()| be_patient(stream, patience)) {
+        tracing::debug!(%error, "an option of a connection cannot be set");
+    }
+}
+
+fn be_patient(stream: &TcpStream, patience: Duration) -> std::io::Result<()> {
+    let socket = SockRef::from(stream);
+    // Whole seconds, and not as many as elsewhere, are what systems take here.
+    let probes = (patience / 4).clamp(Duration::from_secs(1), Duration::from_secs(10_000));
+    socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(probes).with_interval(probes).with_retries(3))?;
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    socket.set_tcp_user_timeout(Some(patience))?;
+    Ok(())
 }
 
 /// Out of file handles, most likely: waiting a moment lets connections end.

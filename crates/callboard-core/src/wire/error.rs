@@ -130,6 +130,15 @@ impl ApiError {
         )
     }
 
+    /// A body that does not come.
+    #[must_use]
+    pub fn body_too_slow(seconds: f64) -> Self {
+        let message = format!(
+            "the request body did not come within {seconds} s, which is the limit timeouts.body_seconds; send it again"
+        );
+        Self::new(408, "request_timeout", message)
+    }
+
     /// More requests at once than this Callboard takes.
     #[must_use]
     pub fn too_many_in_flight(limit: usize) -> Self {

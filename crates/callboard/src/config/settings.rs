@@ -209,6 +209,10 @@ pub struct Timeouts {
     pub idle: Duration,
     /// Until a silent stream gets a comment that keeps the client's connection open.
     pub keep_alive: Duration,
+    /// For the whole body of a request.
+    pub body: Duration,
+    /// For a client that takes nothing of its reply, or cannot be reached any more.
+    pub client: Duration,
     /// For requests in flight when the program is told to stop.
     pub drain: Duration,
 }

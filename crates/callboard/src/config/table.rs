@@ -225,6 +225,26 @@ static SERVING_KEYS: &[Key<Settings>] = &[
     Key {
         about: About {
             section: Section::Timeouts,
+            name: "body_seconds",
+            fallback: Fallback::Text("120"),
+            flag: None,
+            help: "Wait for the whole body of a request",
+        },
+        kind: Kind::Seconds { least: 0.001, field: |settings| &mut settings.timeouts.body },
+    },
+    Key {
+        about: About {
+            section: Section::Timeouts,
+            name: "client_seconds",
+            fallback: Fallback::Text("60"),
+            flag: None,
+            help: "Wait for a client that takes nothing of its reply, or cannot be reached; then its connection is ended",
+        },
+        kind: Kind::Seconds { least: 1.0, field: |settings| &mut settings.timeouts.client },
+    },
+    Key {
+        about: About {
+            section: Section::Timeouts,
             name: "drain_seconds",
             fallback: Fallback::Text("30"),
             flag: None,

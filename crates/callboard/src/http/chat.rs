@@ -45,9 +45,10 @@ pub(super) async fn complete(State(shared): State<Shared>, request: Request) -> 
 }
 
 async fn answer(shared: &Shared, arrival: &Arrival, request: Request) -> Result<Response, ApiError> {
-    let ticket = shared.in_flight.enter()?;
     let asker = Asker::of(shared, request.headers());
-    let body = read_body(request, shared.app.settings.limits.body_bytes).await?;
+    let body = read_body(request, &shared.app.settings).await?;
+    // Behind the body: whoever sends it slowly keeps nobody else out.
+    let ticket = shared.in_flight.enter()?;
     let (request, turn) = ChatRequest::read(body, &shared.app.tools)?;
     let (streams, stamp) = (request.stream, stamp(&request.model));
     let writer = ChunkWriter::new(&stamp, request.include_usage);

@@ -35,7 +35,7 @@ pub(super) fn routes() -> Router<Shared> {
 async fn create(State(shared): State<Shared>, request: Request) -> Response {
     reply::result(async {
         let owner = Asker::of(&shared, request.headers()).owner;
-        let body = read_body(request, shared.app.settings.limits.body_bytes).await?;
+        let body = read_body(request, &shared.app.settings).await?;
         let request = ConversationRequest::read_new(body)?;
         let (id, at) = (new_conversation_id(), clock::milliseconds());
         let metadata = Value::Object(request.metadata.clone().unwrap_or_default()).to_string();
@@ -54,7 +54,7 @@ async fn one(State(shared): State<Shared>, Path(id): Path<String>, headers: Head
 async fn change(State(shared): State<Shared>, Path(id): Path<String>, request: Request) -> Response {
     reply::result(async {
         let headers = request.headers().clone();
-        let body = read_body(request, shared.app.settings.limits.body_bytes).await?;
+        let body = read_body(request, &shared.app.settings).await?;
         let request = ConversationRequest::read_change(body)?;
         owned(&shared, &id, &headers).await?;
         let metadata = Value::Object(request.metadata.unwrap_or_default()).to_string();
@@ -92,7 +92,7 @@ async fn list_items(
 async fn add_items(State(shared): State<Shared>, Path(id): Path<String>, request: Request) -> Response {
     reply::result(async {
         let headers = request.headers().clone();
-        let body = read_body(request, shared.app.settings.limits.body_bytes).await?;
+        let body = read_body(request, &shared.app.settings).await?;
         let request = ConversationRequest::read_items(body)?;
         owned(&shared, &id, &headers).await?;
         let added = append(&shared, &id, &request).await?;

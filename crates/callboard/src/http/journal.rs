@@ -63,7 +63,7 @@ pub(super) async fn list(
 pub(super) async fn undo(State(shared): State<Shared>, Path(id): Path<String>, request: Request) -> Response {
     reply::result(async {
         let headers = request.headers().clone();
-        let body = read_body(request, shared.app.settings.limits.body_bytes).await?;
+        let body = read_body(request, &shared.app.settings).await?;
         let target = target(&body)?;
         owned(&shared, &id, &headers).await?;
         let mut turn = shared.app.store.begin_turn(&id, TURN_WAIT).await?;

@@ -38,9 +38,10 @@ pub(super) async fn create(State(shared): State<Shared>, request: Request) -> Re
 }
 
 async fn answer(shared: &Shared, arrival: &Arrival, request: Request) -> Result<Response, ApiError> {
-    let ticket = shared.in_flight.enter()?;
     let asker = Asker::of(shared, request.headers());
-    let body = read_body(request, shared.app.settings.limits.body_bytes).await?;
+    let body = read_body(request, &shared.app.settings).await?;
+    // Behind the body: whoever sends it slowly keeps nobody else out.
+    let ticket = shared.in_flight.enter()?;
     let request = ResponsesRequest::read(body)?;
     let manner = if request.stream { Manner::Streamed(Framing::ServerSent) } else { Manner::Whole };
     let turn = respond(shared, &arrival.id, request, asker, manner, None).await?;

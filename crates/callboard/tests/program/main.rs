@@ -18,6 +18,8 @@ mod sockets;
 #[cfg(test)]
 mod stage;
 #[cfg(test)]
+mod stalling;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod traces;

@@ -30,6 +30,8 @@ const SAMPLES: &[(&str, &str, &str, &str, &str)] = &[
     ("timeouts.first_byte_seconds", "3", "0.5", "3", "0.5"),
     ("timeouts.idle_seconds", "4", "5", "4", "5"),
     ("timeouts.keep_alive_seconds", "6", "7", "6", "7"),
+    ("timeouts.body_seconds", "8", "9", "8", "9"),
+    ("timeouts.client_seconds", "1", "2.5", "1", "2.5"),
     ("timeouts.drain_seconds", "0", "9", "0", "9"),
     ("stage.model", "\"qwen\"", "llama", "\"qwen\"", "\"llama\""),
     ("stage.rounds", "1", "2", "1", "2"),
@@ -78,6 +80,8 @@ fn defaults_hold_when_nothing_is_said() {
             first_byte: Duration::from_secs(600),
             idle: Duration::from_secs(60),
             keep_alive: Duration::from_secs(15),
+            body: Duration::from_secs(120),
+            client: Duration::from_secs(60),
             drain: Duration::from_secs(30),
         },
         stage: StageSettings {

@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 
 use serde_json::{Value, json};
 
-use super::super::support::{ModelServer, Program, ask, halting, polite};
+use super::super::support::{ModelServer, Program, ask, halting, polite, pouring};
 use super::client::{Socket, wait_for_turn, words};
 
 fn get(program: &Program, path: &str) -> Value {
@@ -46,6 +46,21 @@ fn a_client_that_leaves_ends_the_reply_and_keeps_what_was_said() {
     assert_eq!(kept, due, "{items}");
     let response = get(&program, &format!("/v1/responses/{}", created["response"]["id"].as_str().unwrap()));
     assert_eq!((&response["status"], words(&response).as_str()), (&json!("cancelled"), "One"));
+}
+
+/// It keeps its connection, and reads nothing any more.
+#[test]
+fn a_client_that_stops_reading_is_given_up() {
+    let program = Program::before(&pouring().url, &[("CALLBOARD_TIMEOUTS_CLIENT_SECONDS", "1")]);
+    let made = ask(&program.address, "POST", "/v1/conversations", &[], "{}");
+    let conversation = serde_json::from_str::<Value>(&made.body).unwrap()["id"].as_str().unwrap().to_owned();
+    let mut socket = Socket::open(&program.address);
+    socket.ask("Talk.", &json!({"conversation": conversation}));
+    let created = socket.read_until("response.created");
+    wait_for_turn(&program.address, "m", &conversation);
+    let response = get(&program, &format!("/v1/responses/{}", created["response"]["id"].as_str().unwrap()));
+    assert_eq!(response["status"], json!("cancelled"));
+    drop(socket);
 }
 
 /// New connections are refused once the program stops; that is how a test knows.

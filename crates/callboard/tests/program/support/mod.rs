@@ -10,4 +10,4 @@ pub(crate) use client::{Answer, Connection, ask, ask_mortal, post};
 pub(crate) use mortal::Mortal;
 pub(crate) use program::{Program, refused_start};
 pub(crate) use script::{Script, calls, reply, text};
-pub(crate) use server::{ModelServer, Visit, halting, polite};
+pub(crate) use server::{ModelServer, Visit, halting, polite, pouring};

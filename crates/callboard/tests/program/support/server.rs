@@ -5,6 +5,8 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 
+use serde_json::json;
+
 /// One request and the way back.
 pub(crate) struct Visit {
     pub(crate) path: String,
@@ -143,5 +145,16 @@ pub(crate) fn halting(
         first(&mut visit);
         go.lock().unwrap().recv().unwrap();
         then(&mut visit);
+    })
+}
+
+/// A model server whose reply has no end: it talks for as long as somebody listens.
+pub(crate) fn pouring() -> ModelServer {
+    let words = "word ".repeat(4000);
+    ModelServer::start(move |mut visit| {
+        visit.begin_stream();
+        let event = format!("data: {}\n\n", json!({"choices": [{"index": 0, "delta": {"content": words}}]}));
+        let chunk = format!("{:x}\r\n{event}\r\n", event.len());
+        while visit.stream.write_all(chunk.as_bytes()).is_ok() {}
     })
 }
