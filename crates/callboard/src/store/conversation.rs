@@ -64,7 +64,7 @@ impl Store {
 
     /// One conversation.
     pub async fn conversation(&self, id: &str) -> Result<Option<Conversation>, StoreError> {
-        let rows = self.reads()?.read(Statement::new(SELECT, [id.into()])).await?;
+        let rows = self.settled_reads().await?.read(Statement::new(SELECT, [id.into()])).await?;
         rows.into_iter().next().as_mut().map(Conversation::read).transpose()
     }
 

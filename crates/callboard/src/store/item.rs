@@ -37,12 +37,12 @@ pub struct ItemPage {
 impl Store {
     /// Items of a conversation.
     pub async fn items(&self, conversation: &str, page: ItemPage) -> Result<Vec<Item>, StoreError> {
-        Item::read_all(self.reads()?.read(page.of(conversation)).await?)
+        Item::read_all(self.settled_reads().await?.read(page.of(conversation)).await?)
     }
 
     /// One item.
     pub async fn item(&self, conversation: &str, id: &str) -> Result<Option<Item>, StoreError> {
-        let rows = self.reads()?.read(Statement::new(ONE, [conversation.into(), id.into()])).await?;
+        let rows = self.settled_reads().await?.read(Statement::new(ONE, [conversation.into(), id.into()])).await?;
         rows.into_iter().next().as_mut().map(Item::read).transpose()
     }
 

@@ -29,7 +29,7 @@ impl Store {
     /// Entries behind a sequence, in their order.
     pub async fn journal(&self, conversation: &str, after: u64, limit: i64) -> Result<Vec<Entry>, StoreError> {
         let cells = [conversation.into(), number(after).into(), limit.into()];
-        let rows = self.reads()?.read(Statement::new(SELECT, cells)).await?;
+        let rows = self.settled_reads().await?.read(Statement::new(SELECT, cells)).await?;
         rows.into_iter().map(|mut row| read(&mut row)).collect()
     }
 }

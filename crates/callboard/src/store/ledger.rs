@@ -115,6 +115,12 @@ impl Store {
         self.inner.queues.as_ref().map(|queues| &queues.reads).ok_or_else(closed)
     }
 
+    /// Where to read what turns write: also those that were left, and that nobody waits for.
+    pub(super) async fn settled_reads(&self) -> Result<&Queue, StoreError> {
+        self.inner.unawaited.settled().await;
+        self.reads()
+    }
+
     pub(super) fn writes(&self) -> Result<&Queue, StoreError> {
         self.inner.queues.as_ref().map(|queues| &queues.writes).ok_or_else(closed)
     }

@@ -42,14 +42,15 @@ pub struct Response {
 impl Store {
     /// One response that has not expired.
     pub async fn response(&self, id: &str, now: i64) -> Result<Option<Response>, StoreError> {
-        let rows = self.reads()?.read(Statement::new(ONE, [id.into(), now.into()])).await?;
+        let rows = self.settled_reads().await?.read(Statement::new(ONE, [id.into(), now.into()])).await?;
         rows.into_iter().next().as_mut().map(Response::read).transpose()
     }
 
     /// A response behind all that it followed, oldest first, so many at most. If the first of them names a previous one,
     /// that one is gone or too far back.
     pub async fn response_chain(&self, id: &str, most: i64, now: i64) -> Result<Vec<Response>, StoreError> {
-        let rows = self.reads()?.read(Statement::new(CHAIN, [id.into(), most.into(), now.into()])).await?;
+        let rows =
+            self.settled_reads().await?.read(Statement::new(CHAIN, [id.into(), most.into(), now.into()])).await?;
         rows.into_iter().map(|mut row| Response::read(&mut row)).collect()
     }
 

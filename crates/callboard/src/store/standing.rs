@@ -50,7 +50,7 @@ struct Written {
 impl Store {
     /// How a conversation stands.
     pub async fn standing(&self, conversation: &str) -> Result<Option<Standing>, StoreError> {
-        let rows = self.reads()?.read(Statement::new(SELECT, [conversation.into()])).await?;
+        let rows = self.settled_reads().await?.read(Statement::new(SELECT, [conversation.into()])).await?;
         rows.into_iter().next().as_mut().map(Standing::read).transpose()
     }
 }

@@ -1,4 +1,4 @@
-//! Writes that nobody waits for, such as those of a turn whose client has left: whoever looks for a history next waits for them.
+//! Writes that nobody waits for, such as those of a turn whose client has left: whoever looks at what turns write waits for them.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -16,6 +16,7 @@ const SHORT: Duration = Duration::from_millis(50);
 
 pub(super) const PROMISES: &[Promise] = &[
     ("a turn that its client left is written before the next one begins", left_by_its_client),
+    ("a turn that its client left is written before anybody reads of it", read_when_left),
     ("a process that is alone does not wait for the dead", alone_in_a_file),
     ("a turn that is left while its end is written is written before the next one begins", left_at_its_end),
     ("an entry that is not the next of its journal is refused", entries_out_of_turn),
@@ -269,6 +270,29 @@ fn left_by_its_client(database: &Database) {
         assert_eq!(ids(&store, "conv_1").await, ["item_0", "item_1", "item_2"]);
         assert_eq!(replayed(&store, "conv_1").await, r#"{"a":1}"#);
         assert!(store.response("resp_1", 0).await.unwrap().is_some());
+    });
+}
+
+/// Each kind of read comes first after a turn that was left.
+fn read_when_left(database: &Database) {
+    let store = database.open();
+    block_on(async {
+        for kind in 0..6 {
+            let id = format!("conv_{kind}");
+            store.create_conversation(new(&id, 1)).await.unwrap();
+            let turn = store.begin_turn(&id, WAIT).await.unwrap();
+            let write = full_write(&turn);
+            turn.finish_unawaited(&write).unwrap();
+            let found = match kind {
+                0 => store.response("resp_1", 0).await.unwrap().is_some(),
+                1 => store.standing(&id).await.unwrap().is_some_and(|standing| standing.state.is_some()),
+                2 => ids(&store, &id).await.len() == 2,
+                3 => store.item(&id, "item_0").await.unwrap().is_some(),
+                4 => store.journal(&id, 0, 10).await.unwrap().len() == 1,
+                _ => store.conversation(&id).await.unwrap().is_some_and(|found| found.version > 0),
+            };
+            assert!(found, "kind {kind}");
+        }
     });
 }
 
