@@ -22,7 +22,8 @@ const CONVERSATION: HeaderName = HeaderName::from_static("callboard-conversation
 pub(super) struct Asker {
     /// The key to pass on to model servers that have none of their own.
     pub(super) authorization: Option<HeaderValue>,
-    /// Tells people apart by the keys they show, without telling the key.
+    /// Tells people apart by the keys they show, without telling the key. Without keys of ours nobody checks what is shown, and
+    /// everyone on this machine is the same person: what one client has begun another can go on with.
     pub(super) owner: String,
     /// The conversation that the client names.
     pub(super) conversation: Option<String>,
@@ -32,8 +33,11 @@ impl Asker {
     pub(super) fn of(shared: &Shared, headers: &HeaderMap) -> Self {
         let conversation = headers.get(CONVERSATION).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let shown = headers.get(AUTHORIZATION);
-        let authorization = shown.filter(|_| shared.app.keys.is_open()).cloned();
-        Self { authorization, owner: shown.map(owner).unwrap_or_default(), conversation }
+        let (authorization, owner) = match shared.app.keys.is_open() {
+            true => (shown.cloned(), String::new()),
+            false => (None, shown.map(owner).unwrap_or_default()),
+        };
+        Self { authorization, owner, conversation }
     }
 }
 

@@ -8,5 +8,6 @@ mod leaving;
 mod movement;
 mod opening;
 mod outage;
+mod owners;
 mod proof;
 mod restart;
