@@ -60,7 +60,7 @@ impl fmt::Debug for StoreUrl {
 ///
 /// It is also used on text that is no valid URL, so it hides too much rather than too little.
 pub(super) fn without_password(text: &str) -> String {
-    without_query_password(&without_user_password(text))
+    without_user_password(&without_query_password(text))
 }
 
 fn without_user_password(text: &str) -> String {
@@ -107,6 +107,7 @@ mod tests {
             ("postgres://me:a/b@c@db/calls", "postgres://me:********@db/calls"),
             ("postgres:me:hunter2@db", "postgres:********@db"),
             ("postgres://db/calls?password=hunter2&x=1", "postgres://db/calls?password=********&x=1"),
+            ("postgres://db:5432/calls?password=hun@ter2", "postgres://db:5432/calls?password=********"),
             ("\"postgres://db/calls?password=hunter2\"", "\"postgres://db/calls?password=********\""),
         ] {
             assert_eq!(without_password(text), shown);

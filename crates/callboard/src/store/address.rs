@@ -5,6 +5,9 @@ use std::path::PathBuf;
 
 use super::error::StoreError;
 
+/// Stands for what may be a part of a password.
+const DOUBTFUL: &str = "…";
+
 /// Where a store is.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Address {
@@ -31,15 +34,13 @@ impl Address {
         let place = text
             .strip_prefix("sqlite:")
             .ok_or_else(|| bad("write sqlite:FILE, sqlite::memory: or postgres://USER@HOST/DATABASE"))?;
-        if place == ":memory:" {
-            return Ok(Self::Memory);
-        }
         let place = place.strip_prefix("//").unwrap_or(place);
-        let (path, synchronous_full) = match place.split_once('?') {
-            None | Some((_, "synchronous=normal")) => (place.split('?').next().unwrap_or_default(), false),
-            Some((path, "synchronous=full")) => (path, true),
-            Some(_) => return Err(bad("after a file only ?synchronous=full or ?synchronous=normal can follow")),
-        };
+        let (path, query) = place.split_once('?').unwrap_or((place, ""));
+        let synchronous_full = synchronous_full(query)?;
+        if path == ":memory:" {
+            let wrong = |part: &str| StoreError::part(part, "nothing follows sqlite::memory:; leave it out");
+            return if query.is_empty() { Ok(Self::Memory) } else { Err(wrong(query)) };
+        }
         if path.is_empty() {
             return Err(bad("name a file, for instance sqlite:callboard.db"));
         }
@@ -65,14 +66,41 @@ impl fmt::Debug for Address {
     }
 }
 
-/// `scheme://user@host/database`: whatever else the address says may be secret.
-fn without_password(url: &str) -> String {
-    let plain = url.split('?').next().unwrap_or_default();
-    let Some((scheme, rest)) = plain.split_once("://") else { return plain.to_owned() };
-    match rest.rsplit_once('@') {
-        Some((user, host)) => format!("{scheme}://{}@{host}", user.split(':').next().unwrap_or_default()),
-        None => plain.to_owned(),
+/// What follows the name of a file. Only names are told of what is not known, since a value may be a secret.
+fn synchronous_full(query: &str) -> Result<bool, StoreError> {
+    const REMEDY: &str = "after a file only ?synchronous=full or ?synchronous=normal can follow";
+    let mut full = false;
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        full = match pair.split_once('=').unwrap_or((pair, "")) {
+            ("synchronous", "full") => true,
+            ("synchronous", "normal") => false,
+            ("synchronous", _) => return Err(StoreError::part(pair, REMEDY)),
+            (name, _) => return Err(StoreError::part(name, REMEDY)),
+        };
     }
+    Ok(full)
+}
+
+/// `scheme://user@host/database`: whatever else the address says may be secret. A password with `@` or `?` in it makes the rest
+/// doubtful, and what is doubtful is not shown.
+pub(super) fn without_password(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return url.split('?').next().unwrap_or_default().to_owned();
+    };
+    let Some((credentials, place)) = rest.split_once('@') else { return format!("{scheme}://{}", shown_place(rest)) };
+    let user = credentials.split([':', '/', '?']).next().unwrap_or_default();
+    format!("{scheme}://{user}@{}", if credentials.contains('?') { DOUBTFUL } else { shown_place(place) })
+}
+
+fn shown_place(place: &str) -> &str {
+    let (plain, query) = place.split_once('?').unwrap_or((place, ""));
+    if query.contains('@') {
+        return DOUBTFUL;
+    }
+    let plain = plain.rsplit('@').next().unwrap_or_default();
+    let host = plain.split('/').next().unwrap_or_default();
+    let port = host.rsplit(']').next().and_then(|behind| behind.split_once(':')).map_or("", |(_, port)| port);
+    if port.bytes().all(|byte| byte.is_ascii_digit() || b",:".contains(&byte)) { plain } else { DOUBTFUL }
 }
 
 #[cfg(test)]
@@ -88,12 +116,29 @@ mod tests {
             ("sqlite:a.db?synchronous=full", Ok("sqlite:a.db?synchronous=full")),
             ("sqlite:a.db?synchronous=normal", Ok("sqlite:a.db")),
             ("postgres://u:p@ss@h:5432/d?sslmode=disable&password=x", Ok("postgres://u@h:5432/d")),
+            ("postgres://u:pass?word@h/d", Ok("postgres://u@…")),
+            ("postgres://u:pass@wo?rd@h/d", Ok("postgres://u@…")),
+            ("postgres://u:password", Ok("postgres://…")),
+            ("postgres://h:5432/d?password=x@y", Ok("postgres://h@…")),
+            ("postgres://u:p@[::1]:5432/d", Ok("postgres://u@[::1]:5432/d")),
             ("postgresql://h/d", Ok("postgresql://h/d")),
             ("sqlite:", Err("\"sqlite:\" is no store: name a file, for instance sqlite:callboard.db")),
             (
-                "sqlite:a.db?mode=ro",
+                "sqlite:a.db?synchronous=normal&key=secret",
                 Err(
-                    "\"sqlite:a.db\" is no store: after a file only ?synchronous=full or ?synchronous=normal can follow",
+                    "\"key\" in the address of the store is wrong: after a file only ?synchronous=full or ?synchronous=normal can follow",
+                ),
+            ),
+            (
+                "sqlite:a.db?synchronous=ful",
+                Err(
+                    "\"synchronous=ful\" in the address of the store is wrong: after a file only ?synchronous=full or ?synchronous=normal can follow",
+                ),
+            ),
+            (
+                "sqlite::memory:?synchronous=full",
+                Err(
+                    "\"synchronous=full\" in the address of the store is wrong: nothing follows sqlite::memory:; leave it out",
                 ),
             ),
             (

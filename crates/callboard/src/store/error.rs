@@ -15,6 +15,14 @@ pub enum StoreError {
         /// What to write instead.
         remedy: String,
     },
+    /// One part of the address is wrong, such as what follows its `?`.
+    #[error("{part:?} in the address of the store is wrong: {remedy}")]
+    AddressPart {
+        /// The part, without a password.
+        part: String,
+        /// What to write instead.
+        remedy: String,
+    },
     /// The database cannot be reached, or does not answer. Whether a change was made is not known.
     #[error("the store does not answer: {0}")]
     Unavailable(String),
@@ -53,6 +61,13 @@ pub enum StoreError {
     /// The conversation went on elsewhere since this turn began.
     #[error("conversation {0:?} went on elsewhere while this turn ran; nothing of it was stored: send it again")]
     Conflict(String),
+}
+
+impl StoreError {
+    /// One part of an address is wrong.
+    pub(super) fn part(part: &str, remedy: &str) -> Self {
+        Self::AddressPart { part: part.to_owned(), remedy: remedy.to_owned() }
+    }
 }
 
 /// What clients are told. The words of the database stay in the log.

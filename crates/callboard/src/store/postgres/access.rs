@@ -14,12 +14,36 @@ use tokio_postgres::Config;
 use tokio_postgres::config::SslMode;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use super::super::address::without_password;
 use super::super::error::StoreError;
 use crate::percent;
 
 const CONNECT: Duration = Duration::from_secs(5);
 const SILENCE: Duration = Duration::from_secs(20);
 const AUTHORITIES: &str = "sslrootcert=";
+/// What may follow the `?` of an address.
+const PARAMETERS: [&str; 20] = [
+    "sslmode",
+    "sslrootcert",
+    "sslnegotiation",
+    "channel_binding",
+    "application_name",
+    "options",
+    "connect_timeout",
+    "tcp_user_timeout",
+    "keepalives",
+    "keepalives_idle",
+    "keepalives_interval",
+    "keepalives_retries",
+    "target_session_attrs",
+    "load_balance_hosts",
+    "host",
+    "hostaddr",
+    "port",
+    "user",
+    "password",
+    "dbname",
+];
 
 /// The way to a server.
 pub(super) struct Access {
@@ -30,12 +54,12 @@ pub(super) struct Access {
 impl Access {
     /// Reads a URL.
     pub(super) fn read(url: &str) -> Result<Self, StoreError> {
-        let (url, authorities) = without_authorities(url);
-        let mut config: Config = url.parse().map_err(|error: tokio_postgres::Error| unreadable(&error))?;
+        check_parameters(url)?;
+        let (plain, authorities) = without_authorities(url);
+        let mut config: Config = plain.parse().map_err(|error: tokio_postgres::Error| unreadable(url, &error))?;
         let wants_tls = config.get_ssl_mode() == SslMode::Require;
         if authorities.is_some() && !wants_tls {
-            let remedy = "add sslmode=require; without it nothing is encrypted".to_owned();
-            return Err(StoreError::Address { given: "sslrootcert".to_owned(), remedy });
+            return Err(StoreError::part("sslrootcert", "add sslmode=require; without it nothing is encrypted"));
         }
         if !wants_tls {
             config.ssl_mode(SslMode::Disable);
@@ -80,8 +104,8 @@ fn tls(authorities: Option<&str>) -> Result<ClientConfig, StoreError> {
 }
 
 fn roots(file: &str) -> Result<RootCertStore, StoreError> {
-    let unreadable = |error: &dyn std::fmt::Display| StoreError::Address {
-        given: format!("{AUTHORITIES}{file}"),
+    let unreadable = |error: &dyn std::fmt::Display| StoreError::AddressPart {
+        part: format!("{AUTHORITIES}{file}"),
         remedy: format!("name a file of certificates in PEM form: {error}"),
     };
     let mut store = RootCertStore::empty();
@@ -92,9 +116,31 @@ fn roots(file: &str) -> Result<RootCertStore, StoreError> {
     if store.is_empty() { Err(unreadable(&"it holds none")) } else { Ok(store) }
 }
 
-fn unreadable(error: &tokio_postgres::Error) -> StoreError {
-    let remedy = format!("{error}; write postgres://USER:PASSWORD@HOST:PORT/DATABASE");
-    StoreError::Address { given: "postgres://…".to_owned(), remedy }
+/// Names the parameter that is wrong. Where a password may reach into the query, nothing of it is told.
+fn check_parameters(url: &str) -> Result<(), StoreError> {
+    let Some((_, query)) = url.split_once('?').filter(|(_, query)| !query.contains('@')) else { return Ok(()) };
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        if !PARAMETERS.contains(&name) {
+            return Err(StoreError::part(name, &format!("it is not known; there are: {}", PARAMETERS.join(", "))));
+        }
+        if name == "sslmode" && !["disable", "prefer", "require"].contains(&value) {
+            let remedy = "write sslmode=require, which encrypts and checks the certificate, or sslmode=disable";
+            return Err(StoreError::part(pair, remedy));
+        }
+    }
+    Ok(())
+}
+
+/// The client's words name the part that it cannot read and not what stands there, except for a parameter that it does not know;
+/// these have been looked at before, unless a password may be among them.
+fn unreadable(url: &str, error: &tokio_postgres::Error) -> StoreError {
+    let words = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
+    let place = if words.is_empty() || words.starts_with("unknown option") { error.to_string() } else { words };
+    let remedy = format!(
+        "{place}; write postgres://USER:PASSWORD@HOST:PORT/DATABASE, in the password %40 for @, %3A for :, %2F for / and %3F for ?"
+    );
+    StoreError::Address { given: without_password(url), remedy }
 }
 
 #[cfg(test)]
@@ -110,14 +156,45 @@ mod tests {
         ] {
             assert_eq!(Access::read(url).unwrap().tls.is_some(), encrypted, "{url}");
         }
-        let bad = [
-            "postgres://u@h:x/d",
-            "postgres://u@h/d?colour=red",
-            "postgres://u@h/d?sslrootcert=/nowhere.pem",
-            "postgres://u@h/d?sslmode=require&sslrootcert=/nowhere.pem",
-        ];
-        for url in bad {
-            assert!(matches!(Access::read(url), Err(StoreError::Address { .. })), "{url}");
+    }
+
+    #[test]
+    fn messages_name_the_part_that_is_wrong_and_no_password() {
+        let unknown =
+            "\"colour\" in the address of the store is wrong: it is not known; there are: sslmode, sslrootcert, ";
+        let mode =
+            "\"sslmode=verify-full\" in the address of the store is wrong: write sslmode=require, which encrypts";
+        let known_port = "\"postgres://…\" is no store: invalid value for option `port`; write postgres://USER";
+        let doubtful = "\"postgres://u@…\" is no store: invalid connection string; write postgres://USER";
+        for (url, words) in [
+            ("postgres://u:hunter2@h/d?colour=hunter2", unknown),
+            ("postgres://u:hunter2@h/d?connect_timeout=5&colour", unknown),
+            ("postgres://u:hunter2@h/d?sslmode=verify-full", mode),
+            ("postgres://u:hunter2@h/d?connect_timeout=hunter2", "\"postgres://u@h/d\" is no store: invalid value for"),
+            ("postgres://u@h:hunter2/d", &known_port.replace("://…", "://u@…")),
+            ("postgres://u:hunter2", known_port),
+            ("postgres://u:x@hunter2?hunter2=1@h/d", doubtful),
+            (
+                "postgres://u:hunter2@h/d?sslrootcert=/nowhere.pem",
+                "\"sslrootcert\" in the address of the store is wrong:",
+            ),
+            (
+                "postgres://u:hunter2@h/d?sslmode=require&sslrootcert=/nowhere.pem",
+                "\"sslrootcert=/nowhere.pem\" in the address of the store is wrong: name a file",
+            ),
+        ] {
+            let told = Access::read(url).err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(told.starts_with(words) && !told.contains("hunter2"), "{url}: {told}");
+        }
+    }
+
+    /// None is promised that the client then refuses.
+    #[test]
+    fn the_client_takes_all_known_parameters() {
+        for name in PARAMETERS.iter().filter(|name| **name != "sslrootcert") {
+            let read = format!("postgres://u@h/d?{name}=x").parse::<Config>();
+            let words = read.err().and_then(|error| std::error::Error::source(&error).map(ToString::to_string));
+            assert!(!words.unwrap_or_default().starts_with("unknown option"), "{name}");
         }
     }
 }
