@@ -78,6 +78,15 @@ impl ApiError {
         self
     }
 
+    /// The same error, told to be about this part of the request; what is not the client's fault is about none.
+    #[must_use]
+    pub fn about(mut self, param: &str) -> Self {
+        if self.status < 500 {
+            self.param.get_or_insert_with(|| param.to_owned());
+        }
+        self
+    }
+
     /// No key, or a wrong one.
     #[must_use]
     pub fn invalid_api_key() -> Self {

@@ -2,32 +2,22 @@
 
 use axum::extract::{Path, RawQuery, Request, State};
 use axum::response::Response;
-use callboard_core::journal::{CallNote, Entry, Target, UndoError, Undone};
+use callboard_core::journal::{CallNote, Entry, UndoError, Undone};
 use callboard_core::model::BadRequest;
 use callboard_core::wire::ApiError;
 use http::HeaderMap;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::body::read_body;
 use super::conversations::owned;
 use super::router::Shared;
-use super::{query, reply};
+use super::{query, reply, undo_wish};
 use crate::responses::TURN_WAIT;
 use crate::store::{Standing, UndoFailure};
 use crate::{clock, random};
 
 const USUAL: usize = 100;
 const MOST: usize = 1000;
-
-/// What to undo.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Wish {
-    last: Option<usize>,
-    call_id: Option<String>,
-    mode: Option<String>,
-}
 
 /// The state now.
 pub(super) async fn state(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
@@ -47,7 +37,8 @@ pub(super) async fn list(
     headers: HeaderMap,
 ) -> Response {
     reply::result(async {
-        let (after, limit) = page(&query::pairs(query.as_deref().unwrap_or_default())?)?;
+        let pairs = query::known_pairs(query.as_deref().unwrap_or_default(), &["after", "limit"])?;
+        let (after, limit) = page(&pairs)?;
         owned(&shared, &id, &headers).await?;
         let wanted = i64::try_from(limit + 1).unwrap_or(i64::MAX);
         let mut entries = shared.app.store.journal(&id, after, wanted).await?;
@@ -64,7 +55,7 @@ pub(super) async fn undo(State(shared): State<Shared>, Path(id): Path<String>, r
     reply::result(async {
         let headers = request.headers().clone();
         let body = read_body(request, &shared.app.settings).await?;
-        let target = target(&body)?;
+        let target = undo_wish::read(&body)?;
         owned(&shared, &id, &headers).await?;
         let mut turn = shared.app.store.begin_turn(&id, TURN_WAIT).await?;
         let note = CallNote {
@@ -79,30 +70,6 @@ pub(super) async fn undo(State(shared): State<Shared>, Path(id): Path<String>, r
         Ok(reply::json(undone_object(&id, undone.as_ref(), &journal, turn.standing()).to_string()))
     })
     .await
-}
-
-fn target(body: &[u8]) -> Result<Target, BadRequest> {
-    let wish: Wish = serde_json::from_slice(body).map_err(|error| {
-        let words = "send {\"last\": 1}, or {\"call_id\": \"call_…\", \"mode\": \"cascade\"} or \"single\"";
-        BadRequest::whole("invalid_json", format!("the request body cannot be read: {error}; {words}"))
-    })?;
-    match (wish.last, wish.call_id, wish.mode.as_deref()) {
-        (Some(0), ..) => Err(BadRequest::invalid("last", "last is 0; it must be at least 1")),
-        (Some(last), None, None) => Ok(Target::Last(last)),
-        (None, Some(call), None | Some("cascade")) => Ok(Target::Cascade(call_id(&call))),
-        (None, Some(call), Some("single")) => Ok(Target::Single(call_id(&call))),
-        (None, Some(_), Some(other)) => {
-            Err(BadRequest::invalid("mode", format!("mode is {other:?}; it must be \"cascade\" or \"single\"")))
-        }
-        (Some(_), None, Some(_)) => Err(BadRequest::invalid("mode", "mode goes with call_id only; leave it out")),
-        (None, None, _) => Err(BadRequest::missing("last", "send last, or a call_id")),
-        (Some(_), ..) => Err(BadRequest::invalid("last", "last and call_id exclude each other; send one of them")),
-    }
-}
-
-/// Clients of the Responses API know a call by the id of its item, which has the same letters.
-fn call_id(given: &str) -> String {
-    given.strip_prefix("mcp_").map_or_else(|| given.to_owned(), |letters| format!("call_{letters}"))
 }
 
 fn refused(failure: UndoFailure) -> ApiError {

@@ -21,6 +21,7 @@ mod router;
 mod running;
 mod socket;
 mod traces;
+mod undo_wish;
 mod upstreams;
 
 pub use keys::Keys;

@@ -19,6 +19,18 @@ pub(super) fn pairs(query: &str) -> Result<Vec<(String, String)>, BadRequest> {
         .collect()
 }
 
+/// The pairs of a list whose parameters are Callboard's own: any other name is a slip that would go unnoticed.
+pub(super) fn known_pairs(query: &str, known: &[&str]) -> Result<Vec<(String, String)>, BadRequest> {
+    let pairs = pairs(query)?;
+    match pairs.iter().find(|(name, _)| !known.contains(&name.as_str())) {
+        None => Ok(pairs),
+        Some((name, _)) => {
+            let message = format!("there is no parameter {name:?} in this URL; there are: {}", known.join(", "));
+            Err(BadRequest::at(name, "unknown_parameter", message))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,10 +8,12 @@ use callboard_core::wire::responses::PageQuery;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::query::pairs;
+use super::query::known_pairs;
 use super::reply;
 use super::router::Shared;
 use crate::store::{Page, StoreError, Trace, TraceFilter};
+
+const PARAMETERS: [&str; 6] = ["limit", "after", "conversation", "character", "model", "order"];
 
 /// What is looked for in a trace's JSON, to compare it exactly.
 #[derive(Deserialize)]
@@ -68,7 +70,7 @@ async fn page(shared: &Shared, query: &str) -> Result<String, ApiError> {
 }
 
 fn wish(query: &str) -> Result<Wish, BadRequest> {
-    let pairs = pairs(query)?;
+    let pairs = known_pairs(query, &PARAMETERS)?;
     let page = PageQuery::read(pairs.iter().map(|(key, value)| (key.as_str(), value.as_str())))?;
     if !page.newest_first {
         return Err(BadRequest::invalid("order", "traces are listed newest first; leave order out"));

@@ -63,7 +63,7 @@ pub struct Remembered {
 pub async fn load(request: &mut ResponsesRequest, followed: &Followed<'_>) -> Result<Earlier, ApiError> {
     let home = if request.store { Home::Response { previous: None } } else { Home::Nowhere };
     let earlier = match (request.conversation.clone(), request.previous_response_id.clone()) {
-        (Some(id), _) => followed.conversation(&id).await?,
+        (Some(id), _) => followed.conversation(&id).await.map_err(|error| error.about("conversation"))?,
         (None, Some(id)) => followed.response(&id, request.store).await?,
         (None, None) => Earlier { items: Vec::new(), remembered: followed.brought(request).await?, home, alone: false },
     };

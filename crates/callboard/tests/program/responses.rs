@@ -1,9 +1,10 @@
-//! Responses where golden pages do not reach: silence before the first word, and a store that fails at the last moment.
+//! Responses where golden pages do not reach: silence before the first word, a store that fails at the last moment, and
+//! refusals about what is stored.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::support::{Connection, Program, ask, halting};
 
@@ -74,4 +75,34 @@ fn what_could_not_be_kept_is_told_as_failed() {
     go.send(()).unwrap();
     let whole = ask(&program.address, "POST", "/v1/responses", &[], WHOLE);
     assert_eq!((whole.status, whole.error("code")), (503, error["code"].as_str().unwrap().to_owned()), "{whole:?}");
+}
+
+#[test]
+fn refusals_name_the_place_in_the_request() {
+    let program = Program::before("http://127.0.0.1:9", &[]);
+    let made = ask(&program.address, "POST", "/v1/conversations", &[], "{}");
+    let id = serde_json::from_str::<Value>(&made.body).unwrap()["id"].as_str().unwrap().to_owned();
+    let about = |field: &str| json!({"model": "m", "input": "Hi", field: "none"}).to_string();
+    let last = r#"{"last": -1}"#.to_owned();
+    for (method, path, body, status, param, code) in [
+        ("POST", "/v1/responses", about("conversation"), 404, "conversation", "conversation_not_found"),
+        (
+            "POST",
+            "/v1/responses",
+            about("previous_response_id"),
+            400,
+            "previous_response_id",
+            "previous_response_not_found",
+        ),
+        ("POST", "/v1/conversations/ID/undo", last, 400, "last", "invalid_value"),
+        ("GET", "/v1/conversations/ID/journal?afer=1", String::new(), 400, "afer", "unknown_parameter"),
+        ("GET", "/v1/traces?modle=m", String::new(), 400, "modle", "unknown_parameter"),
+    ] {
+        let answer = ask(&program.address, method, &path.replace("ID", &id), &[], &body);
+        let told = (answer.status, answer.error("param"), answer.error("code"));
+        assert_eq!(told, (status, param.to_owned(), code.to_owned()), "{path}: {answer:?}");
+    }
+    // These lists are OpenAI's, and so are their parameters.
+    let listed = ask(&program.address, "GET", &format!("/v1/conversations/{id}/items?include[]=x&later=1"), &[], "");
+    assert_eq!(listed.status, 200, "{listed:?}");
 }

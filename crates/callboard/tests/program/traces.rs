@@ -235,6 +235,7 @@ fn traces_are_listed_page_by_page_and_by_name() {
         ("?after=nobody", 400, "after"),
         ("?limit=0", 400, "limit"),
         ("?order=asc", 400, "order"),
+        ("?modle=m", 400, "modle"),
         ("/nobody", 404, ""),
     ] {
         let answer = ask(&program.address, "GET", &format!("/v1/traces{path}"), &[], "");

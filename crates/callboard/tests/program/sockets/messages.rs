@@ -57,7 +57,7 @@ fn a_bad_message_is_refused_and_the_next_is_answered() {
     }
     socket.ask("Hi", &json!({"conversation": "conv_none", "stream_id": "s"}));
     let refused = socket.next();
-    assert_refused(&refused, 404, &json!(null), "conversation_not_found");
+    assert_refused(&refused, 404, &json!("conversation"), "conversation_not_found");
     assert_eq!(refused["stream_id"], "s");
     socket.ask("Hi", &json!({"tools": 5, "stream_id": "s"}));
     assert_eq!(socket.next()["stream_id"], "s", "also where the request itself is wrong");
