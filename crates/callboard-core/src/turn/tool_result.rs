@@ -26,7 +26,7 @@ pub struct Ran {
     pub arguments: String,
 }
 
-/// How a call came out; the words are labels on `/metrics`.
+/// How a call came out; the words stand in traces and on `/metrics`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolOutcome {
     /// It ran and answered.
@@ -54,18 +54,27 @@ impl ToolOutcome {
         matches!(self, Self::Success | Self::Timeout | Self::Execution)
     }
 
-    /// The label.
+    /// Whether it came out well: `ok`, `error` or `cancelled`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::Success => "success",
-            Self::UnknownTool => "unknown_tool",
-            Self::JsonParse => "json_parse",
-            Self::Validation => "validation",
-            Self::Timeout => "timeout",
-            Self::Execution => "execution",
+            Self::Success => "ok",
             Self::Cancelled => "cancelled",
-            Self::OverLimit => "over_limit",
+            _ => "error",
+        }
+    }
+
+    /// What went wrong, if anything did.
+    #[must_use]
+    pub fn error_type(self) -> Option<&'static str> {
+        match self {
+            Self::Success | Self::Cancelled => None,
+            Self::UnknownTool => Some("unknown_tool"),
+            Self::JsonParse => Some("json_parse"),
+            Self::Validation => Some("validation"),
+            Self::Timeout => Some("timeout"),
+            Self::Execution => Some("execution"),
+            Self::OverLimit => Some("over_limit"),
         }
     }
 }

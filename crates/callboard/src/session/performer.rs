@@ -119,7 +119,6 @@ impl Performer {
                 Ok(false) => {}
                 Err(words) => {
                     let text = format!("Error: Invalid parameters - {words}");
-                    counters::tool_error(ToolOutcome::Validation);
                     self.done.push(ToolResult { id: call.id, text, outcome: ToolOutcome::Validation, ran: None });
                     return None;
                 }

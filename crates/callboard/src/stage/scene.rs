@@ -140,7 +140,7 @@ impl Scene {
             match event {
                 Event::Text(text) => self.said.push_str(text),
                 // Calls that ran are counted where they run.
-                Event::RanTool(result) if !result.outcome.has_run() => counters::tool_error(result.outcome),
+                Event::RanTool(result) if result.ran.is_none() => counters::tool_error(result.outcome),
                 _ => {}
             }
         }

@@ -23,9 +23,11 @@ pub(super) fn describe() {
 
 /// One call, counted once. `tool` is one of the character's own names.
 pub fn tool_call(character: &str, tool: &str, outcome: ToolOutcome, queued: Duration, took: Duration) {
-    let (character, tool) = (character.to_owned(), tool.to_owned());
-    counter!("character_tool_calls_total", "character_name" => character, "tool_name" => tool.clone(), "outcome" => outcome.as_str()).increment(1);
-    histogram!("character_tool_latency_seconds", "tool_name" => tool).record(took.as_secs_f64());
+    let mut labels = vec![("character_name", character.to_owned()), ("tool_name", tool.to_owned())];
+    labels.push(("outcome", outcome.as_str().to_owned()));
+    labels.extend(outcome.error_type().map(|kind| ("error_type", kind.to_owned())));
+    counter!("character_tool_calls_total", &labels).increment(1);
+    histogram!("character_tool_latency_seconds", "tool_name" => tool.to_owned()).record(took.as_secs_f64());
     histogram!("character_tool_queue_seconds").record(queued.as_secs_f64());
     if outcome != ToolOutcome::Success {
         tool_error(outcome);
@@ -34,7 +36,8 @@ pub fn tool_call(character: &str, tool: &str, outcome: ToolOutcome, queued: Dura
 
 /// A call that could not be run, or failed.
 pub fn tool_error(outcome: ToolOutcome) {
-    counter!("character_tool_errors_total", "error_type" => outcome.as_str()).increment(1);
+    counter!("character_tool_errors_total", "error_type" => outcome.error_type().unwrap_or(outcome.as_str()))
+        .increment(1);
 }
 
 /// A character came on stage.

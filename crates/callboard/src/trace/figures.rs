@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use callboard_core::turn::ToolOutcome;
+
 use super::{Outcome, RunBy, ToolCall, TurnTrace};
 
 /// Upper bounds within each power of ten, in milliseconds: close enough to tell a median.
@@ -181,21 +183,17 @@ impl Figures {
             }
         }
         for outcome in turn.tool_calls.iter().filter_map(|call| call.outcome) {
-            self.add(Figure::ToolsRun, u64::from(has_run(outcome)));
-            self.add(Figure::ToolErrors, u64::from(outcome == "execution"));
-            self.add(Figure::ToolTimeouts, u64::from(outcome == "timeout"));
+            self.add(Figure::ToolsRun, u64::from(outcome.has_run()));
+            self.add(Figure::ToolErrors, u64::from(outcome == ToolOutcome::Execution));
+            self.add(Figure::ToolTimeouts, u64::from(outcome == ToolOutcome::Timeout));
         }
     }
-}
-
-fn has_run(outcome: &str) -> bool {
-    matches!(outcome, "success" | "execution" | "timeout")
 }
 
 impl TurnTrace {
     /// True when a call left for the client, or was run here.
     fn made_calls(&self) -> bool {
-        let counts = |call: &ToolCall| call.run_by == RunBy::Client || call.outcome.is_some_and(has_run);
+        let counts = |call: &ToolCall| call.run_by == RunBy::Client || call.outcome.is_some_and(ToolOutcome::has_run);
         self.tool_calls.iter().any(counts)
     }
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use callboard_core::contract::{CallTally, Report};
 use callboard_core::model::{Finish, Item, Usage};
-use callboard_core::turn::{Event, ToolResult};
+use callboard_core::turn::{Event, ToolOutcome, ToolResult};
 use callboard_core::wire::ApiError;
 use callboard_core::wire::chat::ChatRequest;
 
@@ -298,7 +298,7 @@ impl Recording {
         self.end_request(OPEN);
         self.trace.duration_ms = self.now();
         let lost = self.trace.tool_calls.iter_mut().filter(|call| call.run_by == RunBy::Character);
-        lost.for_each(|call| call.outcome = call.outcome.or(Some("cancelled")));
+        lost.for_each(|call| call.outcome = call.outcome.or(Some(ToolOutcome::Cancelled)));
     }
 
     fn event(&mut self, event: &Event) {

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use callboard_core::contract::Call;
-use callboard_core::turn::ToolResult;
-use serde::Serialize;
+use callboard_core::turn::{ToolOutcome, ToolResult};
+use serde::{Serialize, Serializer};
 
 use super::Millis;
 use super::content::kept;
@@ -28,9 +28,9 @@ pub struct ToolCall {
     pub name: String,
     /// Who runs it.
     pub run_by: RunBy,
-    /// How it came out, where it was run here.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<&'static str>,
+    /// How it came out, where it was Callboard's to run: `outcome`, and with an error `error_type`.
+    #[serde(flatten, serialize_with = "ending")]
+    pub outcome: Option<ToolOutcome>,
     /// When it was run, or when it left for the client.
     pub start_ms: Millis,
     /// How long it waited for a worker.
@@ -112,7 +112,7 @@ impl ToolCall {
 
     /// Takes the result over, and the arguments as the tool got them.
     pub(super) fn answer(&mut self, result: &ToolResult, content: bool) {
-        self.outcome = Some(result.outcome.as_str());
+        self.outcome = Some(result.outcome);
         self.result_bytes = Some(result.text.len());
         self.result = content.then(|| kept(&result.text));
         if let Some(ran) = &result.ran {
@@ -129,4 +129,16 @@ impl ToolCall {
         self.duration_ms = Some(Millis(timing.took));
         self.changed_state = Some(timing.changed_state);
     }
+}
+
+#[expect(clippy::ref_option, reason = "serde passes fields by reference")]
+fn ending<S: Serializer>(outcome: &Option<ToolOutcome>, serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Ending {
+        outcome: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error_type: Option<&'static str>,
+    }
+    let ending = outcome.map(|outcome| Ending { outcome: outcome.as_str(), error_type: outcome.error_type() });
+    ending.serialize(serializer)
 }

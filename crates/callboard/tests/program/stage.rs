@@ -63,6 +63,27 @@ class PromptGenerator:
         return self.instructions["instruction_prompt"]
 "#;
 
+const POSTMAN: &str = r#"
+CHARACTER_NAME = "Postman"
+INSTRUCTIONS = {"instruction_prompt": "You bring letters."}
+
+class PromptGenerator:
+    def __init__(self, instructions):
+        pass
+
+    def make_system_prompt(self):
+        return "You bring letters."
+
+    def get_names(self):
+        return {"people": ["Ada", "Grace"]}
+
+    def bring(self, to: str) -> str:
+        return f"{to} has the letter."
+
+TOOLS = [{"type": "function", "function": {"name": "bring", "description": "Bring a letter.", "parameters": {
+    "type": "object", "properties": {"to": {"type": "string", "x-names": "people"}}, "required": ["to"]}}}]
+"#;
+
 const COUNTER: &str = r#"
 CHARACTER_NAME = "Counter"
 INSTRUCTIONS = {"instruction_prompt": "You count."}
@@ -138,6 +159,16 @@ fn a_tool_is_run_here_and_the_client_sees_words() {
 }
 
 #[test]
+fn a_name_that_nobody_has_is_one_error() {
+    let folder = Folder::new("names").with("postman", POSTMAN);
+    let (_script, server) = Script::start([calls("", &[("bring", json!({"to": "Zebediah"}))]), text("Who?")]);
+    let program = start(&folder, &server);
+    assert_eq!(said(&talk(&program, "postman", false, &json!([user("A letter.")]))), "Who?");
+    let metrics = ask(&program.address, "GET", "/metrics", &[], "").body;
+    assert!(metrics.contains(r#"character_tool_errors_total{error_type="validation"} 1"#), "{metrics}");
+}
+
+#[test]
 fn errors_go_to_the_model_in_fixed_words() {
     let folder = Folder::new("errors").with("teller", TELLER);
     let rows = [
@@ -157,7 +188,7 @@ fn errors_go_to_the_model_in_fixed_words() {
     }
     let metrics = ask(&program.address, "GET", "/metrics", &[], "").body;
     for line in [
-        r#"character_tool_calls_total{character_name="Teller",tool_name="nap",outcome="timeout"} 1"#,
+        r#"character_tool_calls_total{character_name="Teller",tool_name="nap",outcome="error",error_type="timeout"} 1"#,
         r#"character_tool_errors_total{error_type="timeout"} 1"#,
         r#"character_tool_errors_total{error_type="execution"} 1"#,
         r#"character_tool_errors_total{error_type="json_parse"} 1"#,

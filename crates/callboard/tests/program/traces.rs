@@ -262,12 +262,12 @@ fn a_characters_tools_are_timed_and_its_figures_survive_the_program() {
     let (naps, adds) = (&traces["data"][1], &traces["data"][2]);
     assert_eq!((&adds["rounds"], adds["upstream_requests"].as_array().unwrap().len()), (&json!(1), 2));
     for call in adds["tool_calls"].as_array().unwrap() {
-        assert_eq!((&call["outcome"], &call["changed_state"]), (&json!("success"), &json!(true)), "{call}");
+        assert_eq!((&call["outcome"], &call["changed_state"]), (&json!("ok"), &json!(true)), "{call}");
         assert!(call["duration_ms"].is_number() && call["queued_ms"].is_number() && call["result_bytes"].is_number());
     }
-    let outcomes: Vec<_> =
-        naps["tool_calls"].as_array().unwrap().iter().map(|call| (&call["name"], &call["outcome"])).collect();
-    assert_eq!(outcomes, [(&json!("nap"), &json!("timeout")), (&json!("add"), &json!("validation"))]);
+    let outcome = |call: &Value| ["name", "outcome", "error_type"].map(|key| call[key].as_str().unwrap().to_owned());
+    let outcomes: Vec<_> = naps["tool_calls"].as_array().unwrap().iter().map(outcome).collect();
+    assert_eq!(outcomes, [["nap", "error", "timeout"], ["add", "error", "validation"]]);
     let metrics = metrics(&program);
     for line in [
         "callboard_turns_total{character=\"counter\",model=\"m\",outcome=\"complete\"} 3",

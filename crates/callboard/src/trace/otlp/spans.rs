@@ -3,6 +3,7 @@
 //! A character's turn is an agent that was invoked; a turn of the gateway is a server's span. Tokens are told where they were
 //! spent, on the requests, so that adding up a trace counts none of them twice.
 
+use callboard_core::turn::ToolOutcome;
 use serde_json::{Value, json};
 
 use super::super::{RunBy, ToolCall, TurnTrace, UpstreamRequest};
@@ -160,6 +161,11 @@ fn tool(trace: &TurnTrace, call: &ToolCall) -> Span {
         .some_text("gen_ai.tool.call.arguments", call.arguments.as_deref())
         .some_text("gen_ai.tool.call.result", call.result.as_deref())
         .truth("callboard.changed_state", call.changed_state.unwrap_or_default());
-    span.error = call.outcome.filter(|outcome| *outcome != "success").map(str::to_owned);
+    // A call that the user's leaving kept from its end is no success either.
+    let wrong = |outcome: ToolOutcome| match outcome {
+        ToolOutcome::Cancelled => Some(outcome.as_str()),
+        outcome => outcome.error_type(),
+    };
+    span.error = call.outcome.and_then(wrong).map(str::to_owned);
     span
 }
