@@ -9,7 +9,7 @@ use callboard_core::turn::{Ask, TurnRequest};
 use callboard_core::wire::ApiError;
 use callboard_core::wire::chat::{ChatRequest, ChunkWriter, ReplyReader, Stamp};
 use futures_util::stream;
-use http::HeaderValue;
+use http::{HeaderMap, HeaderValue};
 
 use super::body::read_body;
 use super::limit::Ticket;
@@ -21,7 +21,7 @@ use crate::config::ContractMode;
 use crate::session::{Observer, relay_body};
 use crate::stage::{self, Asked, Role, Run, Whose};
 use crate::telemetry::metrics;
-use crate::trace::{TraceRecorder, TurnAbout};
+use crate::trace::{Caller, TraceRecorder, TurnAbout};
 use crate::upstream::Upstream;
 use crate::{clock, random};
 
@@ -52,22 +52,22 @@ async fn answer(shared: &Shared, arrival: &Arrival, request: Request) -> Result<
     let (request, turn) = ChatRequest::read(body, &shared.app.tools)?;
     let (streams, stamp) = (request.stream, stamp(&request.model));
     let writer = ChunkWriter::new(&stamp, request.include_usage);
-    let named = asker.conversation.clone();
+    let (named, caller) = (asker.conversation.clone(), asker.caller.clone());
     let mut run = match shared.app.cast.role(&request.model) {
         Some(role) => Run::Stage(Box::new(scene(shared, arrival, role, &request, asker).await?)),
         None => {
             let routes =
                 shared.app.upstreams.routes(&request.model, &shared.client, asker.authorization.as_ref()).await?;
             if let Some(route) = routes.first().filter(|route| route.upstream.contract != ContractMode::Enforce) {
-                let mut trace = shared.app.traces.begin(&about(&arrival.id, &request));
-                trace.asks(route, false);
-                let passage = Passage { trace, ticket, asker };
+                let mut trace = shared.app.traces.begin(&about(&arrival.id, &request, caller.as_ref()));
+                let traced = trace.asks(route, false);
+                let passage = Passage { trace, traced, ticket, asker };
                 return relay(shared, &route.upstream, &request, turn, passage).await;
             }
             Run::Gateway(Box::new(running::session(shared, &arrival.id, request, turn, routes, asker)))
         }
     };
-    run.trace_with(&shared.app.traces, ENDPOINT).kept_as(named.as_deref(), None);
+    run.trace_with(&shared.app.traces, ENDPOINT, caller.as_ref()).kept_as(named.as_deref(), None);
     Ok(if streams { streamed(run, writer, ENDPOINT, arrival, ticket).await } else { whole(run, &stamp).await })
 }
 
@@ -89,13 +89,15 @@ async fn scene(
 }
 
 /// What is known of a turn whose bytes are passed on.
-fn about<'a>(request_id: &'a str, request: &'a ChatRequest) -> TurnAbout<'a> {
-    TurnAbout { endpoint: ENDPOINT, request_id, ..TurnAbout::of(request) }
+fn about<'a>(request_id: &'a str, request: &'a ChatRequest, caller: Option<&'a Caller>) -> TurnAbout<'a> {
+    TurnAbout { endpoint: ENDPOINT, request_id, caller, ..TurnAbout::of(request) }
 }
 
 /// What goes along with bytes that are passed on.
 struct Passage {
     trace: TraceRecorder,
+    /// What the server is told of the trace.
+    traced: HeaderMap,
     ticket: Ticket,
     asker: Asker,
 }
@@ -106,10 +108,10 @@ async fn relay(
     upstream: &Upstream,
     request: &ChatRequest,
     turn: TurnRequest,
-    Passage { mut trace, ticket, asker }: Passage,
+    Passage { mut trace, traced, ticket, asker }: Passage,
 ) -> Result<Response, ApiError> {
     let body = request.upstream_body(&Ask::default());
-    let sent = shared.client.chat(upstream, asker.authorization.as_ref(), body).await;
+    let sent = shared.client.chat(upstream, asker.authorization.as_ref(), traced, body).await;
     let sent = sent.map_err(|failure| {
         trace.lost(&failure);
         trace.failed(&failure.to_api());

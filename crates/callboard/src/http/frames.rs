@@ -6,7 +6,11 @@ use callboard_core::wire::ApiError;
 use callboard_core::wire::responses::{ResponsesRequest, read_object};
 use serde_json::{Map, Value, json};
 
+use crate::trace::Caller;
+
 const CREATE: &str = "response.create";
+/// A connection has headers only once, so some clients (Codex, for one) put those of each request here.
+const HEADERS: &str = "client_metadata";
 
 /// A message that asks for something.
 #[derive(Debug)]
@@ -15,20 +19,28 @@ pub(super) struct Asked {
     pub(super) request: Result<ResponsesRequest, ApiError>,
     /// What the client calls this exchange; every event of the response carries it, and so does an error.
     pub(super) stream_id: Option<String>,
+    /// The trace that the client has begun for this request alone.
+    pub(super) caller: Option<Caller>,
 }
 
 impl Asked {
     /// Reads a message of at most so many bytes.
     pub(super) fn read(text: &str, most_bytes: usize) -> Self {
-        let mut stream_id = None;
+        let (mut stream_id, mut caller) = (None, None);
         let request = fields_of(text, most_bytes).and_then(|mut fields| {
             stream_id = fields.remove("stream_id").and_then(|id| id.as_str().map(str::to_owned));
+            caller = caller_of(&fields);
             check_type(fields.remove("type"))?;
             fields.insert("stream".to_owned(), true.into());
             Ok(ResponsesRequest::of(fields)?)
         });
-        Self { request, stream_id }
+        Self { request, stream_id, caller }
     }
+}
+
+fn caller_of(fields: &Map<String, Value>) -> Option<Caller> {
+    let said = |header: &str| fields.get(HEADERS)?.get(format!("ws_request_header_{header}"))?.as_str();
+    Caller::read(said("traceparent")?, said("tracestate").unwrap_or_default())
 }
 
 fn fields_of(text: &str, most_bytes: usize) -> Result<Map<String, Value>, ApiError> {

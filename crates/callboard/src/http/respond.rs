@@ -37,7 +37,7 @@ pub(super) async fn respond(
     let role = shared.app.cast.role(&request.model);
     let followed = Followed { store: &shared.app.store, local, owner: &asker.owner, role: role.as_deref() };
     let earlier = load(&mut request, &followed).await?;
-    let owner = asker.owner.clone();
+    let (owner, caller) = (asker.owner.clone(), asker.caller.clone());
     let opens = role.is_some() && earlier.remembered.is_none();
     let place = earlier.remembered.as_ref().and_then(|remembered| remembered.place.clone());
     let character = role.as_ref().map(|role| role.character.manifest().id.clone());
@@ -50,7 +50,7 @@ pub(super) async fn respond(
         _ => None,
     };
     if let Some(run) = &mut run {
-        run.trace_with(&shared.app.traces, ENDPOINT).kept_as(conversation.as_deref(), Some(&id));
+        run.trace_with(&shared.app.traces, ENDPOINT, caller.as_ref()).kept_as(conversation.as_deref(), Some(&id));
     }
     let server_label = character.clone().unwrap_or_default();
     let stamp = ResponseStamp { id, created_at: clock::seconds(), conversation, server_label, new_id };

@@ -12,6 +12,7 @@ use super::router::Shared;
 use crate::random;
 use crate::session::{Asking, Session, SessionParts};
 use crate::stage::{Asked, Role, SceneParts};
+use crate::trace::Caller;
 use crate::upstream::Route;
 
 /// Names a conversation with a character.
@@ -27,6 +28,8 @@ pub(super) struct Asker {
     pub(super) owner: String,
     /// The conversation that the client names.
     pub(super) conversation: Option<String>,
+    /// The trace that the client has begun.
+    pub(super) caller: Option<Caller>,
 }
 
 impl Asker {
@@ -37,7 +40,7 @@ impl Asker {
             true => (shown.cloned(), String::new()),
             false => (None, shown.map(owner).unwrap_or_default()),
         };
-        Self { authorization, owner, conversation }
+        Self { authorization, owner, conversation, caller: Caller::of(headers) }
     }
 }
 

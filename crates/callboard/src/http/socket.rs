@@ -26,6 +26,7 @@ use super::running::Asker;
 use crate::responses::{LocalResponses, ResponseTurn, Step};
 use crate::stopping::stop_asked;
 use crate::telemetry::metrics;
+use crate::trace::Caller;
 
 /// Requests that may wait behind the one that is answered.
 const MOST_WAITING: usize = 64;
@@ -121,10 +122,10 @@ impl Connection {
     async fn answer(&mut self, text: &str, local: &mut LocalResponses) -> Result<(), Gone> {
         self.answered += 1;
         let (request_id, at) = (format!("{}.{}", self.arrival.id, self.answered), Instant::now());
-        let Asked { request, stream_id } = Asked::read(text, self.waiting.most_bytes);
+        let Asked { request, stream_id, caller } = Asked::read(text, self.waiting.most_bytes);
         let entered = request.and_then(|request| Ok((request, self.shared.in_flight.enter()?)));
         let (begun, _ticket) = match entered {
-            Ok((request, ticket)) => (self.begin(&request_id, request, local).await?, Some(ticket)),
+            Ok((request, ticket)) => (self.begin(&request_id, request, caller, local).await?, Some(ticket)),
             Err(error) => (Err(error), None),
         };
         let status = match begun {
@@ -139,9 +140,11 @@ impl Connection {
         &mut self,
         request_id: &str,
         request: ResponsesRequest,
+        caller: Option<Caller>,
         local: &LocalResponses,
     ) -> Result<Result<ResponseTurn, ApiError>, Gone> {
-        let (shared, asker) = (self.shared.clone(), self.asker.clone());
+        let (shared, mut asker) = (self.shared.clone(), self.asker.clone());
+        asker.caller = caller.or(asker.caller);
         let manner = Manner::Streamed(Framing::Lines);
         let begun = async { respond(&shared, request_id, request, asker, manner, Some(local)).await };
         listening(&mut self.socket, &mut self.waiting, begun).await

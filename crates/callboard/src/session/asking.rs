@@ -104,8 +104,8 @@ impl Asking {
         loop {
             let busy = route.upstream.begin();
             let body = body_for(route, request, ask);
-            trace.asks(route, !ask.appended.is_empty());
-            let failure = match self.client.chat(&route.upstream, self.authorization.as_ref(), body).await {
+            let traced = trace.asks(route, !ask.appended.is_empty());
+            let failure = match self.client.chat(&route.upstream, self.authorization.as_ref(), traced, body).await {
                 Ok(reply) => {
                     trace.answered();
                     metrics::upstream_reply(&route.upstream.url, "ok");

@@ -11,7 +11,7 @@ use callboard_core::wire::chat::{ChatRequest, ReplyFault, ReplyReader};
 use super::stopwatch::{Bell, Stopwatch};
 use super::{Asking, Performer, Record};
 use crate::telemetry::metrics;
-use crate::trace::{TraceRecorder, Traces, TurnAbout};
+use crate::trace::{Caller, TraceRecorder, Traces, TurnAbout};
 use crate::upstream::{Busy, Failure, ReplyBody};
 
 /// How long the end of a connection is waited for after the end of its reply.
@@ -88,12 +88,13 @@ impl Session {
     }
 
     /// Records the turn, which came in by this endpoint. Without it nothing is recorded.
-    pub fn trace_with(&mut self, traces: &Traces, endpoint: &'static str) {
+    pub fn trace_with(&mut self, traces: &Traces, endpoint: &'static str, caller: Option<&Caller>) {
         let SessionParts { request, asking, performer, .. } = &self.parts;
         let about = TurnAbout {
             endpoint,
             request_id: &asking.request_id,
             character: performer.as_ref().map(|performer| performer.character().manifest().id.as_str()),
+            caller,
             ..TurnAbout::of(request)
         };
         self.trace = traces.begin(&about);

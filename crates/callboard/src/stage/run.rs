@@ -6,7 +6,7 @@ use callboard_core::model::Usage;
 use super::Scene;
 use crate::session::{Progress, Session};
 use crate::telemetry::metrics;
-use crate::trace::{TraceRecorder, Traces};
+use crate::trace::{Caller, TraceRecorder, Traces};
 
 /// A turn in motion: for a client with its own tools, or of a character.
 pub enum Run {
@@ -26,12 +26,17 @@ impl Run {
     }
 
     /// Records the turn, which came in by this endpoint; the recorder takes what else is known about it.
-    pub fn trace_with(&mut self, traces: &Traces, endpoint: &'static str) -> &mut TraceRecorder {
+    pub fn trace_with(
+        &mut self,
+        traces: &Traces,
+        endpoint: &'static str,
+        caller: Option<&Caller>,
+    ) -> &mut TraceRecorder {
         let session = match self {
             Self::Gateway(session) => session,
             Self::Stage(scene) => scene.session(),
         };
-        session.trace_with(traces, endpoint);
+        session.trace_with(traces, endpoint, caller);
         session.trace()
     }
 

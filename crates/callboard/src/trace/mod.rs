@@ -4,8 +4,11 @@
 //! store, and queued for a collector where one is set. Nothing here makes a turn wait. What was said is recorded only where
 //! the settings allow it.
 
+mod caller;
 mod content;
+mod context;
 mod figures;
+mod hex;
 mod millis;
 mod model_names;
 mod notebook;
@@ -16,7 +19,9 @@ mod traces;
 mod turn_trace;
 mod upstream_request;
 
+pub use caller::Caller;
 pub use content::{Input, Output};
+pub use context::TraceContext;
 pub use figures::{Figure, Figures};
 pub use millis::Millis;
 pub use recorder::{TraceRecorder, TurnAbout};

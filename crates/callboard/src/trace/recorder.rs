@@ -7,11 +7,12 @@ use callboard_core::model::{Finish, Item, Usage};
 use callboard_core::turn::{Event, ToolOutcome, ToolResult};
 use callboard_core::wire::ApiError;
 use callboard_core::wire::chat::ChatRequest;
+use http::HeaderMap;
 
 use super::upstream_request::{OK, OPEN};
 use super::{
-    ContractNote, Input, Millis, Outcome, Output, RunBy, ToolCall, ToolTiming, TraceError, Traces, TurnTrace,
-    UpstreamRequest,
+    Caller, ContractNote, Input, Millis, Outcome, Output, RunBy, ToolCall, ToolTiming, TraceContext, TraceError,
+    Traces, TurnTrace, UpstreamRequest,
 };
 use crate::upstream::{Failure, Route};
 
@@ -35,6 +36,8 @@ pub struct TurnAbout<'a> {
     pub continues: bool,
     /// Bytes of messages and tools.
     pub input_bytes: usize,
+    /// The caller's own trace.
+    pub caller: Option<&'a Caller>,
     /// The messages as JSON text; looked at only where they may be recorded.
     pub messages: &'a str,
 }
@@ -53,6 +56,16 @@ impl<'a> TurnAbout<'a> {
     }
 }
 
+/// What a trace gets at its beginning.
+pub(super) struct Birth {
+    pub(super) id: String,
+    /// In milliseconds since 1970.
+    pub(super) began: i64,
+    /// Whether it is stored.
+    pub(super) sampled: bool,
+    pub(super) context: TraceContext,
+}
+
 /// The recorder of one turn.
 #[derive(Default)]
 pub struct TraceRecorder(Option<Box<Recording>>);
@@ -68,10 +81,9 @@ struct Recording {
 
 impl TraceRecorder {
     /// A recorder that has begun.
-    pub(super) fn new(traces: Traces, (id, began): (String, i64), sampled: bool, about: &TurnAbout<'_>) -> Self {
-        let content = sampled && traces.takes_content();
-        let mut trace = blank(id, began, about);
-        trace.sampled = sampled;
+    pub(super) fn new(traces: Traces, birth: Birth, about: &TurnAbout<'_>) -> Self {
+        let content = (birth.sampled || birth.context.exported) && traces.takes_content();
+        let mut trace = blank(birth, about);
         trace.input = Input::new(about.input_bytes, content.then_some(about.messages));
         Self(Some(Box::new(Recording { traces, begun: Instant::now(), seen: 0, asking: false, content, trace })))
     }
@@ -83,13 +95,15 @@ impl TraceRecorder {
         own.trace.response = response.map(str::to_owned).or(own.trace.response.take());
     }
 
-    /// A request goes to a model server.
-    pub fn asks(&mut self, route: &Route, goes_on: bool) {
-        let Some(own) = &mut self.0 else { return };
+    /// A request goes to a model server; what the server is told of the trace comes back.
+    pub fn asks(&mut self, route: &Route, goes_on: bool) -> HeaderMap {
+        let Some(own) = &mut self.0 else { return HeaderMap::new() };
+        let span_id = own.trace.context.new_span();
+        let told = own.trace.context.headers(&span_id);
         own.asking = own.trace.upstream_requests.len() < MOST_ENTRIES;
         if !own.asking {
             own.trace.left_out += 1;
-            return;
+            return told;
         }
         let start_ms = own.now();
         own.trace.upstream_requests.push(UpstreamRequest {
@@ -105,7 +119,9 @@ impl TraceRecorder {
             finish_reason: None,
             usage: None,
             learned: Vec::new(),
+            span_id,
         });
+        told
     }
 
     /// The head of the reply has come.
@@ -345,13 +361,15 @@ fn push<T>(list: &mut Vec<T>, entry: T, left_out: &mut u64) {
 }
 
 /// A turn of which nothing is known yet but its beginning.
-fn blank(id: String, started_at_ms: i64, about: &TurnAbout<'_>) -> TurnTrace {
+fn blank(birth: Birth, about: &TurnAbout<'_>) -> TurnTrace {
+    let Birth { id, began, sampled, context } = birth;
     TurnTrace {
         character: about.character.map(str::to_owned),
         model: about.model.to_owned(),
         id,
         object: "trace",
-        started_at_ms,
+        context,
+        started_at_ms: began,
         duration_ms: Millis(Duration::ZERO),
         first_word_ms: None,
         endpoint: about.endpoint,
@@ -373,7 +391,7 @@ fn blank(id: String, started_at_ms: i64, about: &TurnAbout<'_>) -> TurnTrace {
         tool_calls: Vec::new(),
         left_out: 0,
         passed_on: false,
-        sampled: false,
+        sampled,
         counted_as: String::new(),
     }
 }

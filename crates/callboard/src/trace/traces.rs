@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use super::context::Sampling;
+use super::hex::hex;
 use super::model_names::ModelNames;
 use super::notebook::{Notebook, Page};
 use super::otlp::Outbox;
-use super::{TraceRecorder, TurnAbout, TurnTrace};
+use super::recorder::Birth;
+use super::{TraceContext, TraceRecorder, TurnAbout, TurnTrace};
 use crate::clock;
 use crate::random;
 use crate::store::{Store, StoreError};
@@ -57,9 +60,12 @@ impl Traces {
 
     /// A recorder for a turn that begins now.
     pub fn begin(&self, about: &TurnAbout<'_>) -> TraceRecorder {
-        let (began, random) = (clock::milliseconds(), random::bytes::<10>());
+        let (began, random, spans) = (clock::milliseconds(), random::bytes::<10>(), random::bytes::<8>());
         let draw = random.iter().fold(0_usize, |sum, byte| (sum * 256 + usize::from(*byte)) % 100);
-        TraceRecorder::new(self.clone(), (new_id(began, &random), began), draw < self.0.percent, about)
+        let (id, sampled) = (new_id(began, &random), draw < self.0.percent);
+        let sampling = Sampling { collector: self.0.outbox.is_some(), drawn: sampled, any: self.0.percent > 0 };
+        let context = TraceContext::begin(about.caller, &id, spans, sampling);
+        TraceRecorder::new(self.clone(), Birth { id, began, sampled, context }, about)
     }
 
     /// What waits to be sent to a collector.
@@ -77,7 +83,7 @@ impl Traces {
     /// Counts a turn, and tells the collector about it.
     pub(super) fn tell(&self, trace: &TurnTrace) {
         self.0.notebook.count(trace);
-        if let Some(outbox) = self.0.outbox.as_ref().filter(|_| trace.sampled) {
+        if let Some(outbox) = self.0.outbox.as_ref().filter(|_| trace.context.exported) {
             outbox.add(trace.clone());
         }
     }
@@ -140,20 +146,12 @@ fn new_id(milliseconds: i64, random: &[u8; 10]) -> String {
     hex(&time) + &hex(random)
 }
 
-/// Bytes as hexadecimal digits.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digit = |nibble: u8| DIGITS.get(usize::from(nibble)).map_or('0', |digit| char::from(*digit));
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn ids_are_hexadecimal() {
-        assert_eq!(hex(&[0, 1, 0xab, 0xff]), "0001abff");
+    fn ids_stand_in_the_order_of_time() {
         let id = new_id(0x0192_abcd_ef01, &[7; 10]);
         assert_eq!(id, "0192abcdef0107070707070707070707");
         assert!(new_id(0x0192_abcd_ef02, &[0; 10]) > id);

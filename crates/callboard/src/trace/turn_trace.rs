@@ -6,7 +6,7 @@ use callboard_core::contract::CallTally;
 use callboard_core::model::Usage;
 use serde::Serialize;
 
-use super::{Input, Millis, Output, ToolCall, UpstreamRequest};
+use super::{Input, Millis, Output, ToolCall, TraceContext, UpstreamRequest};
 use crate::store;
 
 /// How a turn ended.
@@ -43,6 +43,9 @@ pub struct TurnTrace {
     pub id: String,
     /// Always `trace`.
     pub object: &'static str,
+    /// Its place in a trace that may reach through several programs.
+    #[serde(flatten)]
+    pub context: TraceContext,
     /// When the turn began, in milliseconds since 1970.
     pub started_at_ms: i64,
     /// How long it took.

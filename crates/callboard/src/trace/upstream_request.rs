@@ -39,6 +39,8 @@ pub struct UpstreamRequest {
     /// Tokens, as the server counts them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<TokenUsage>,
+    /// Its span, which the server is told where the turn is sent to a collector.
+    pub span_id: String,
     /// What the refusal taught about the server; the next request leaves it out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub learned: Vec<&'static str>,

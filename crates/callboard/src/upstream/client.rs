@@ -67,18 +67,20 @@ impl Client {
         Self { connections: Connections::new(&tls.0, connect), first_byte }
     }
 
-    /// Posts a chat request.
+    /// Posts a chat request, with these headers besides the usual ones.
     pub async fn chat(
         &self,
         upstream: &Upstream,
         authorization: Option<&HeaderValue>,
+        headers: HeaderMap,
         body: Vec<u8>,
     ) -> Result<Reply, Failure> {
         if let Some(model) = &upstream.local {
             let reply = model.reply(&body).into();
             return Ok(Reply { is_stream: false, until_close: false, body: ReplyBody::Local(Some(reply)) });
         }
-        let request = request(Method::POST, upstream, "/chat/completions", authorization, body)?;
+        let mut request = request(Method::POST, upstream, "/chat/completions", authorization, body)?;
+        request.headers_mut().extend(headers);
         let Sent { response, was_kept } = self.send(request).await?;
         let (is_stream, until_close) = (is_event_stream(response.headers()), ends_with_connection(response.headers()));
         let body = ReplyBody::Network { incoming: response.into_body(), may_be_stale: was_kept };

@@ -22,6 +22,8 @@ mod stalling;
 #[cfg(test)]
 mod support;
 #[cfg(test)]
+mod trace_context;
+#[cfg(test)]
 mod traces;
 #[cfg(test)]
 mod upstreams;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::Millis;
-use super::super::traces::hex;
+use super::super::hex::hex;
 use super::attributes::Attributes;
 use crate::random;
 
@@ -20,6 +20,7 @@ pub(super) enum Kind {
 pub(super) struct Frame {
     pub(super) trace_id: String,
     pub(super) parent: Option<String>,
+    pub(super) state: Option<String>,
     pub(super) started_at_ms: i64,
 }
 
@@ -59,8 +60,10 @@ impl Span {
             "events": self.events,
             "status": if self.error.is_some() { json!({"code": 2}) } else { json!({}) },
         });
-        if let (Some(parent), Some(object)) = (&frame.parent, span.as_object_mut()) {
-            object.insert("parentSpanId".to_owned(), parent.as_str().into());
+        for (name, value) in [("parentSpanId", &frame.parent), ("traceState", &frame.state)] {
+            if let (Some(value), Some(object)) = (value, span.as_object_mut()) {
+                object.insert(name.to_owned(), value.as_str().into());
+            }
         }
         span
     }

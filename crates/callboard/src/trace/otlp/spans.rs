@@ -6,7 +6,7 @@
 use callboard_core::turn::ToolOutcome;
 use serde_json::{Value, json};
 
-use super::super::{RunBy, ToolCall, TurnTrace, UpstreamRequest};
+use super::super::{RunBy, ToolCall, TraceContext, TurnTrace, UpstreamRequest};
 use super::attributes::Attributes;
 use super::provider::{Place, place};
 use super::span::{Frame, Kind, Span};
@@ -31,11 +31,11 @@ pub fn request(collector: &Collector, traces: &[TurnTrace]) -> Value {
 
 /// All spans of one turn, the turn itself first.
 fn spans(trace: &TurnTrace) -> Vec<Value> {
-    let mut frame = Frame { trace_id: trace.id.clone(), parent: None, started_at_ms: trace.started_at_ms };
+    let TraceContext { trace_id, parent_span_id, state, .. } = trace.context.clone();
+    let mut frame = Frame { trace_id, parent: parent_span_id, state, started_at_ms: trace.started_at_ms };
     let root = turn(trace, &frame);
-    let root_id = root.id.clone();
     let mut all = vec![root.into_value(&frame)];
-    frame.parent = Some(root_id);
+    frame.parent = Some(trace.context.span_id.clone());
     let last = trace.upstream_requests.len().saturating_sub(1);
     for (number, request) in trace.upstream_requests.iter().enumerate() {
         all.push(chat(trace, request, (number == 0, number == last)).into_value(&frame));
@@ -50,6 +50,7 @@ fn turn(trace: &TurnTrace, frame: &Frame) -> Span {
         Some(name) => invoked(trace, name),
         None => Span::new(format!("turn {}", trace.model), Kind::Server, Default::default(), trace.duration_ms),
     };
+    span.id.clone_from(&trace.context.span_id);
     span.attributes = std::mem::take(&mut span.attributes)
         .some_text("gen_ai.conversation.id", trace.conversation.as_deref())
         .some_text("gen_ai.response.id", trace.response.as_deref())
@@ -110,6 +111,7 @@ fn chat(trace: &TurnTrace, request: &UpstreamRequest, (first, last): (bool, bool
     let Place { provider, host, port } = place(&request.url);
     let kind = if host.is_some() { Kind::Client } else { Kind::Internal };
     let mut span = Span::new(format!("chat {}", request.model), kind, request.start_ms, request.duration_ms);
+    span.id.clone_from(&request.span_id);
     let mut about = Attributes::default()
         .text("gen_ai.operation.name", "chat")
         .text("gen_ai.provider.name", provider)

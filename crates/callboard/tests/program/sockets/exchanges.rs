@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 
 use serde_json::{Value, json};
 
-use super::super::support::{ModelServer, Program, Script, text};
+use super::super::support::{ModelServer, Program, Script, ask, text};
 use super::client::{Socket, words};
 
 fn messages(request: &Value) -> Vec<(String, String)> {
@@ -129,4 +129,18 @@ fn a_call_and_its_output_go_over_one_connection() {
     assert_eq!(words(&socket.object()), "Noted.");
     let asked = &script.asked()[1]["messages"];
     assert_eq!((&asked[1]["tool_calls"][0]["id"], &asked[2]["tool_call_id"]), (&call["call_id"], &call["call_id"]));
+}
+
+#[test]
+fn each_request_of_a_connection_may_be_of_another_trace() {
+    let (_, server) = Script::start(["One.", "Two."].map(text));
+    let program = Program::before(&server.url, &[]);
+    let mut socket = Socket::open(&program.address);
+    for trace in ["4bf92f3577b34da6a3ce929d0e0e4736", "0af7651916cd43dd8448eb211c80319c"] {
+        let parent = format!("00-{trace}-00f067aa0ba902b7-01");
+        socket.ask("Count.", &json!({"client_metadata": {"ws_request_header_traceparent": parent}}));
+        socket.object();
+        let newest = ask(&program.address, "GET", "/v1/traces?limit=1", &[], "").body;
+        assert_eq!(serde_json::from_str::<Value>(&newest).unwrap()["data"][0]["trace_id"], trace);
+    }
 }

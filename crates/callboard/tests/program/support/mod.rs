@@ -1,5 +1,6 @@
 //! What the tests need: the real program, a model server that does what a test tells it, and a plain client.
 
+pub(crate) mod characters;
 mod client;
 mod mortal;
 mod program;

@@ -1,0 +1,169 @@
+//! The trace that a caller has begun, as the headers `traceparent` and `tracestate` of W3C Trace Context tell it.
+//!
+//! A header that is not written as the specification says is as good as none: the turn then begins a trace of its own.
+
+use http::{HeaderMap, HeaderName};
+
+use super::hex::is_id;
+
+/// Tells which span asks.
+pub(super) const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+/// What tracing systems on the way want to remember.
+pub(super) const TRACESTATE: HeaderName = HeaderName::from_static("tracestate");
+
+/// The flags that are known: the caller records, and its trace id is random.
+const KNOWN_FLAGS: u8 = 0b11;
+const RECORDED: u8 = 0b01;
+const MOST_STATE_BYTES: usize = 512;
+const MOST_STATE_MEMBERS: usize = 32;
+
+/// Who asks, in a trace of theirs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    pub(super) trace_id: String,
+    pub(super) span_id: String,
+    pub(super) flags: u8,
+    pub(super) state: Option<String>,
+}
+
+impl Caller {
+    /// The caller that the headers of a request tell of.
+    pub fn of(headers: &HeaderMap) -> Option<Self> {
+        let mut given = headers.get_all(TRACEPARENT).iter();
+        let (Some(parent), None) = (given.next(), given.next()) else { return None };
+        let states: Option<Vec<&str>> = headers.get_all(TRACESTATE).iter().map(|value| value.to_str().ok()).collect();
+        Self::read(parent.to_str().ok()?, &states.unwrap_or_default().join(","))
+    }
+
+    /// The caller that a `traceparent` tells of, with its `tracestate`, which may be empty.
+    pub fn read(parent: &str, state: &str) -> Option<Self> {
+        let mut parts = parent.trim_matches([' ', '\t']).split('-');
+        let (version, trace_id, span_id, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
+        let version = byte(version).filter(|version| *version != u8::MAX)?;
+        // Later versions may say more behind the flags; the first one does not.
+        if version == 0 && parts.next().is_some() {
+            return None;
+        }
+        let flags = byte(flags)? & KNOWN_FLAGS;
+        let sound = is_id(trace_id, 32) && is_id(span_id, 16);
+        sound.then(|| Self {
+            trace_id: trace_id.to_owned(),
+            span_id: span_id.to_owned(),
+            flags,
+            state: is_state(state).then(|| state.to_owned()),
+        })
+    }
+
+    /// True when the caller may have recorded its part.
+    pub(super) fn records(&self) -> bool {
+        self.flags & RECORDED != 0
+    }
+}
+
+/// Two digits as they are written in these headers: small letters only.
+fn byte(text: &str) -> Option<u8> {
+    let written = text.len() == 2 && text.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
+    u8::from_str_radix(text, 16).ok().filter(|_| written)
+}
+
+/// True for a list of `key=value` that is worth passing on.
+fn is_state(text: &str) -> bool {
+    let is_key = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-' | b'*' | b'/' | b'@');
+    let is_member = |member: &str| {
+        member.split_once('=').is_some_and(|(key, value)| {
+            let plain = value.bytes().all(|byte| matches!(byte, b' '..=b'~' if byte != b'='));
+            !key.is_empty() && key.bytes().all(is_key) && plain && !value.is_empty()
+        })
+    };
+    let mut members =
+        text.split(',').map(|member| member.trim_matches([' ', '\t'])).filter(|member| !member.is_empty());
+    let count = text.split(',').count();
+    !text.is_empty() && text.len() <= MOST_STATE_BYTES && count <= MOST_STATE_MEMBERS && members.all(is_member)
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+    const SPAN: &str = "00f067aa0ba902b7";
+
+    #[test]
+    fn a_caller_is_read_as_the_specification_says() {
+        for (version, tail, flags) in [
+            ("00", "00", Some(0)),
+            ("00", "01", Some(1)),
+            ("00", "03", Some(3)),
+            ("00", "ff", Some(3)),
+            ("00", "01-more", None),
+            ("01", "01-more", Some(1)),
+            ("cc", "01", Some(1)),
+            ("cc", "01.more", None),
+            ("ff", "01", None),
+            ("0", "01", None),
+            ("000", "01", None),
+            ("0A", "01", None),
+            ("00", "1", None),
+            ("00", "0A", None),
+            ("00", "+1", None),
+            ("00", "", None),
+        ] {
+            let read = Caller::read(&format!("{version}-{TRACE}-{SPAN}-{tail}"), "");
+            assert_eq!(read.as_ref().map(|caller| caller.flags), flags, "{version} {tail}");
+            assert!(read.is_none_or(|caller| caller.trace_id == TRACE && caller.span_id == SPAN));
+        }
+    }
+
+    #[test]
+    fn ids_that_are_none_are_ignored() {
+        let (zeros, capitals) = ("0".repeat(32), TRACE.to_uppercase());
+        for (trace, span) in [
+            (zeros.as_str(), SPAN),
+            (TRACE, "0000000000000000"),
+            (capitals.as_str(), SPAN),
+            (TRACE, "00F067AA0BA902B7"),
+            (&TRACE[1..], SPAN),
+            (TRACE, "00f067aa0ba902b7a"),
+            (TRACE, "00f067aa0ba902bz"),
+            ("é", SPAN),
+            ("", ""),
+        ] {
+            assert_eq!(Caller::read(&format!("00-{trace}-{span}-01"), ""), None, "{trace} {span}");
+        }
+    }
+
+    #[test]
+    fn a_state_is_kept_where_it_is_one() {
+        let many = vec!["a=1"; 33].join(",");
+        let long = format!("a={}", "x".repeat(511));
+        for (state, kept) in [
+            ("congo=t61rcWkgMzE", true),
+            ("a=1,fw529a3039@dt=x y , ,b/c=2", true),
+            ("", false),
+            ("nonsense", false),
+            ("A=1", false),
+            ("a==", false),
+            ("a=é", false),
+            (many.as_str(), false),
+            (long.as_str(), false),
+        ] {
+            let read = Caller::read(&format!("00-{TRACE}-{SPAN}-01"), state).unwrap();
+            assert_eq!(read.state.as_deref(), kept.then_some(state), "{state}");
+        }
+    }
+
+    #[test]
+    fn headers_that_contradict_each_other_tell_nothing() {
+        let parent = HeaderValue::from_str(&format!("00-{TRACE}-{SPAN}-01")).unwrap();
+        let mut headers = HeaderMap::new();
+        assert_eq!(Caller::of(&headers), None);
+        headers.append(TRACEPARENT, parent.clone());
+        headers.append(TRACESTATE, HeaderValue::from_static("a=1"));
+        headers.append(TRACESTATE, HeaderValue::from_static("b=2"));
+        assert_eq!(Caller::of(&headers).and_then(|caller| caller.state).as_deref(), Some("a=1,b=2"));
+        headers.append(TRACEPARENT, parent);
+        assert_eq!(Caller::of(&headers), None);
+    }
+}

@@ -1,0 +1,137 @@
+//! The place of a turn in a trace that may reach through several programs, and what model servers are told of it.
+//!
+//! A turn that is not sent to a collector has no span there, so nothing may name one: model servers are then told of the
+//! caller's span instead, and of nothing where there is no caller.
+
+use http::{HeaderMap, HeaderValue};
+use serde::Serialize;
+
+use super::Caller;
+use super::caller::{TRACEPARENT, TRACESTATE};
+use super::hex::hex;
+
+/// The place of a turn.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct TraceContext {
+    /// The trace that the turn is a part of: the caller's, or one of its own.
+    pub trace_id: String,
+    /// The turn's own span.
+    pub span_id: String,
+    /// The caller's span.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_span_id: Option<String>,
+    /// What the caller's tracing systems want to remember.
+    #[serde(skip)]
+    pub state: Option<String>,
+    /// Whether the turn is sent to a collector.
+    #[serde(skip)]
+    pub exported: bool,
+    /// The flags for those who are asked; none where nobody traces.
+    #[serde(skip)]
+    flags: Option<u8>,
+    #[serde(skip)]
+    first_span: u64,
+    #[serde(skip)]
+    spans: u64,
+}
+
+/// Who decides whether a turn is sent to a collector.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sampling {
+    /// Whether there is a collector.
+    pub(super) collector: bool,
+    /// Whether this turn was drawn from all that begin a trace of their own.
+    pub(super) drawn: bool,
+    /// Whether any turn is recorded at all.
+    pub(super) any: bool,
+}
+
+impl TraceContext {
+    /// The place of a turn that begins now. The caller has drawn for its whole trace, so its choice holds.
+    pub(super) fn begin(caller: Option<&Caller>, own_trace: &str, random: [u8; 8], sampling: Sampling) -> Self {
+        let drawn = caller.map_or(sampling.drawn, |caller| sampling.any && caller.records());
+        let exported = sampling.collector && drawn;
+        let own_flags = sampling.collector.then_some(u8::from(exported));
+        let mut context = Self {
+            trace_id: caller.map_or(own_trace, |caller| &caller.trace_id).to_owned(),
+            span_id: String::new(),
+            parent_span_id: caller.map(|caller| caller.span_id.clone()),
+            state: caller.and_then(|caller| caller.state.clone()),
+            exported,
+            flags: caller.map(|caller| caller.flags).or(own_flags),
+            first_span: u64::from_be_bytes(random),
+            spans: 0,
+        };
+        context.span_id = context.new_span();
+        context
+    }
+
+    /// The id of one more span within the turn: they follow each other, from one that nobody can guess.
+    pub(super) fn new_span(&mut self) -> String {
+        self.spans += 1;
+        let id = self.first_span.wrapping_add(self.spans);
+        hex(&if id == 0 { u64::MAX } else { id }.to_be_bytes())
+    }
+
+    /// What a model server is told that is asked within this span.
+    pub(super) fn headers(&self, span: &str) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        let Some(flags) = self.flags else { return headers };
+        let asking = match &self.parent_span_id {
+            Some(caller) if !self.exported => caller,
+            _ => span,
+        };
+        let parent = format!("00-{}-{asking}-{flags:02x}", self.trace_id);
+        headers.extend(HeaderValue::from_str(&parent).ok().map(|parent| (TRACEPARENT, parent)));
+        let state = self.state.as_deref().and_then(|state| HeaderValue::from_str(state).ok());
+        headers.extend(state.map(|state| (TRACESTATE, state)));
+        headers
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OWN: &str = "0192abcdef0107070707070707070707";
+    const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+    const SPAN: &str = "00f067aa0ba902b7";
+
+    fn caller(flags: &str) -> Option<Caller> {
+        (!flags.is_empty()).then(|| Caller::read(&format!("00-{TRACE}-{SPAN}-{flags}"), "a=1").unwrap())
+    }
+
+    #[test]
+    fn servers_are_told_of_spans_that_somebody_gets() {
+        let own = "0000000000000007";
+        let table = [
+            // The caller's flags, a collector, drawn, any; sent to the collector; the parent and flags that a server sees.
+            ("", false, true, true, false, None),
+            ("", true, true, true, true, Some((OWN, own, "01"))),
+            ("", true, false, true, false, Some((OWN, own, "00"))),
+            ("01", true, false, true, true, Some((TRACE, own, "01"))),
+            ("03", true, true, true, true, Some((TRACE, own, "03"))),
+            ("00", true, true, true, false, Some((TRACE, SPAN, "00"))),
+            ("01", true, false, false, false, Some((TRACE, SPAN, "01"))),
+            ("01", false, true, true, false, Some((TRACE, SPAN, "01"))),
+        ];
+        for (flags, collector, drawn, any, exported, told) in table {
+            let (caller, sampling) = (caller(flags), Sampling { collector, drawn, any });
+            let mut context = TraceContext::begin(caller.as_ref(), OWN, 5_u64.to_be_bytes(), sampling);
+            assert_eq!((context.exported, context.span_id.as_str()), (exported, "0000000000000006"), "{sampling:?}");
+            let span = context.new_span();
+            let headers = context.headers(&span);
+            let parent = told.map(|(trace, span, flags)| format!("00-{trace}-{span}-{flags}"));
+            let said = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+            assert_eq!(said("traceparent"), parent.as_deref(), "{flags} {sampling:?}");
+            assert_eq!(said("tracestate"), caller.map(|_| "a=1"), "{flags} {sampling:?}");
+        }
+    }
+
+    #[test]
+    fn no_span_is_nought() {
+        let sampling = Sampling { collector: true, drawn: true, any: true };
+        let context = TraceContext::begin(None, OWN, u64::MAX.to_be_bytes(), sampling);
+        assert_eq!(context.span_id, "ffffffffffffffff");
+    }
+}

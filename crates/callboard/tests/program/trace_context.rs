@@ -1,0 +1,101 @@
+//! A turn within a trace that its caller has begun: whose spans are sent, under whose id, and what model servers are told.
+
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+
+use super::support::{ModelServer, Program, ask};
+
+const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+const SPAN: &str = "00f067aa0ba902b7";
+const REQUEST: &str = r#"{"model":"m","messages":[{"role":"user","content":"Hi"}]}"#;
+
+/// A model server that tells the headers it got.
+fn model() -> (ModelServer, Arc<Mutex<Vec<String>>>) {
+    let heads = Arc::new(Mutex::new(Vec::new()));
+    let told = Arc::clone(&heads);
+    let server = ModelServer::start(move |mut visit| {
+        told.lock().unwrap().push(visit.headers.clone());
+        visit.answer("Hello.");
+    });
+    (server, heads)
+}
+
+/// A collector that tells the spans it got.
+fn collector() -> (ModelServer, Receiver<Vec<Value>>) {
+    let (told, got) = channel();
+    let told = Mutex::new(told);
+    let server = ModelServer::start(move |mut visit| {
+        let body: Value = serde_json::from_str(&visit.body).unwrap();
+        let spans = body["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array().unwrap().clone();
+        told.lock().unwrap().send(spans).unwrap();
+        visit.json(200, "{}");
+    });
+    (server, got)
+}
+
+fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
+    head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
+}
+
+fn parent(flags: &str) -> String {
+    format!("00-{TRACE}-{SPAN}-{flags}")
+}
+
+fn say(program: &Program, headers: &[&str]) -> Value {
+    assert_eq!(ask(&program.address, "POST", "/v1/chat/completions", headers, REQUEST).status, 200);
+    let newest = ask(&program.address, "GET", "/v1/traces?limit=1", &[], "").body;
+    serde_json::from_str::<Value>(&newest).unwrap()["data"][0].clone()
+}
+
+#[test]
+fn a_turn_is_a_part_of_its_callers_trace() {
+    let ((server, heads), (collector, spans)) = (model(), collector());
+    let program = Program::before(&server.url, &[("CALLBOARD_OTLP_ENDPOINT", collector.url.as_str())]);
+    let sampled = format!("traceparent: {}", parent("01"));
+    let trace = say(&program, &[&sampled, "tracestate: congo=t61, rojo=1"]);
+    assert_eq!((&trace["trace_id"], &trace["parent_span_id"]), (&json!(TRACE), &json!(SPAN)));
+    assert_ne!(trace["id"], trace["trace_id"], "the same caller may ask often");
+    let spans = spans.recv().unwrap();
+    let (turn, chat) = (&spans[0], &spans[1]);
+    assert_eq!((&turn["traceId"], &turn["parentSpanId"]), (&json!(TRACE), &json!(SPAN)));
+    assert_eq!((&turn["spanId"], &turn["traceState"]), (&trace["span_id"], &json!("congo=t61, rojo=1")));
+    assert_eq!((&chat["traceId"], &chat["parentSpanId"]), (&json!(TRACE), &turn["spanId"]));
+    assert_eq!(chat["spanId"], trace["upstream_requests"][0]["span_id"]);
+    let head = heads.lock().unwrap().remove(0);
+    let expected = format!("00-{TRACE}-{}-01", chat["spanId"].as_str().unwrap());
+    assert_eq!(header(&head, "traceparent"), Some(expected.as_str()));
+    assert_eq!(header(&head, "tracestate"), Some("congo=t61, rojo=1"));
+}
+
+#[test]
+fn a_caller_that_records_nothing_is_followed_and_a_bad_header_is_ignored() {
+    let ((server, heads), (collector, spans)) = (model(), collector());
+    let program = Program::before(&server.url, &[("CALLBOARD_OTLP_ENDPOINT", collector.url.as_str())]);
+    let unsampled = say(&program, &[&format!("traceparent: {}", parent("00"))]);
+    assert_eq!(unsampled["trace_id"], TRACE, "it is stored here all the same");
+    let bad = say(&program, &["traceparent: 00-nonsense-00f067aa0ba902b7-01", "tracestate: a=1"]);
+    assert_eq!((&bad["trace_id"], &bad["parent_span_id"]), (&bad["id"], &Value::Null));
+    program.terminate();
+    assert_eq!(program.exit_code(), Some(0));
+    let sent: Vec<Value> = spans.try_iter().flatten().collect();
+    assert!(sent.len() == 2 && sent.iter().all(|span| span["traceId"] == bad["id"]), "{sent:?}");
+    let heads = heads.lock().unwrap();
+    assert_eq!(header(&heads[0], "traceparent"), Some(parent("00").as_str()), "no span that nobody gets is named");
+    let own = format!("00-{}-{}-01", bad["id"].as_str().unwrap(), sent[1]["spanId"].as_str().unwrap());
+    assert_eq!((header(&heads[1], "traceparent"), header(&heads[1], "tracestate")), (Some(own.as_str()), None));
+}
+
+#[test]
+fn without_a_collector_the_callers_headers_are_passed_on() {
+    let (server, heads) = model();
+    for mode in ["enforce", "observe"] {
+        let program = Program::before(&server.url, &[("CALLBOARD_CONTRACT_MODE", mode)]);
+        say(&program, &[]);
+        say(&program, &[&format!("traceparent: {}", parent("01")), "tracestate: a=1"]);
+        let heads = std::mem::take(&mut *heads.lock().unwrap());
+        let told: Vec<_> = heads.iter().map(|head| (header(head, "traceparent"), header(head, "tracestate"))).collect();
+        assert_eq!(told, [(None, None), (Some(parent("01").as_str()), Some("a=1"))], "{mode}");
+    }
+}
