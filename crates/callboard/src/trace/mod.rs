@@ -7,6 +7,8 @@
 mod caller;
 mod content;
 mod context;
+#[cfg(test)]
+mod documented;
 mod figures;
 mod hex;
 mod millis;
