@@ -26,6 +26,7 @@ pub(super) enum Kind<T> {
     Path(Field<T, PathBuf>),
     Store(Field<T, StoreUrl>),
     Secrets(Field<T, Vec<Secret>>),
+    Headers(Field<T, Vec<Secret>>),
     Url(Field<T, String>),
     Collector(Field<T, Option<String>>),
     Name(Field<T, String>),
@@ -47,6 +48,7 @@ impl<T> Kind<T> {
             Kind::Path(field) => reading::path(raw)?.store(field(target)),
             Kind::Store(field) => reading::store_url(raw)?.store(field(target)),
             Kind::Secrets(field) => reading::secrets(raw)?.store(field(target)),
+            Kind::Headers(field) => reading::headers(raw)?.store(field(target)),
             Kind::Url(field) => reading::url(raw)?.store(field(target)),
             Kind::Collector(field) => reading::collector(raw)?.store(field(target)),
             Kind::Name(field) => reading::name(raw)?.store(field(target)),
@@ -73,6 +75,9 @@ impl<T> Kind<T> {
             Kind::Path(_) => "a path",
             Kind::Store(_) => "sqlite:FILE, sqlite::memory: or postgres://USER@HOST/DATABASE",
             Kind::Secrets(_) => "a list of keys without spaces; a variable has commas between them",
+            Kind::Headers(_) => {
+                "a list of headers, each name=value with %20 for a space; a variable has commas between them"
+            }
             Kind::Url(_) | Kind::Collector(_) => "http://HOST:PORT/PATH or https://…, without user, query or fragment",
             Kind::Name(_) => "a name",
             Kind::Names(_) => "a list of names; a variable has commas between them",
@@ -84,7 +89,7 @@ impl<T> Kind<T> {
     /// The value as it may appear in a message: nothing that could be a key, and no password.
     pub(super) fn shown(&self, source: &str) -> String {
         match self {
-            Kind::Secrets(_) | Kind::Variable(_) => MASK.to_owned(),
+            Kind::Secrets(_) | Kind::Headers(_) | Kind::Variable(_) => MASK.to_owned(),
             _ => brief(&without_password(source)),
         }
     }

@@ -84,9 +84,8 @@ pub(super) static LEDGER_KEYS: &[Key<Settings>] = &[
             name: "headers",
             fallback: Fallback::Text(""),
             flag: None,
-            help: "Headers for the collector, each `name=value`, spaces as %20; \
-                   OTEL_EXPORTER_OTLP_HEADERS stands in for them",
+            help: "Headers that the collector wants, such as a key; OTEL_EXPORTER_OTLP_HEADERS stands in for them",
         },
-        kind: Kind::Secrets(|settings| &mut settings.otlp.headers),
+        kind: Kind::Headers(|settings| &mut settings.otlp.headers),
     },
 ];

@@ -167,6 +167,20 @@ pub(super) fn secrets(raw: &Raw) -> Option<Reading<Vec<Secret>>> {
     Some(Reading { value, written: format!("[{masks}]") })
 }
 
+/// A list of headers, whose values may be keys.
+pub(super) fn headers(raw: &Raw) -> Option<Reading<Vec<Secret>>> {
+    let Reading { value, .. } = secrets(raw)?;
+    let names: Option<Vec<&str>> = value.iter().map(header_name).collect();
+    let written = names?.iter().map(|name| quoted(&format!("{name}={MASK}"))).collect::<Vec<_>>().join(", ");
+    Some(Reading { value, written: format!("[{written}]") })
+}
+
+fn header_name(pair: &Secret) -> Option<&str> {
+    let (name, _) = pair.expose().split_once('=')?;
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    (!name.is_empty() && name.bytes().all(fits)).then_some(name)
+}
+
 /// A list of names.
 pub(super) fn names(raw: &Raw) -> Option<Reading<Vec<String>>> {
     let value: Vec<String> = match raw {
@@ -319,6 +333,11 @@ mod tests {
             (written(secrets(&list(&["a", ""]))), None),
             (written(secrets(&plain("a b"))), None),
             (written(secrets(&text("a"))), None),
+            (written(headers(&plain("a=1,Bee=x%20y"))), Some("[\"a=********\", \"Bee=********\"]")),
+            (written(headers(&list(&["a=1,2"]))), Some("[\"a=********\"]")),
+            (written(headers(&list(&["Authorization: Basic%20x"]))), None),
+            (written(headers(&plain("a=1,b"))), None),
+            (written(headers(&plain("=1"))), None),
             (written(store_url(&plain("sqlite::memory:"))), Some("\"sqlite::memory:\"")),
             (written(store_url(&plain("mysql://db"))), None),
             (written(url(&plain("http://host/"))), Some("\"http://host/v1\"")),

@@ -50,7 +50,7 @@ const SAMPLES: &[(&str, &str, &str, &str, &str)] = &[
     ("trace.record_percent", "50", "0", "50", "0"),
     ("trace.content", "true", "false", "true", "false"),
     ("otlp.endpoint", "\"http://a:4318\"", "https://b/otel/", "\"http://a:4318\"", "\"https://b/otel\""),
-    ("otlp.headers", "[\"a=1\"]", "a=1,b=2", "[\"********\"]", "[\"********\", \"********\"]"),
+    ("otlp.headers", "[\"a=1\"]", "a=1,b=2", "[\"a=********\"]", "[\"a=********\", \"b=********\"]"),
     ("upstream.url", "\"http://a\"", "http://b/v1/", "\"http://a/v1\"", "\"http://b/v1\""),
 ];
 

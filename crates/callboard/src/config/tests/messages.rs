@@ -69,6 +69,10 @@ const IN_THE_FILE: &[(&str, &str)] = &[
         "api_keys = ******** (callboard.toml line 1) is not allowed: give a list of keys without spaces; a variable has commas between them",
     ),
     (
+        "[otlp]\nheaders = ['Authorization: Basic c2VjcmV0']",
+        "otlp.headers = ******** (callboard.toml line 2) is not allowed: give a list of headers, each name=value with %20 for a space; a variable has commas between them",
+    ),
+    (
         "store = 'postgress://me:hunter2@db'",
         "store = 'postgress://me:********@db' (callboard.toml line 1) is not allowed: give sqlite:FILE, sqlite::memory: or postgres://USER@HOST/DATABASE",
     ),

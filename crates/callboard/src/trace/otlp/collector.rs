@@ -25,9 +25,16 @@ pub struct Collector {
 /// Why a collector cannot be used.
 #[derive(Debug, Error)]
 pub enum CollectorError {
-    /// A header is not written as one.
-    #[error("a header for the collector is not `name=value` (in otlp.headers or OTEL_EXPORTER_OTLP_HEADERS): {0:?}")]
-    Header(String),
+    /// A header is not written as one. It may be a key, so only its place is told.
+    #[error(
+        "header {number} in {source_name} is not written as name=value; put %20 for a space, and commas between headers"
+    )]
+    Header {
+        /// Which one, counted from 1.
+        number: usize,
+        /// The setting or the variable.
+        source_name: &'static str,
+    },
     /// The address is none.
     #[error("{0:?} is no address of a collector; write http://HOST:PORT or https://HOST/PATH")]
     Address(String),
@@ -48,7 +55,7 @@ impl Collector {
             url,
             headers: headers(settings, &variable)?,
             service: variable("OTEL_SERVICE_NAME").unwrap_or_else(|| NAME.to_owned()),
-            resource: pairs(&variable("OTEL_RESOURCE_ATTRIBUTES").unwrap_or_default()).flatten().collect(),
+            resource: listed(&variable("OTEL_RESOURCE_ATTRIBUTES").unwrap_or_default()).filter_map(pair).collect(),
         }))
     }
 
@@ -72,30 +79,40 @@ fn address(settings: &OtlpSettings, variable: &impl Fn(&str) -> Option<String>) 
 
 fn headers(settings: &OtlpSettings, variable: &impl Fn(&str) -> Option<String>) -> Result<HeaderMap, CollectorError> {
     let own: Vec<&str> = settings.headers.iter().map(Secret::expose).collect();
-    let text = match own.as_slice() {
-        [] => variable("OTEL_EXPORTER_OTLP_TRACES_HEADERS").or_else(|| variable("OTEL_EXPORTER_OTLP_HEADERS")),
-        own => Some(own.join(",")),
-    };
-    let mut headers = HeaderMap::new();
-    for (number, pair) in pairs(&text.unwrap_or_default()).enumerate() {
-        let header = pair.as_ref().and_then(|(name, value)| {
-            let mut value = HeaderValue::from_str(value).ok()?;
-            value.set_sensitive(true);
-            Some((name.parse::<HeaderName>().ok()?, value))
-        });
-        // The header itself may be a key, so only its place is told.
-        let (name, value) = header.ok_or_else(|| CollectorError::Header(format!("number {}", number + 1)))?;
-        headers.insert(name, value);
+    if !own.is_empty() {
+        return read_all("otlp.headers", own);
     }
-    Ok(headers)
+    let said = ["OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"]
+        .into_iter()
+        .find_map(|name| variable(name).map(|text| (name, text)));
+    said.map_or_else(|| Ok(HeaderMap::new()), |(name, text)| read_all(name, listed(&text)))
 }
 
-/// The pairs of a list such as `name=value,other=two%20words`; nothing for what is no pair.
-fn pairs(text: &str) -> impl Iterator<Item = Option<(String, String)>> {
-    text.split(',').map(str::trim).filter(|pair| !pair.is_empty()).map(|pair| {
-        let (name, value) = pair.split_once('=')?;
-        Some((name.trim().to_owned(), percent::decoded(value.trim())?))
-    })
+fn read_all<'a>(
+    source_name: &'static str,
+    pairs: impl IntoIterator<Item = &'a str>,
+) -> Result<HeaderMap, CollectorError> {
+    let read = |(place, pair)| header(pair).ok_or(CollectorError::Header { number: place + 1, source_name });
+    pairs.into_iter().enumerate().map(read).collect()
+}
+
+/// A header written as `name=value`; its value may be a key, so that it is never printed.
+fn header(text: &str) -> Option<(HeaderName, HeaderValue)> {
+    let (name, value) = pair(text)?;
+    let mut value = HeaderValue::from_str(&value).ok()?;
+    value.set_sensitive(true);
+    Some((name.parse().ok()?, value))
+}
+
+/// The items of a list in a variable.
+fn listed(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').map(str::trim).filter(|pair| !pair.is_empty())
+}
+
+/// One of a list such as `name=value,other=two%20words`; nothing for what is no pair.
+fn pair(text: &str) -> Option<(String, String)> {
+    let (name, value) = text.split_once('=')?;
+    Some((name.trim().to_owned(), percent::decoded(value.trim())?))
 }
 
 #[cfg(test)]
@@ -142,7 +159,10 @@ mod tests {
         for bad in ["nonsense", "a b=c", "a=%2", "a=%zz", "a=%0a"] {
             let environment = [("OTEL_EXPORTER_OTLP_ENDPOINT", "http://base"), ("OTEL_EXPORTER_OTLP_HEADERS", bad)];
             let error = found(None, &environment).unwrap_err().to_string();
-            assert!(error.contains("number 1") && !error.contains(bad), "{error}");
+            assert!(
+                error.starts_with("header 1 in OTEL_EXPORTER_OTLP_HEADERS is not") && !error.contains(bad),
+                "{error}"
+            );
         }
     }
 }
