@@ -21,6 +21,9 @@ fn run() -> anyhow::Result<bool> {
     let directory = std::env::current_dir()?;
     let command = cli::parse();
     let loaded = config::load(command.flags(), &environment, &directory)?;
+    if command.needs_characters() {
+        loaded.check_characters()?;
+    }
     match command {
         Command::Serve(_) => app::serve(loaded.settings).map(|()| true),
         Command::Config(_) => Ok(cli::write_config(&loaded, &mut std::io::stdout()).map(|()| true)?),

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 
 use super::{
     Evaluation, NameTrial, Parlour, Rehearsal, StatsWish, chat, check, eval, names, new, stats, test, try_tool,
@@ -19,6 +19,7 @@ use crate::upstream::{Client, Tls};
 /// Carries a command out; false when it found something wrong.
 pub fn run(command: Command, mut settings: Settings) -> anyhow::Result<bool> {
     telemetry::log::start("off").context("logging cannot be started")?;
+    check_folder(&command)?;
     if matches!(command, Command::Chat { .. } | Command::Eval { .. } | Command::Upstreams(_)) {
         app::look_for_servers(&mut settings)?;
     }
@@ -35,6 +36,16 @@ pub fn run(command: Command, mut settings: Settings) -> anyhow::Result<bool> {
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+/// A folder on the command line of a command has to be there.
+fn check_folder(command: &Command) -> anyhow::Result<()> {
+    if let Command::Check { dir: Some(dir), .. } | Command::Test { dir: Some(dir), .. } = command
+        && !dir.is_dir()
+    {
+        bail!("there is no folder {}: name one with characters in it", dir.display());
+    }
+    Ok(())
 }
 
 async fn carry_out(command: Command, settings: Settings, out: &mut impl Write) -> anyhow::Result<bool> {

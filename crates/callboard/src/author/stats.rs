@@ -29,10 +29,15 @@ type Group = (String, String);
 /// Writes the figures.
 pub async fn stats(wish: StatsWish, settings: &Settings, out: &mut impl Write) -> anyhow::Result<bool> {
     let address = Address::read(settings.store.expose())?;
-    if let Address::File { path, .. } = &address
-        && !path.exists()
-    {
-        bail!("there is no store {address} yet: it is made by `callboard serve`; name another with --store URL");
+    match &address {
+        Address::Memory => bail!(
+            "the store {address} is in the memory of the program that serves, and nobody else can read it: \
+             look at its /metrics, or serve with a store that lasts, such as --store sqlite:callboard.db"
+        ),
+        Address::File { path, .. } if !path.exists() => {
+            bail!("there is no store {address} yet: it is made by `callboard serve`; name another with --store URL")
+        }
+        Address::File { .. } | Address::Postgres(_) => {}
     }
     let today = clock::milliseconds().div_euclid(MILLIS_PER_DAY);
     let since = today.saturating_sub(i64::from(wish.days.max(1)) - 1);

@@ -48,7 +48,8 @@ What the columns mean:
 Examples:
   callboard stats --since 7
   callboard stats --store postgres://me@db/calls --json
-The same is counted on /metrics while Callboard serves; docs/traces.md tells more.";
+A turn is counted in the store up to 200 ms after its end. The same is counted on /metrics while
+Callboard serves; docs/traces.md tells more.";
 
 #[derive(Parser)]
 #[command(name = "callboard", version, about, after_help = EXAMPLES)]
@@ -181,6 +182,18 @@ impl Command {
             | Self::Eval { flags, .. }
             | Self::Names { flags, .. }
             | Self::Test { flags, .. } => flags,
+        }
+    }
+}
+
+impl Command {
+    /// True when the folder of characters that the settings name is looked into.
+    pub fn needs_characters(&self) -> bool {
+        match self {
+            Self::Serve(_) | Self::Try { .. } | Self::Chat { .. } => true,
+            Self::Check { dir, .. } | Self::Test { dir, .. } => dir.is_none(),
+            Self::Names { character, .. } => character.is_some(),
+            Self::Eval { .. } | Self::Config(_) | Self::Upstreams(_) | Self::Stats { .. } | Self::New { .. } => false,
         }
     }
 }

@@ -105,6 +105,16 @@ pub enum ConfigError {
         /// Who said it.
         origin: Origin,
     },
+    /// A folder of characters was named and is not there.
+    #[error("the folder of characters {folder} ({origin}) {problem}: make it, or name another with --characters DIR")]
+    CharactersMissing {
+        /// The folder as it was named.
+        folder: String,
+        /// Who named it.
+        origin: Origin,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
     /// Others could use the program without a key.
     #[error("listening on {listen} would let others in without a key: set CALLBOARD_API_KEYS, or listen on 127.0.0.1")]
     Exposed {

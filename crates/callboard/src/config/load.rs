@@ -38,6 +38,20 @@ pub(super) struct Held {
     pub(super) origin: Origin,
 }
 
+impl Loaded {
+    /// Refuses a folder of characters that somebody named and that is not there. Nobody has to have the usual one.
+    pub fn check_characters(&self) -> Result<(), ConfigError> {
+        let folder = &self.settings.characters;
+        let said = self.held.iter().find(|held| held.section == Section::Top && held.name == "characters");
+        let said = said.filter(|held| held.origin != Origin::Default && !folder.is_dir());
+        said.map_or(Ok(()), |held| {
+            let problem = if folder.exists() { "is no folder" } else { "does not exist" };
+            let (folder, origin) = (folder.display().to_string(), held.origin.clone());
+            Err(ConfigError::CharactersMissing { folder, origin, problem })
+        })
+    }
+}
+
 /// Reads the settings: defaults, then the settings file, then the environment, then the flags.
 ///
 /// Paths of settings files are taken from `directory`.

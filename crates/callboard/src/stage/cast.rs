@@ -104,7 +104,7 @@ impl Cast {
             Ok(character) => {
                 let manifest = character.manifest();
                 let names: Vec<&str> = manifest.tools.iter().map(|tool| tool.name.as_str()).collect();
-                tracing::info!("Character {} loaded with {} tools: {}", manifest.name, names.len(), names.join(", "));
+                tracing::info!("Character {} loaded with {}", manifest.name, told(&names));
                 counters::character_loaded(&manifest.name, names.len());
                 known.problems.remove(&id);
                 known.roles.insert(id, Arc::new(Role::new(character)));
@@ -176,6 +176,14 @@ impl Cast {
     }
 }
 
+/// How many tools there are, and which.
+fn told(names: &[&str]) -> String {
+    match names {
+        [] => "0 tools".to_owned(),
+        names => format!("{} tools: {}", names.len(), names.join(", ")),
+    }
+}
+
 /// A file that could not even be tried has one problem: that.
 fn problems_of(path: &Path, failure: LoadFailure) -> Vec<Problem> {
     match failure {
@@ -215,4 +223,16 @@ pub(crate) fn character_files(folder: &Path) -> Vec<(String, PathBuf, Version)> 
         .collect();
     files.sort();
     files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::told;
+
+    #[test]
+    fn tools_are_told_by_number_and_name() {
+        for (names, words) in [(&[][..], "0 tools"), (&["roll"], "1 tools: roll"), (&["a", "b"], "2 tools: a, b")] {
+            assert_eq!(told(names), words);
+        }
+    }
 }

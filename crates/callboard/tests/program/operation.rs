@@ -2,6 +2,7 @@
 //!
 //! Real processes and real sockets; where an order of events matters, a channel holds one side until the other is there.
 
+use std::process::Command;
 use std::sync::Mutex;
 use std::sync::mpsc::channel;
 
@@ -49,6 +50,35 @@ fn without_keys_only_loopback_is_served() {
     assert!(complaint.contains("CALLBOARD_API_KEYS") && complaint.contains("127.0.0.1"), "{complaint}");
     let complaint = refused_start(&["--upstream", "ftp://x"], &[]);
     assert!(complaint.contains("http://"), "{complaint}");
+}
+
+/// What the program says to these words, and whether it is content.
+fn told(words: &[&str]) -> (bool, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_callboard"));
+    let output = command.args(words).current_dir(env!("CARGO_TARGET_TMPDIR")).output().unwrap();
+    (output.status.success(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn what_is_named_and_not_there_is_refused() {
+    let rows = [
+        (
+            &["serve", "--listen", "127.0.0.1:0", "--characters", "caracters"][..],
+            "caracters (command line --characters) does not exist: make it, or",
+        ),
+        (&["chat", "bard", "--characters", "caracters"], "caracters (command line --characters) does not exist"),
+        (&["check", "caracters"], "there is no folder caracters"),
+        (&["test", "--characters", env!("CARGO_BIN_EXE_callboard")], "(command line --characters) is no folder"),
+        (
+            &["stats", "--store", "sqlite::memory:"],
+            "the store sqlite::memory: is in the memory of the program that serves",
+        ),
+    ];
+    for (words, complaint) in rows {
+        let (content, said) = told(words);
+        assert!(!content && said.contains(complaint), "{words:?}: {said}");
+        assert_eq!(said.trim().lines().count(), 1, "{said}");
+    }
 }
 
 #[test]
