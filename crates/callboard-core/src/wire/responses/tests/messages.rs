@@ -100,8 +100,9 @@ fn items_become_messages_in_an_order_that_chat_servers_take() {
             json!([
                 said("system", "be kind"),
                 said("user", "u"),
-                calls(&json!("t"), &["call_1", "a"]),
+                calls(&json!("t"), &["call_1"]),
                 tool("call_1"),
+                calls(&null, &["a"]),
                 tool("a"),
                 said("assistant", "v")
             ]),
@@ -120,13 +121,15 @@ fn items_become_messages_in_an_order_that_chat_servers_take() {
             ]),
             json!([
                 said("system", "be kind"),
-                calls(&null, &["call_1", "a", "b", "call_2"]),
+                calls(&null, &["call_1"]),
                 tool("call_1"),
+                calls(&null, &["a", "b", "call_2"]),
                 tool("call_2"),
                 tool("b"),
                 tool("a"),
-                calls(&null, &["call_3", "c"]),
+                calls(&null, &["call_3"]),
                 tool("call_3"),
+                calls(&null, &["c"]),
                 tool("c")
             ]),
         ),

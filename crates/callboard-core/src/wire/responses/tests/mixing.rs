@@ -112,6 +112,11 @@ pub(super) fn cases() -> Vec<Case> {
             &["mcp_call", "function_call"],
         ),
         mixed(
+            "mixed in two replies",
+            &[("", "", &[("roll", FIVE)]), ("", "", &[("show", FIVE)])],
+            &["mcp_call", "function_call"],
+        ),
+        mixed(
             "mixed over rounds",
             &[
                 ("hm", "I roll.", &[("roll", "{\"n\": 10}"), ("roll", "{}")]),
@@ -152,9 +157,19 @@ fn short(message: &Value) -> String {
 
 #[test]
 fn a_turn_with_both_kinds_of_calls_is_the_history_of_the_next() {
-    let table: [(&str, &[&str]); 3] = [
-        ("mixed in one reply", &["user go", "assistant Go.[roll B, files__read A]", "tool B rolled 5", "tool A done"]),
-        ("mixed with broken calls", &["user go", "assistant [roll B, show D]", "tool B rolled 5", "tool D done"]),
+    let table: [(&str, &[&str]); 4] = [
+        (
+            "mixed in one reply",
+            &["user go", "assistant Go.[roll B]", "tool B rolled 5", "assistant [files__read A]", "tool A done"],
+        ),
+        (
+            "mixed with broken calls",
+            &["user go", "assistant [roll B]", "tool B rolled 5", "assistant [show D]", "tool D done"],
+        ),
+        (
+            "mixed in two replies",
+            &["user go", "assistant [roll A]", "tool A rolled 5", "assistant [show B]", "tool B done"],
+        ),
         (
             "mixed over rounds",
             &[
@@ -163,8 +178,9 @@ fn a_turn_with_both_kinds_of_calls_is_the_history_of_the_next() {
                 "tool A rolled 10",
                 "assistant [roll C]",
                 "tool C rolled 5",
-                "assistant Now you.[roll E, show D, files__read G]",
+                "assistant Now you.[roll E]",
                 "tool E rolled 5",
+                "assistant [show D, files__read G]",
                 "tool D done",
                 "tool G done",
             ],
@@ -210,8 +226,9 @@ fn what_a_failed_response_left_behind_can_be_continued() {
             vec![tool, call("incomplete")],
             vec![answer.clone()],
             &[
-                "assistant [roll b, show a]",
+                "assistant [roll b]",
                 "tool b Error: the turn ended before this tool gave a result",
+                "assistant [show a]",
                 "tool a done",
             ],
         ),
