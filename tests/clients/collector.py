@@ -23,6 +23,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 from opentelemetry.semconv._incubating.attributes import gen_ai_attributes
 from opentelemetry.semconv.attributes import error_attributes, server_attributes, service_attributes
+from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, TraceState, set_span_in_context
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from checks import Suite, equal
 
@@ -31,6 +33,9 @@ SHIPPED = Path(__file__).resolve().parent.parent.parent / "characters"
 SAID = "What is 12 plus 30?"
 TOOL = {"type": "function", "function": {"name": "roll_dice", "description": "Roll dice with so many sides",
         "parameters": {"type": "object", "properties": {"sides": {"type": "integer"}}, "required": ["sides"]}}}
+
+CALLER = SpanContext(trace_id=0x4BF92F3577B34DA6A3CE929D0E0E4736, span_id=0x00F067AA0BA902B7, is_remote=False,
+                     trace_flags=TraceFlags(TraceFlags.SAMPLED), trace_state=TraceState([("congo", "t61"), ("rojo", "1")]))
 
 suite = Suite("collector")
 
@@ -96,18 +101,27 @@ def start(callboard, folder, collector):
     raise SystemExit("Callboard did not start")
 
 
-def ask(url, body):
-    request = urllib.request.Request(f"{url}/v1/chat/completions", json.dumps(body).encode(), {"content-type": "application/json"})
+def ask(url, body, headers={}):
+    headers = {"content-type": "application/json", **headers}
+    request = urllib.request.Request(f"{url}/v1/chat/completions", json.dumps(body).encode(), headers)
     with urllib.request.urlopen(request, timeout=SECONDS) as reply:
         return json.load(reply)
 
 
+def within(spans):
+    """The spans of the caller's trace."""
+    return [span for span in spans if int.from_bytes(span.trace_id, "big") == CALLER.trace_id]
+
+
 def spans_of(collector, url):
-    """Plays a turn of a character and one of the gateway, and returns all that the collector got of them."""
+    """Plays a turn of a character, one of the gateway and one within a caller's trace; returns all that the collector got."""
     ask(url, {"model": "calculator", "messages": [{"role": "user", "content": SAID}]})
     ask(url, {"model": "rehearsal", "messages": [{"role": "user", "content": "Roll a die with 6 sides"}], "tools": [TOOL]})
+    headers = {}
+    TraceContextTextMapPropagator().inject(headers, set_span_in_context(NonRecordingSpan(CALLER)))
+    ask(url, {"model": "calculator", "messages": [{"role": "user", "content": SAID}]}, headers)
     requests, spans = [], []
-    while sum(not span.parent_span_id for span in spans) < 2:
+    while sum(not span.parent_span_id for span in spans) < 2 or not within(spans):
         path, headers, body = collector.received.get(timeout=SECONDS)
         equal(path, "/v1/traces")
         equal(headers["x-key"], "a b")
@@ -168,6 +182,14 @@ def checks(requests, spans):
         equal(attributes(call)["gen_ai.tool.name"], "roll_dice")
         output = json.loads(attributes(own(root)[-1])["gen_ai.output.messages"])
         equal(output[0]["parts"][-1]["name"], "roll_dice")
+
+    @suite.check("a turn is a part of the trace that its caller has begun")
+    def _():
+        turn = next(span for span in within(spans) if span.name.startswith("invoke_agent "))
+        equal(int.from_bytes(turn.parent_span_id, "big"), CALLER.span_id)
+        others = [span for span in within(spans) if span is not turn]
+        assert len(others) >= 3 and all(span.parent_span_id == turn.span_id for span in others), others
+        equal({span.trace_state.replace(" ", "") for span in within(spans)}, {"congo=t61,rojo=1"})
 
     @suite.check("turns that went well have no error")
     def _():
