@@ -157,24 +157,30 @@ impl Connection {
         stream_id: Option<&str>,
         local: &mut LocalResponses,
     ) -> Result<u16, Gone> {
-        loop {
+        let end = loop {
             match listening(&mut self.socket, &mut self.waiting, turn.next(Some(local))).await? {
                 Step::Piece(lines) => {
                     turn.mark_seen();
                     self.send(&lines, stream_id).await?;
                 }
                 Step::KeepAlive => send(&mut self.socket, Message::Ping("alive".into())).await?,
-                Step::Over(lines, _) => {
-                    self.send(&lines, stream_id).await?;
-                    return Ok(200);
-                }
-                Step::Failed(error, lines) if lines.is_empty() => return self.refuse(&error, stream_id).await,
-                Step::Failed(error, lines) => {
-                    self.send(&lines, stream_id).await?;
-                    return Ok(error.status);
-                }
+                end => break end,
             }
-        }
+        };
+        // Whoever has seen the end of a response finds its trace, so the turn ends first.
+        drop(turn);
+        self.tell_end(end, stream_id).await
+    }
+
+    async fn tell_end(&mut self, end: Step, stream_id: Option<&str>) -> Result<u16, Gone> {
+        let (status, lines) = match end {
+            Step::Failed(error, lines) if lines.is_empty() => return self.refuse(&error, stream_id).await,
+            Step::Failed(error, lines) => (error.status, lines),
+            Step::Over(lines, _) | Step::Piece(lines) => (200, lines),
+            Step::KeepAlive => (200, String::new()),
+        };
+        self.send(&lines, stream_id).await?;
+        Ok(status)
     }
 
     async fn refuse(&mut self, error: &ApiError, stream_id: Option<&str>) -> Result<u16, Gone> {
