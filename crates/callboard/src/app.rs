@@ -97,7 +97,8 @@ impl App {
 /// Opens what lasts.
 pub fn open_store(settings: &Settings) -> anyhow::Result<Store> {
     let address = Address::read(settings.store.expose())?;
-    Store::open(&address, StoreSettings::new(random::letters::<12>()))
+    let history_bytes = settings.limits.history_bytes as u64;
+    Store::open(&address, StoreSettings { history_bytes, ..StoreSettings::new(random::letters::<12>()) })
         .with_context(|| format!("the store {address} cannot be opened; name another with --store"))
 }
 

@@ -182,6 +182,8 @@ impl LogLevel {
 pub struct Limits {
     /// Bytes of a request body.
     pub body_bytes: usize,
+    /// Bytes of a stored history that a turn goes on from.
+    pub history_bytes: usize,
     /// Tools in a request.
     pub tools: usize,
     /// Levels of nesting in a tool's schema.

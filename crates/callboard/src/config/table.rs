@@ -115,6 +115,16 @@ static SERVING_KEYS: &[Key<Settings>] = &[
     Key {
         about: About {
             section: Section::Limits,
+            name: "history_bytes",
+            fallback: Fallback::Text("8 MiB"),
+            flag: None,
+            help: "Size of a stored history that a turn goes on from",
+        },
+        kind: Kind::Bytes(|settings| &mut settings.limits.history_bytes),
+    },
+    Key {
+        about: About {
+            section: Section::Limits,
             name: "tools",
             fallback: Fallback::Text("128"),
             flag: None,

@@ -17,7 +17,7 @@ use super::running::Asker;
 use super::{journal, query, reply};
 use crate::clock;
 use crate::responses::{
-    TURN_WAIT, item_ids, items_of, new_conversation_id, new_response_id, owned_conversation, renew_taken,
+    TURN_WAIT, item_ids, items_behind, items_of, new_conversation_id, new_response_id, owned_conversation, renew_taken,
 };
 use crate::store::{Conversation, NewConversation, NewItem, TurnWrite};
 
@@ -39,9 +39,11 @@ async fn create(State(shared): State<Shared>, request: Request) -> Response {
         let request = ConversationRequest::read_new(body)?;
         let (id, at) = (new_conversation_id(), clock::milliseconds());
         let metadata = Value::Object(request.metadata.clone().unwrap_or_default()).to_string();
+        let items = request.stored_items(&mut item_ids(&new_response_id()));
+        shared.app.store.check_history(&id, NewItem::bytes_of(&items))?;
         let new = NewConversation { id: id.clone(), played_by: String::new(), owner: owner.clone(), at, metadata };
         shared.app.store.create_conversation(new).await?;
-        append(&shared, &id, &request).await?;
+        append(&shared, &id, items).await?;
         Ok(object(&owned_conversation(&shared.app.store, &id, &owner).await?))
     })
     .await
@@ -67,6 +69,8 @@ async fn change(State(shared): State<Shared>, Path(id): Path<String>, request: R
 async fn delete(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
     reply::result(async {
         owned(&shared, &id, &headers).await?;
+        // What was said in it may be on its way to the store.
+        shared.app.traces.flush().await;
         shared.app.store.delete_conversation(&id).await?;
         Ok(reply::json(conversation_deleted(&id).to_string()))
     })
@@ -83,8 +87,8 @@ async fn list_items(
         let pairs = query::pairs(query.as_deref().unwrap_or_default())?;
         let page = PageQuery::read(pairs.iter().map(|(key, value)| (key.as_str(), value.as_str())))?;
         owned(&shared, &id, &headers).await?;
-        let items = items_of(&shared.app.store, &id).await?;
-        Ok(reply::json(page.page(&items)?.to_string()))
+        let items = items_behind(&shared.app.store, &id, &page).await?;
+        Ok(reply::json(page.cut(&items).to_string()))
     })
     .await
 }
@@ -95,7 +99,8 @@ async fn add_items(State(shared): State<Shared>, Path(id): Path<String>, request
         let body = read_body(request, &shared.app.settings).await?;
         let request = ConversationRequest::read_items(body)?;
         owned(&shared, &id, &headers).await?;
-        let added = append(&shared, &id, &request).await?;
+        let items = request.stored_items(&mut item_ids(&new_response_id()));
+        let added = append(&shared, &id, items).await?;
         Ok(reply::json(whole_list(&added).to_string()))
     })
     .await
@@ -130,15 +135,14 @@ async fn delete_item(
 }
 
 /// Puts items behind all others; a turn that runs is waited for.
-async fn append(shared: &Shared, id: &str, request: &ConversationRequest) -> Result<Vec<Value>, ApiError> {
-    let mut new_id = item_ids(&new_response_id());
-    let mut items = request.stored_items(&mut new_id);
+async fn append(shared: &Shared, id: &str, mut items: Vec<Value>) -> Result<Vec<Value>, ApiError> {
     if items.is_empty() {
         return Ok(items);
     }
     let turn = shared.app.store.begin_turn(id, TURN_WAIT).await?;
-    renew_taken(&mut items, &items_of(&shared.app.store, id).await?, &mut new_id);
-    let new = items.iter().map(NewItem::of).collect();
+    renew_taken(&mut items, &items_of(&shared.app.store, id).await?, &mut item_ids(&new_response_id()));
+    let new: Vec<NewItem> = items.iter().map(NewItem::of).collect();
+    turn.check_room(&new)?;
     turn.finish(&TurnWrite { at: clock::milliseconds(), items: new, ..TurnWrite::default() }).await?;
     Ok(items)
 }

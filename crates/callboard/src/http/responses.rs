@@ -73,7 +73,9 @@ pub(super) async fn one(
 pub(super) async fn delete(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
     reply::result(async {
         stored(&shared, &id, &headers).await?;
-        shared.app.store.delete_response(&id).await?;
+        // What was said in it may be on its way to the store.
+        shared.app.traces.flush().await;
+        shared.app.store.delete_response(&id, clock::milliseconds()).await?;
         Ok(reply::json(response_deleted(&id).to_string()))
     })
     .await

@@ -95,7 +95,7 @@ impl Waiting {
 impl Connection {
     /// Answers until the client leaves or the program ends.
     async fn serve(&mut self) {
-        let mut local = LocalResponses::default();
+        let mut local = LocalResponses::new(self.shared.app.settings.limits.history_bytes as u64);
         while let Ok(text) = self.next_request().await {
             if self.answer(&text, &mut local).await.is_err() {
                 return;

@@ -1,6 +1,7 @@
 //! Conversations as their owners see them: nobody else's is there.
 
 use callboard_core::wire::ApiError;
+use callboard_core::wire::responses::PageQuery;
 use serde_json::Value;
 
 use super::TURN_WAIT;
@@ -18,6 +19,20 @@ pub async fn owned_conversation(store: &Store, id: &str, owner: &str) -> Result<
 /// All items of a conversation, oldest first.
 pub async fn items_of(store: &Store, conversation: &str) -> Result<Vec<Value>, StoreError> {
     rest_of(store, conversation, None).await
+}
+
+/// The items of a conversation that a page may show, and one more if there are so many.
+pub async fn items_behind(store: &Store, conversation: &str, page: &PageQuery) -> Result<Vec<Value>, ApiError> {
+    let after = match &page.after {
+        None => None,
+        Some(id) => {
+            let item = store.item(conversation, id).await?;
+            Some(item.ok_or_else(|| PageQuery::unknown_after(id))?.position)
+        }
+    };
+    let limit = i64::try_from(page.limit.saturating_add(1)).unwrap_or(i64::MAX);
+    let found = store.items(conversation, ItemPage { after, descending: page.newest_first, limit }).await?;
+    Ok(found.iter().map(value).collect::<Result<_, _>>()?)
 }
 
 /// Claims the next turn of a conversation, and reads all its items.

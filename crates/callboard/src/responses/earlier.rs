@@ -11,7 +11,9 @@ use serde_json::Value;
 use super::conversations::{begin_turn, owned_conversation};
 use super::ids::response_of;
 use super::keeping::Home;
-use super::local::LocalResponses;
+use super::lineage::Lineage;
+use super::local::{LocalResponse, LocalResponses};
+use super::measure::json_bytes;
 use crate::clock;
 use crate::session::Record;
 use crate::stage::Role;
@@ -19,8 +21,6 @@ use crate::store::{Opening, Place, Response, Snapshot, Store, StoreError, Turn};
 
 /// How long a turn waits for others of its conversation.
 pub const TURN_WAIT: Duration = Duration::from_secs(120);
-/// How many responses a chain may have.
-const LONGEST_CHAIN: i64 = 10_000;
 
 /// Where to look, and for whom.
 pub struct Followed<'a> {
@@ -107,38 +107,40 @@ impl Followed<'_> {
 
     async fn response(&self, id: &str, stored: bool) -> Result<Earlier, ApiError> {
         let home = if stored { Home::Response { previous: Some(id.to_owned()) } } else { Home::Nowhere };
-        if let Some(local) = self.local.and_then(|local| local.find(id)) {
-            let character = self.role.map(|role| role.character.manifest().id.as_str());
-            let remembered =
-                local.remembered.clone().filter(|remembered| Some(remembered.character.as_str()) == character);
-            // What only this connection knows cannot be followed later, so the new response is not tied to it.
-            let home = match home {
-                Home::Response { .. } if !local.stored => Home::Response { previous: None },
-                home => home,
-            };
-            return Ok(Earlier { items: local.items.clone(), remembered, home, alone: !local.stored });
+        if let Some(kept) = self.local.and_then(|local| local.find(id)) {
+            self.store.check_history(id, kept.bytes)?;
+            if let Some(local) = &kept.response {
+                return Ok(self.on_connection(local, home));
+            }
         }
-        let chain = self.store.response_chain(id, LONGEST_CHAIN, clock::milliseconds()).await?;
-        self.check_chain(id, &chain)?;
-        let mut items = Vec::new();
-        for response in &chain {
-            items.extend(items_of_response(response)?);
-        }
-        let newest_first: Vec<String> = chain.iter().rev().map(|response| response.id.clone()).collect();
-        let remembered = self.remembered(&newest_first).await?.map(|(_, remembered)| remembered);
-        Ok(Earlier { items, remembered, home, alone: false })
-    }
-
-    fn check_chain(&self, id: &str, chain: &[Response]) -> Result<(), ApiError> {
-        let missing = || Err(ApiError::previous_response_not_found(id));
-        let (Some(first), Some(last)) = (chain.first(), chain.last()) else { return missing() };
-        if last.owner != self.owner || last.id != id {
-            return missing();
-        }
-        if let Some(gone) = &first.previous {
+        let mut lineage = Lineage::new(self.store, id);
+        let newest = lineage.piece(Some(clock::milliseconds())).await?;
+        self.check_newest(id, newest.last())?;
+        lineage.add(&newest)?;
+        lineage.read_rest().await?;
+        if let Some(gone) = lineage.rest {
             let message = format!("the response {id:?} followed {gone:?}, which is gone; send the whole input anew");
             return Err(BadRequest::at("previous_response_id", "previous_response_not_found", message).into());
         }
+        let remembered = self.remembered(&lineage.newest_first).await?.map(|(_, remembered)| remembered);
+        Ok(Earlier { items: lineage.into_items(), remembered, home, alone: false })
+    }
+
+    /// What this connection itself remembers of a response.
+    fn on_connection(&self, local: &LocalResponse, home: Home) -> Earlier {
+        let character = self.role.map(|role| role.character.manifest().id.as_str());
+        let remembered = local.remembered.clone().filter(|remembered| Some(remembered.character.as_str()) == character);
+        // What only this connection knows cannot be followed later, so the new response is not tied to it.
+        let home = match home {
+            Home::Response { .. } if !local.stored => Home::Response { previous: None },
+            home => home,
+        };
+        Earlier { items: local.items.clone(), remembered, home, alone: !local.stored }
+    }
+
+    fn check_newest(&self, id: &str, newest: Option<&Response>) -> Result<(), ApiError> {
+        let missing = || Err(ApiError::previous_response_not_found(id));
+        let Some(last) = newest.filter(|last| last.owner == self.owner && last.id == id) else { return missing() };
         if let Some(conversation) = &last.conversation {
             let message =
                 format!("the response {id:?} belongs to the conversation {conversation:?}; send that instead");
@@ -174,11 +176,14 @@ impl Followed<'_> {
         let mut responses: Vec<String> = ids.iter().filter_map(|id| response_of(id)).collect();
         responses.sort_unstable();
         responses.dedup();
-        let mut items = Vec::new();
+        let (mut items, mut bytes) = (Vec::new(), 0_u64);
         for id in responses {
             let response = self.store.response(&id, clock::milliseconds()).await?;
             if let Some(response) = response.filter(|response| response.owner == self.owner) {
-                items.extend(items_of_response(&response)?);
+                let found = items_of_response(&response)?;
+                bytes = bytes.saturating_add(json_bytes(&found));
+                self.store.check_history(&id, bytes)?;
+                items.extend(found);
             }
         }
         Ok(items)
@@ -186,12 +191,12 @@ impl Followed<'_> {
 }
 
 /// All that a response was made from: what stood before it, and its own input.
-pub async fn input_of(store: &Store, response: &Response) -> Result<Vec<Value>, StoreError> {
+pub async fn input_of(store: &Store, response: &Response) -> Result<Vec<Value>, ApiError> {
     let mut items = Vec::new();
     if let Some(previous) = &response.previous {
-        for earlier in store.response_chain(previous, LONGEST_CHAIN, clock::milliseconds()).await? {
-            items.extend(items_of_response(&earlier)?);
-        }
+        let mut lineage = Lineage::new(store, previous);
+        lineage.read_rest().await?;
+        items = lineage.into_items();
     }
     items.extend(serde_json::from_str::<Vec<Value>>(&response.input).map_err(damaged)?);
     Ok(items)

@@ -68,7 +68,12 @@ impl Keeping {
                 let Home::Conversation(turn) = self.home else { return Ok(()) };
                 turn.finish(&write).await.map(drop)
             }
-            _ => self.store.note(&notes).await,
+            _ => match self.store.note(&notes).await {
+                Err(StoreError::BaseGone(_)) if !self.earlier.is_empty() => {
+                    self.store.note(&self.standing_alone(notes)).await
+                }
+                kept => kept,
+            },
         }
     }
 
@@ -127,6 +132,15 @@ impl Keeping {
         Notes { response, snapshot, ..Notes::default() }
     }
 
+    /// What this connection knows of a response that was deleted becomes a part of the one that follows it.
+    fn standing_alone(&self, mut notes: Notes) -> Notes {
+        if let Some(response) = &mut notes.response {
+            let whole = self.earlier.iter().chain(&self.input).cloned().collect();
+            (response.previous, response.input) = (None, Value::Array(whole).to_string());
+        }
+        notes
+    }
+
     /// The input, behind all that can be found nowhere else.
     fn whole_input(&self) -> Vec<Value> {
         let earlier = if self.alone { self.earlier.as_slice() } else { &[] };
@@ -144,7 +158,8 @@ impl Keeping {
             interrupted: None,
             place: self.place.clone(),
         };
-        NewSnapshot { key: snapshot_key(object.id(), character), name: None, at: clock::milliseconds(), snapshot }
+        let (id, at) = (object.id(), clock::milliseconds());
+        NewSnapshot { key: snapshot_key(id, character), name: None, at, snapshot, response: Some(id.to_owned()) }
     }
 
     fn turn_write(&self, object: &ResponseObject, scene: Option<&Scene>, notes: Notes) -> TurnWrite {

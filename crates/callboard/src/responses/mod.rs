@@ -7,10 +7,12 @@ mod conversations;
 mod earlier;
 mod ids;
 mod keeping;
+mod lineage;
 mod local;
+mod measure;
 mod turn;
 
-pub use conversations::{items_of, owned_conversation};
+pub use conversations::{items_behind, items_of, owned_conversation};
 pub use earlier::{Earlier, Followed, Remembered, TURN_WAIT, input_of, load};
 pub use ids::{item_ids, new_conversation_id, new_response_id, renew_taken};
 pub use keeping::{Home, Keeping};

@@ -149,6 +149,6 @@ impl InHistory {
             place: self.place,
         };
         let name = self.name.map(|name| name.to_string());
-        NewSnapshot { key: key.to_string(), name, at: clock::milliseconds(), snapshot }
+        NewSnapshot { key: key.to_string(), name, at: clock::milliseconds(), snapshot, response: None }
     }
 }

@@ -8,9 +8,9 @@ use super::statement::{Cell, Miss, Row, Statement};
 const INSERT: &str = "INSERT INTO conversations \
      (id, played_by, owner, created_at, updated_at, metadata, version, next_position, next_sequence) \
      VALUES ($1, $2, $3, $4, $4, $5, 0, 0, 1) ON CONFLICT (id) DO NOTHING";
-const SELECT: &str = "SELECT id, played_by, owner, created_at, updated_at, metadata, version, next_position, next_sequence \
+const SELECT: &str = "SELECT id, played_by, owner, created_at, updated_at, metadata, version, next_position, next_sequence, bytes \
      FROM conversations WHERE id = $1";
-const NEWEST: &str = "SELECT id, played_by, owner, created_at, updated_at, metadata, version, next_position, next_sequence \
+const NEWEST: &str = "SELECT id, played_by, owner, created_at, updated_at, metadata, version, next_position, next_sequence, bytes \
      FROM conversations WHERE (updated_at, id) < ($1, $2) ORDER BY updated_at DESC, id DESC LIMIT $3";
 const SET_METADATA: &str = "UPDATE conversations SET metadata = $1, updated_at = $2 WHERE id = $3";
 
@@ -50,6 +50,8 @@ pub struct Conversation {
     pub next_position: i64,
     /// The sequence of its next journal entry.
     pub next_sequence: i64,
+    /// Bytes of its items.
+    pub bytes: i64,
 }
 
 impl Store {
@@ -100,14 +102,16 @@ fn delete(id: &str) -> Vec<Statement> {
     std::iter::once(own).chain(delete_parts(id)).collect()
 }
 
-/// What belongs to a conversation.
+/// What belongs to a conversation. Nobody can follow its responses outside of it, so they go as well.
 pub(super) fn delete_parts(id: &str) -> impl Iterator<Item = Statement> {
-    const PARTS: [&str; 5] = [
+    const PARTS: [&str; 7] = [
         "DELETE FROM items WHERE conversation_id = $1",
         "DELETE FROM openings WHERE conversation_id = $1",
         "DELETE FROM states WHERE conversation_id = $1",
         "DELETE FROM journal WHERE conversation_id = $1",
         "DELETE FROM turn_leases WHERE conversation_id = $1",
+        "DELETE FROM responses WHERE conversation_id = $1",
+        "DELETE FROM traces WHERE content_of = $1",
     ];
     PARTS.into_iter().map(move |sql| Statement::new(sql, [id.into()]))
 }
@@ -124,6 +128,7 @@ impl Conversation {
             version: row.integer()?,
             next_position: row.integer()?,
             next_sequence: row.integer()?,
+            bytes: row.integer()?,
         })
     }
 }

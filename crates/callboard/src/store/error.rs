@@ -58,6 +58,19 @@ pub enum StoreError {
         /// How long this one waited.
         waited: Duration,
     },
+    /// A history is larger than may be loaded.
+    #[error("the history of {history:?} holds {bytes} bytes, which is more than {limit}")]
+    TooLarge {
+        /// The conversation, the response or the snapshot at its end.
+        history: String,
+        /// Its bytes, or those of its newer part if that is too large already.
+        bytes: u64,
+        /// So many are allowed.
+        limit: u64,
+    },
+    /// The response that another was to follow is gone.
+    #[error("the response {0:?} was deleted while one that follows it was made")]
+    BaseGone(String),
     /// The conversation went on elsewhere since this turn began.
     #[error("conversation {0:?} went on elsewhere while this turn ran; nothing of it was stored: send it again")]
     Conflict(String),
@@ -76,6 +89,8 @@ impl From<StoreError> for ApiError {
         match error {
             StoreError::Busy { .. } => Self::new(409, "conversation_busy", error.to_string()),
             StoreError::Conflict(_) => Self::new(409, "conversation_conflict", error.to_string()),
+            StoreError::TooLarge { history, bytes, limit } => Self::history_too_large(&history, bytes, limit),
+            StoreError::BaseGone(id) => Self::previous_response_deleted(&id),
             StoreError::NotFound(id) => Self::conversation_not_found(&id),
             error => {
                 tracing::error!(%error, "the store failed");

@@ -7,9 +7,14 @@ use super::statement::{Miss, Row, Statement};
 const INSERT: &str = "INSERT INTO items (conversation_id, position, id, body) VALUES ($1, $2, $3, $4)";
 const ASCENDING: &str = "SELECT position, id, body FROM items WHERE conversation_id = $1 AND position > $2 \
      ORDER BY position LIMIT $3";
+/// None where the whole is too large to be loaded.
+const LOADABLE: &str = "SELECT position, id, body FROM items WHERE conversation_id = $1 \
+     AND (SELECT bytes FROM conversations WHERE id = $1) <= $2 ORDER BY position LIMIT $3";
 const DESCENDING: &str = "SELECT position, id, body FROM items WHERE conversation_id = $1 AND position < $2 \
      ORDER BY position DESC LIMIT $3";
 const ONE: &str = "SELECT position, id, body FROM items WHERE conversation_id = $1 AND id = $2";
+const SHRINK: &str = "UPDATE conversations SET bytes = bytes - COALESCE((SELECT sum(octet_length(i.body)) FROM items i \
+     WHERE i.conversation_id = $1 AND i.id = $2), 0) WHERE id = $1";
 const DELETE: &str = "DELETE FROM items WHERE conversation_id = $1 AND id = $2";
 
 /// An item.
@@ -48,9 +53,14 @@ impl Store {
 
     /// Deletes one item; false if there was none.
     pub async fn delete_item(&self, conversation: &str, id: &str) -> Result<bool, StoreError> {
-        let change = Statement::new(DELETE, [conversation.into(), id.into()]).or(Miss::Gone);
-        Ok(self.writes()?.write(vec![change]).await?.is_none())
+        let change = |sql| Statement::new(sql, [conversation.into(), id.into()]).or(Miss::Gone);
+        Ok(self.writes()?.write(vec![change(SHRINK), change(DELETE)]).await?.is_none())
     }
+}
+
+/// The first items of a conversation, so many at most; none where all of them together have more bytes than these.
+pub(super) fn loadable(conversation: &str, most: i64, bytes: i64) -> Statement {
+    Statement::new(LOADABLE, [conversation.into(), bytes.into(), most.into()])
 }
 
 pub(super) fn insert(conversation: &str, item: Item) -> Statement {

@@ -24,12 +24,15 @@ pub struct StoreSettings {
     pub lease: Duration,
     /// Connections to PostgreSQL.
     pub connections: usize,
+    /// Bytes of a history that may be loaded for a turn.
+    pub history_bytes: u64,
 }
 
 impl StoreSettings {
     /// The usual settings.
     pub fn new(instance: impl Into<String>) -> Self {
-        Self { instance: instance.into(), lease: Duration::from_secs(6), connections: 8 }
+        let (lease, history_bytes) = (Duration::from_secs(6), 8 << 20);
+        Self { instance: instance.into(), lease, connections: 8, history_bytes }
     }
 }
 
@@ -100,6 +103,17 @@ impl Store {
     /// Whether the database answers.
     pub async fn check(&self) -> Result<(), StoreError> {
         self.reads()?.read(Statement::new("SELECT version FROM callboard_schema", [])).await.map(drop)
+    }
+
+    /// Whether a history of so many bytes may be loaded.
+    pub fn check_history(&self, history: &str, bytes: u64) -> Result<(), StoreError> {
+        let limit = self.inner.settings.history_bytes;
+        if bytes <= limit { Ok(()) } else { Err(StoreError::TooLarge { history: history.to_owned(), bytes, limit }) }
+    }
+
+    /// The most bytes of a history that may be loaded, as the database counts.
+    pub(super) fn history_bytes(&self) -> i64 {
+        i64::try_from(self.inner.settings.history_bytes).unwrap_or(i64::MAX)
     }
 
     /// Whether no other process can play a turn.

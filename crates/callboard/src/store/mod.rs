@@ -8,6 +8,7 @@ mod address;
 mod chain_part;
 mod conversation;
 mod count;
+mod deletion;
 mod error;
 mod item;
 mod journal;

@@ -24,9 +24,12 @@ pub struct Notes {
 }
 
 impl Store {
-    /// Writes notes.
+    /// Writes notes, unless the response that theirs follows is gone.
     pub async fn note(&self, notes: &Notes) -> Result<(), StoreError> {
-        self.write_with(notes, Vec::new()).await.map(drop)
+        match self.write_with(notes, Vec::new()).await? {
+            Some(Miss::Base) => Err(StoreError::BaseGone(notes.base().to_owned())),
+            _ => Ok(()),
+        }
     }
 
     /// Writes notes without waiting, for a turn whose client has left. Whoever looks for a history in this process finds them.
@@ -64,16 +67,21 @@ impl Store {
 }
 
 impl Notes {
+    /// The response that theirs follows.
+    fn base(&self) -> &str {
+        self.response.as_ref().and_then(|response| response.previous.as_deref()).unwrap_or_default()
+    }
+
     fn continues_a_chain(&self) -> bool {
         self.snapshot.as_ref().is_some_and(|new| new.snapshot.place.is_some())
     }
 
     fn statements(&self, instance: &str, number: u64, chain: Chain) -> Result<Vec<Statement>, StoreError> {
-        let mut statements = Vec::new();
+        // Always in this order, which is that of deletions too: so they never wait for each other in a circle.
+        let mut statements: Vec<Statement> = self.response.clone().map(response::put).into_iter().collect();
         if let Some(snapshot) = &self.snapshot {
             statements.extend(snapshot::keep(snapshot, &format!("{instance}-{number}"), chain)?);
         }
-        statements.extend(self.response.clone().map(response::put));
         statements.extend(self.trace.clone().map(trace::insert));
         statements.extend(count::add(self.counts.clone(), number));
         Ok(statements)

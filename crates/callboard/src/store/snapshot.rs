@@ -13,22 +13,27 @@ use super::statement::{Cell, Miss, Row, Statement};
 /// So many keys are looked up at once. The newest are the likeliest, so the others are rarely asked for.
 const AT_ONCE: usize = 16;
 
-const FIND: &str = "SELECT history, chain, parts, state, interrupted FROM snapshots WHERE history IN \
+const FIND: &str = "SELECT history, chain, parts, bytes, state, interrupted FROM snapshots WHERE history IN \
      ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
-const NAMED: &str = "SELECT s.history, s.chain, s.parts, s.state, s.interrupted FROM named_snapshots n \
+const NAMED: &str = "SELECT s.history, s.chain, s.parts, s.bytes, s.state, s.interrupted FROM named_snapshots n \
      JOIN snapshots s ON s.history = n.history WHERE n.name = $1";
 const PARTS: &str = "SELECT body FROM chain_parts WHERE chain = $1 AND part < $2 ORDER BY part";
 const BEGIN_CHAIN: &str = "INSERT INTO chain_parts (chain, part, body) VALUES ($1, 0, $2)";
-/// Only behind the part that the history was found at: one that went on elsewhere, or was deleted, is left alone.
-const APPEND: &str = "INSERT INTO chain_parts (chain, part, body) SELECT chain, part + 1, CAST($1 AS TEXT) FROM chain_parts \
-     WHERE chain = $2 AND part = $3 ON CONFLICT (chain, part) DO NOTHING";
-/// What only an older snapshot of the same history used.
-const DROP_REPLACED: &str = "DELETE FROM chain_parts WHERE chain <> $1 \
-     AND chain IN (SELECT chain FROM snapshots WHERE history = $2) \
-     AND NOT EXISTS (SELECT 1 FROM snapshots s WHERE s.chain = chain_parts.chain AND s.history <> $2)";
-const KEEP: &str = "INSERT INTO snapshots (history, chain, parts, state, interrupted, kept_at) VALUES ($1, $2, $3, $4, $5, $6) \
-     ON CONFLICT (history) DO UPDATE SET chain = excluded.chain, parts = excluded.parts, state = excluded.state, \
-     interrupted = excluded.interrupted, kept_at = excluded.kept_at";
+/// Only at the place where the history was found to end: one that went on elsewhere, or was deleted, is left alone. A chain is deleted
+/// as a whole, so its first part stands for all of it.
+const APPEND: &str = "INSERT INTO chain_parts (chain, part, body) \
+     SELECT chain, CAST($1 AS BIGINT), CAST($2 AS TEXT) FROM chain_parts WHERE chain = $3 AND part = 0 \
+     /*postgres: FOR SHARE*/ ON CONFLICT (chain, part) DO NOTHING";
+const KEEP: &str = "INSERT INTO snapshots (history, chain, parts, bytes, state, interrupted, kept_at, response_id) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
+     ON CONFLICT (history) DO UPDATE SET replaced = snapshots.chain, chain = excluded.chain, parts = excluded.parts, \
+     bytes = excluded.bytes, state = excluded.state, interrupted = excluded.interrupted, kept_at = excluded.kept_at, \
+     response_id = excluded.response_id";
+/// What only an older snapshot of the same history used. Locked first, so that whoever goes on from it now is seen.
+const LOCK_REPLACED: &str = "UPDATE chain_parts SET part = part WHERE part = 0 \
+     AND chain IN (SELECT replaced FROM snapshots WHERE history = $1)";
+const DROP_REPLACED: &str = "DELETE FROM chain_parts WHERE chain IN (SELECT replaced FROM snapshots WHERE history = $1) \
+     AND NOT EXISTS (SELECT 1 FROM snapshots s WHERE s.chain = chain_parts.chain)";
 const NAME: &str = "INSERT INTO named_snapshots (name, history, kept_at) VALUES ($1, $2, $3) \
      ON CONFLICT (name) DO UPDATE SET history = excluded.history, kept_at = excluded.kept_at";
 
@@ -56,6 +61,7 @@ pub struct Snapshot {
 pub struct Place {
     chain: String,
     parts: i64,
+    bytes: i64,
     messages: usize,
     /// Which undo had taken back each entry.
     marks: Vec<Option<u64>>,
@@ -72,6 +78,8 @@ pub struct NewSnapshot {
     pub at: i64,
     /// What is kept.
     pub snapshot: Snapshot,
+    /// The response that it belongs to and goes with; none in histories of Chat Completions, which go by their age.
+    pub response: Option<String>,
 }
 
 /// A snapshot without what is in its chain.
@@ -125,6 +133,7 @@ impl Store {
 
     /// None where the messages were deleted in this very moment.
     async fn whole(&self, head: &Head) -> Result<Option<Snapshot>, StoreError> {
+        self.check_history(&head.key, u64::try_from(head.place.bytes).unwrap_or_default())?;
         let cells = [head.place.chain.as_str().into(), head.place.parts.into()];
         let parts = self.reads()?.read(Statement::new(PARTS, cells)).await?;
         if i64::try_from(parts.len()) != Ok(head.place.parts) {
@@ -159,28 +168,31 @@ pub(super) fn keep(new: &NewSnapshot, new_chain: &str, chain: Chain) -> Result<V
         None => Part::first(snapshot),
     };
     let part = part?.write()?;
-    let (chain, parts, stored) = match place {
+    let added = i64::try_from(part.len()).unwrap_or(i64::MAX);
+    let (chain, parts, bytes, stored) = match place {
         Some(place) => {
-            let cells = [part.into(), place.chain.as_str().into(), (place.parts - 1).into()];
-            (place.chain.as_str(), place.parts + 1, Statement::new(APPEND, cells).or(Miss::Chain))
+            let append = Statement::new(APPEND, [place.parts.into(), part.into(), place.chain.as_str().into()]);
+            (place.chain.as_str(), place.parts + 1, place.bytes.saturating_add(added), append.or(Miss::Chain))
         }
-        None => (new_chain, 1, Statement::new(BEGIN_CHAIN, [new_chain.into(), part.into()])),
+        None => (new_chain, 1, added, Statement::new(BEGIN_CHAIN, [new_chain.into(), part.into()])),
     };
     let interrupted = snapshot.interrupted.as_ref().map(serde_json::to_string).transpose().map_err(damaged)?;
-    let head: [Cell; 6] = [
+    let head: [Cell; 8] = [
         new.key.as_str().into(),
         chain.into(),
         parts.into(),
+        bytes.into(),
         snapshot.state.clone().into(),
         interrupted.into(),
         new.at.into(),
+        new.response.clone().into(),
     ];
-    let dropped = Statement::new(DROP_REPLACED, [chain.into(), new.key.as_str().into()]);
+    let replaced = [LOCK_REPLACED, DROP_REPLACED].map(|sql| Statement::new(sql, [new.key.as_str().into()]));
     let name = new
         .name
         .as_ref()
         .map(|name| Statement::new(NAME, [name.as_str().into(), new.key.as_str().into(), new.at.into()]));
-    Ok([stored, dropped, Statement::new(KEEP, head)].into_iter().chain(name).collect())
+    Ok([stored, Statement::new(KEEP, head)].into_iter().chain(replaced).chain(name).collect())
 }
 
 impl Place {
@@ -194,7 +206,7 @@ impl Head {
     fn read(row: &mut Row) -> Result<Self, StoreError> {
         Ok(Self {
             key: row.text()?,
-            place: Place { chain: row.text()?, parts: row.integer()?, ..Place::default() },
+            place: Place { chain: row.text()?, parts: row.integer()?, bytes: row.integer()?, ..Place::default() },
             state: row.optional_text()?,
             interrupted: row.optional_text()?.map(|text| serde_json::from_str(&text)).transpose().map_err(damaged)?,
         })

@@ -10,7 +10,7 @@ use super::ledger::Store;
 use super::statement::{Row, Statement};
 
 pub(super) const SELECT: &str = "SELECT c.id, c.played_by, c.owner, c.created_at, c.updated_at, c.metadata, c.version, \
-     c.next_position, c.next_sequence, s.body, o.body FROM conversations c \
+     c.next_position, c.next_sequence, c.bytes, s.body, o.body FROM conversations c \
      LEFT JOIN states s ON s.conversation_id = c.id LEFT JOIN openings o ON o.conversation_id = c.id WHERE c.id = $1";
 const PUT_OPENING: &str = "INSERT INTO openings (conversation_id, body) VALUES ($1, $2) \
      ON CONFLICT (conversation_id) DO UPDATE SET body = excluded.body";

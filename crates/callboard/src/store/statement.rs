@@ -2,6 +2,9 @@
 //!
 //! A change is a list of statements that are done in one transaction or not at all. What must hold is said with the
 //! statement: one that touches no row where it should have touched one undoes the whole list.
+//!
+//! What is read to be built upon has to stay until the change is made. SQLite has one writer at a time; on PostgreSQL such rows are
+//! locked, by words that stand in a comment which only PostgreSQL is shown the inside of: `/*postgres: FOR SHARE*/`.
 
 use tokio::sync::oneshot;
 
@@ -35,6 +38,8 @@ pub(super) enum Miss {
     Gone,
     /// The chain of messages went on elsewhere, or is gone.
     Chain,
+    /// The response that this one follows is gone.
+    Base,
     /// Another holds the lease.
     Leased,
 }
@@ -80,6 +85,11 @@ impl Statement {
     pub(super) fn missed(&self, touched: u64) -> Option<Miss> {
         self.otherwise.filter(|_| touched == 0)
     }
+}
+
+/// The text as PostgreSQL gets it.
+pub(super) fn for_postgres(sql: &str) -> String {
+    sql.replace("/*postgres:", "").replace("*/", "")
 }
 
 /// SQLite numbers `$1` and `$2` as they first appear, PostgreSQL by their digits: the two must agree.

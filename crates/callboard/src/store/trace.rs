@@ -8,13 +8,13 @@ use super::ledger::Store;
 use super::page::Page;
 use super::statement::{Cell, Row, Statement};
 
-const INSERT: &str = "INSERT INTO traces (id, conversation_id, created_at, body) VALUES ($1, $2, $3, $4) \
+const INSERT: &str = "INSERT INTO traces (id, conversation_id, created_at, body, content_of) VALUES ($1, $2, $3, $4, $5) \
      ON CONFLICT (id) DO NOTHING";
-const ONE: &str = "SELECT id, conversation_id, created_at, body FROM traces WHERE id = $1";
-const NEWEST: &str = "SELECT id, conversation_id, created_at, body FROM traces WHERE (created_at, id) < ($1, $2) \
+const ONE: &str = "SELECT id, conversation_id, created_at, body, content_of FROM traces WHERE id = $1";
+const NEWEST: &str = "SELECT id, conversation_id, created_at, body, content_of FROM traces WHERE (created_at, id) < ($1, $2) \
      ORDER BY created_at DESC, id DESC LIMIT $3";
 
-const LIKE: &str = "SELECT id, conversation_id, created_at, body FROM traces WHERE ($1 = '' OR conversation_id = $1) \
+const LIKE: &str = "SELECT id, conversation_id, created_at, body, content_of FROM traces WHERE ($1 = '' OR conversation_id = $1) \
      AND body LIKE $2 ESCAPE '!' AND (created_at, id) < ($3, $4) ORDER BY created_at DESC, id DESC LIMIT $5";
 
 /// Which traces are wanted; none is any.
@@ -51,6 +51,8 @@ pub struct Trace {
     pub created_at: i64,
     /// The trace as JSON.
     pub body: String,
+    /// The conversation or the response whose words it holds: it goes with it.
+    pub content_of: Option<String>,
 }
 
 impl Store {
@@ -83,11 +85,24 @@ impl Store {
 }
 
 pub(super) fn insert(trace: Trace) -> Statement {
-    Statement::new(INSERT, [trace.id.into(), trace.conversation.into(), trace.created_at.into(), trace.body.into()])
+    let cells: [Cell; 5] = [
+        trace.id.into(),
+        trace.conversation.into(),
+        trace.created_at.into(),
+        trace.body.into(),
+        trace.content_of.into(),
+    ];
+    Statement::new(INSERT, cells)
 }
 
 impl Trace {
     fn read(row: &mut Row) -> Result<Self, StoreError> {
-        Ok(Self { id: row.text()?, conversation: row.optional_text()?, created_at: row.integer()?, body: row.text()? })
+        Ok(Self {
+            id: row.text()?,
+            conversation: row.optional_text()?,
+            created_at: row.integer()?,
+            body: row.text()?,
+            content_of: row.optional_text()?,
+        })
     }
 }

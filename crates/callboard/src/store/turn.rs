@@ -5,13 +5,13 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
 use super::error::StoreError;
-use super::item::{Item, ItemPage};
+use super::item::{self, Item};
 use super::lease::{Claim, Lease, pauses};
 use super::ledger::Store;
 use super::notes::Notes;
 use super::standing::{self, Standing};
 use super::statement::{Answer, Statement, Work};
-use super::turn_write::{Plan, TurnWrite};
+use super::turn_write::{NewItem, Plan, TurnWrite};
 
 /// A turn that nobody else plays at the same time. Dropped without `finish`, it gives the conversation back and changes
 /// nothing more.
@@ -44,21 +44,25 @@ impl Store {
         Ok(self.begin(conversation, wait, None).await?.0)
     }
 
-    /// Begins a turn and reads the conversation's first items with it, so many at most.
+    /// Begins a turn and reads the conversation's first items with it, so many at most. A conversation that is too large to be
+    /// loaded as a whole is refused before anything of it is.
     pub async fn begin_turn_with_items(
         &self,
         conversation: &str,
         wait: Duration,
         most: i64,
     ) -> Result<(Turn, Vec<Item>), StoreError> {
-        self.begin(conversation, wait, Some(ItemPage { after: None, descending: false, limit: most })).await
+        let (turn, items) = self.begin(conversation, wait, Some(most)).await?;
+        let bytes = u64::try_from(turn.standing.conversation.bytes).unwrap_or_default();
+        self.check_history(conversation, bytes)?;
+        Ok((turn, items))
     }
 
     async fn begin(
         &self,
         conversation: &str,
         wait: Duration,
-        page: Option<ItemPage>,
+        most: Option<i64>,
     ) -> Result<(Turn, Vec<Item>), StoreError> {
         let until = Instant::now() + wait;
         let busy = || StoreError::Busy { conversation: conversation.to_owned(), waited: wait };
@@ -66,7 +70,7 @@ impl Store {
         self.inner.unawaited.settled().await;
         let held = HeldLease::new(self, conversation);
         for pause in pauses() {
-            if let Some((standing, items)) = held.take(page).await? {
+            if let Some((standing, items)) = held.take(most).await? {
                 return Ok((Turn { standing, held, _claim: claim }, items));
             }
             let next = Instant::now() + pause;
@@ -90,10 +94,10 @@ impl HeldLease {
     }
 
     /// Takes the lease, where others could take it, and looks at the conversation with it; none if another holds it.
-    async fn take(&self, page: Option<ItemPage>) -> Result<Option<(Standing, Vec<Item>)>, StoreError> {
+    async fn take(&self, most: Option<i64>) -> Result<Option<(Standing, Vec<Item>)>, StoreError> {
         let conversation = self.lease.conversation.as_str();
         let mut looks = vec![Statement::new(standing::SELECT, [conversation.into()])];
-        looks.extend(page.map(|page| page.of(conversation)));
+        looks.extend(most.map(|most| item::loadable(conversation, most, self.store.history_bytes())));
         let Answer { looked, missed } = if self.written {
             let take = self.lease.take(&self.store.inner.settings);
             self.store.writes()?.ask(Work::Write(vec![take], looks)).await?
@@ -131,6 +135,14 @@ impl Turn {
     /// How the conversation stands, with all that this turn has written.
     pub fn standing(&self) -> &Standing {
         &self.standing
+    }
+
+    /// Whether the conversation can still be loaded with these items behind the others.
+    pub fn check_room(&self, items: &[NewItem]) -> Result<(), StoreError> {
+        let conversation = &self.standing.conversation;
+        let added: u64 = items.iter().map(|item| item.body.len() as u64).sum();
+        let bytes = u64::try_from(conversation.bytes).unwrap_or_default().saturating_add(added);
+        self.held.store.check_history(&conversation.id, bytes)
     }
 
     /// Writes something of the turn, which goes on.

@@ -12,8 +12,8 @@ use super::notes::Notes;
 use super::standing::{self, Opening, Standing};
 use super::statement::{Cell, Miss, Statement};
 
-const ADVANCE: &str = "UPDATE conversations SET version = version + 1, updated_at = $1, next_position = $2, next_sequence = $3 \
-     WHERE id = $4 AND version = $5";
+const ADVANCE: &str = "UPDATE conversations SET version = version + 1, updated_at = $1, next_position = $2, next_sequence = $3, \
+     bytes = bytes + $4 WHERE id = $5 AND version = $6";
 
 /// What a turn writes at once.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -56,12 +56,24 @@ impl NewItem {
         let id = item.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
         Self { id, body: item.to_string() }
     }
+
+    /// How much such items add to a conversation.
+    pub fn bytes_of(items: &[Value]) -> u64 {
+        items.iter().map(|item| item.to_string().len() as u64).sum()
+    }
+
+    /// What it adds to its conversation.
+    fn bytes(&self) -> i64 {
+        i64::try_from(self.body.len()).unwrap_or(i64::MAX)
+    }
 }
 
 /// Statements, and how the conversation stands when they are done.
 pub(super) struct Plan {
     pub(super) statements: Vec<Statement>,
     pub(super) after: Standing,
+    /// Bytes of new items.
+    added: i64,
 }
 
 impl Plan {
@@ -70,7 +82,7 @@ impl Plan {
         let mut after = before.clone();
         after.conversation.version += 1;
         after.conversation.updated_at = at;
-        Self { statements: Vec::new(), after }
+        Self { statements: Vec::new(), after, added: 0 }
     }
 
     /// Adds an entry of the journal, which must be the next one.
@@ -103,10 +115,11 @@ impl Plan {
     /// Puts the check of the version before everything else: it also locks the conversation's row.
     pub(super) fn checked(mut self, version: i64) -> Self {
         let conversation = &self.after.conversation;
-        let cells: [Cell; 5] = [
+        let cells: [Cell; 6] = [
             conversation.updated_at.into(),
             conversation.next_position.into(),
             conversation.next_sequence.into(),
+            self.added.into(),
             conversation.id.as_str().into(),
             version.into(),
         ];
@@ -125,10 +138,12 @@ impl TurnWrite {
             plan.change(change)?;
         }
         for new in &self.items {
-            let conversation = &mut plan.after.conversation;
+            let (conversation, bytes) = (&mut plan.after.conversation, new.bytes());
             let item = Item { position: conversation.next_position, id: new.id.clone(), body: new.body.clone() };
             plan.statements.push(item::insert(&conversation.id, item));
             conversation.next_position += 1;
+            conversation.bytes += bytes;
+            plan.added += bytes;
         }
         Ok(plan.checked(before.conversation.version))
     }

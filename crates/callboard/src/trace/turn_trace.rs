@@ -155,7 +155,14 @@ impl TurnTrace {
             conversation: self.conversation.clone(),
             created_at: self.started_at_ms,
             body: self.to_json(),
+            content_of: self.content_of(),
         })
+    }
+
+    /// Whose words it holds: those of a conversation, or of a response outside of one.
+    fn content_of(&self) -> Option<String> {
+        let holds_some = self.content_bytes() > 0;
+        self.conversation.clone().or(self.response.clone()).filter(|_| holds_some)
     }
 
     /// About how many bytes of what was said it holds.

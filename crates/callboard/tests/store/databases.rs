@@ -53,6 +53,25 @@ impl Database {
         open(&self.address, &new_name("instance"))
     }
 
+    /// Opens it with this limit on histories.
+    pub(crate) fn open_with(&self, history_bytes: u64) -> Store {
+        let settings = StoreSettings { history_bytes, ..StoreSettings::new(new_name("instance")) };
+        Store::open(&Address::read(&self.address).unwrap(), settings).unwrap()
+    }
+
+    /// How many rows a table has, seen from behind the store's back.
+    pub(crate) fn count(&self, table: &str) -> u64 {
+        let sql = format!("SELECT count(*) FROM {table}");
+        match Address::read(&self.address).unwrap() {
+            Address::Memory => panic!("a database in memory has no back"),
+            Address::Postgres(url) => postgres_count(&url, &sql),
+            Address::File { path, .. } => {
+                let connection = rusqlite::Connection::open(path).unwrap();
+                connection.query_row(&sql, [], |row| row.get::<_, i64>(0)).unwrap() as u64
+            }
+        }
+    }
+
     /// Does something behind the store's back.
     pub(crate) fn execute(&self, sql: &str) -> u64 {
         match Address::read(&self.address).unwrap() {
@@ -92,4 +111,18 @@ fn postgres(url: &str, sql: &str) -> Result<u64, tokio_postgres::Error> {
         ended?;
         outcome
     })
+}
+
+fn postgres_count(url: &str, sql: &str) -> u64 {
+    on_its_own(async {
+        let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
+        let (row, ended) = tokio::join!(async move { client.query_one(sql, &[]).await }, connection);
+        ended.unwrap();
+        row.unwrap().get::<_, i64>(0) as u64
+    })
+}
+
+/// Also inside a runtime, which cannot wait for another one.
+fn on_its_own<T: Send>(future: impl Future<Output = T> + Send) -> T {
+    std::thread::scope(|scope| scope.spawn(|| block_on(future)).join().unwrap())
 }

@@ -13,6 +13,8 @@ mod crash;
 mod databases;
 mod encrypted;
 #[cfg(test)]
+mod meetings;
+#[cfg(test)]
 mod movement;
 
 #[cfg(test)]
@@ -43,6 +45,11 @@ fn kills_lose_nothing_on_sqlite() {
 #[test]
 fn kills_lose_nothing_on_postgres() {
     crash::run(&Kind::Postgres(Server::start()));
+}
+
+#[test]
+fn turns_and_deletions_meet_on_postgres() {
+    meetings::run(&Kind::Postgres(Server::start()));
 }
 
 #[test]

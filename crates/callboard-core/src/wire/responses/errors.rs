@@ -51,4 +51,28 @@ impl ApiError {
         let message = format!("there is no response {id:?} to continue; was it sent with \"store\": false?");
         BadRequest::at("previous_response_id", "previous_response_not_found", message).into()
     }
+
+    /// A response that was deleted while the one that follows it was made.
+    #[must_use]
+    pub fn previous_response_deleted(id: &str) -> Self {
+        let message = format!(
+            "the response {id:?} was deleted while this one, which follows it, was made; nothing of it is stored: send the whole input anew"
+        );
+        BadRequest::at("previous_response_id", "previous_response_not_found", message).into()
+    }
+
+    /// A history that is larger than may be loaded for a turn.
+    #[must_use]
+    pub fn history_too_large(history: &str, bytes: u64, limit: u64) -> Self {
+        let (whose, remedy) = match history.split_once('_') {
+            Some(("conv", _)) => (format!("{history:?}"), "delete items of it, or begin a new conversation"),
+            Some(("resp", _)) => (format!("{history:?}"), "leave it out and send what matters of it as input"),
+            _ => ("this conversation".to_owned(), "begin a new one"),
+        };
+        let message = format!(
+            "the history of {whose} has at least {bytes} bytes, more than the limit limits.history_bytes of {limit} bytes; {remedy} \
+             (nothing is left out by itself, also not with truncation \"auto\")"
+        );
+        Self::new(400, "context_length_exceeded", message)
+    }
 }

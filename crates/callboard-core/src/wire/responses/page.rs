@@ -59,11 +59,22 @@ impl PageQuery {
         Ok(list(page, rest.len() > page.len()))
     }
 
+    /// The wanted part of a list that was asked for behind `after` and in the wanted order, up to one item more than the limit.
+    #[must_use]
+    pub fn cut(&self, found: &[Value]) -> Value {
+        let shown: Vec<&Value> = found.iter().take(self.limit).collect();
+        list(&shown, found.len() > shown.len())
+    }
+
+    /// The refusal of an `after` that is not in the list.
+    #[must_use]
+    pub fn unknown_after(id: &str) -> BadRequest {
+        BadRequest::at("after", "item_not_found", format!("after is {id:?}, which is no item of this list"))
+    }
+
     fn place_behind(&self, ordered: &[&Value], id: &str) -> Result<usize, BadRequest> {
         let place = ordered.iter().position(|item| id_of(item) == id);
-        place.map(|place| place + 1).ok_or_else(|| {
-            BadRequest::at("after", "item_not_found", format!("after is {id:?}, which is no item of this list"))
-        })
+        place.map(|place| place + 1).ok_or_else(|| Self::unknown_after(id))
     }
 }
 

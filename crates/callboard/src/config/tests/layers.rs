@@ -19,6 +19,7 @@ const SAMPLES: &[(&str, &str, &str, &str, &str)] = &[
     ("contract.reasks", "0", "5", "0", "5"),
     ("contract.stream_arguments", "true", "true", "true", "true"),
     ("limits.body_bytes", "\"1 MiB\"", "2 MiB", "\"1 MiB\"", "\"2 MiB\""),
+    ("limits.history_bytes", "\"1 MiB\"", "2 MiB", "\"1 MiB\"", "\"2 MiB\""),
     ("limits.tools", "1", "2", "1", "2"),
     ("limits.schema_depth", "3", "4", "3", "4"),
     ("limits.schema_properties", "5", "6", "5", "6"),
@@ -67,6 +68,7 @@ fn defaults_hold_when_nothing_is_said() {
         contract: ContractSettings { mode: ContractMode::Enforce, reasks: 1, stream_arguments: false },
         limits: Limits {
             body_bytes: 8 * 1024 * 1024,
+            history_bytes: 8 * 1024 * 1024,
             tools: 128,
             schema_depth: 32,
             schema_properties: 1000,

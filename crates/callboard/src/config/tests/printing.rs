@@ -27,6 +27,7 @@ stream_arguments   = false                       # default
 
 [limits]
 body_bytes         = "8 MiB"                     # default
+history_bytes      = "8 MiB"                     # default
 tools              = 20                          # callboard.toml line 6
 schema_depth       = 32                          # default
 schema_properties  = 1000                        # default

@@ -6,7 +6,7 @@ use futures_util::future::{join_all, try_join_all};
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{Format, IsNull, ToSql, Type, to_sql_checked};
 
-use super::super::statement::{Answer, Cell, Row, Statement};
+use super::super::statement::{Answer, Cell, Row, Statement, for_postgres};
 use super::line::Session;
 
 type Outcome<T> = Result<T, tokio_postgres::Error>;
@@ -60,7 +60,7 @@ async fn look(session: &Session, queries: &[Statement]) -> Outcome<Vec<Vec<Row>>
 
 async fn prepare(session: &mut Session, sql: &'static str) -> Outcome<()> {
     if !session.statements.contains_key(sql) {
-        let prepared = session.client.prepare(sql).await?;
+        let prepared = session.client.prepare(&for_postgres(sql)).await?;
         session.statements.insert(sql, prepared);
     }
     Ok(())
@@ -69,7 +69,7 @@ async fn prepare(session: &mut Session, sql: &'static str) -> Outcome<()> {
 async fn execute(session: &Session, statement: &Statement) -> Outcome<u64> {
     match session.statements.get(statement.sql) {
         Some(prepared) => session.client.execute_raw(prepared, &statement.cells).await,
-        None => session.client.execute_raw(statement.sql, &statement.cells).await,
+        None => session.client.execute_raw(&for_postgres(statement.sql), &statement.cells).await,
     }
 }
 
@@ -77,7 +77,7 @@ async fn rows(session: &Session, query: &Statement) -> Outcome<Vec<Row>> {
     let cells: Vec<&(dyn ToSql + Sync)> = query.cells.iter().map(|cell| cell as &(dyn ToSql + Sync)).collect();
     let found = match session.statements.get(query.sql) {
         Some(prepared) => session.client.query(prepared, &cells).await?,
-        None => session.client.query(query.sql, &cells).await?,
+        None => session.client.query(&for_postgres(query.sql), &cells).await?,
     };
     found.iter().map(row).collect()
 }

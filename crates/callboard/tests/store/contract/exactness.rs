@@ -73,7 +73,7 @@ fn odd_ids(database: &Database) {
             assert_eq!(store.response(id, 0).await.unwrap(), None, "{id:?}");
             assert_eq!(store.conversation(id).await.unwrap(), None, "{id:?}");
             assert!(store.begin_turn(id, WAIT).await.is_err(), "{id:?}");
-            assert!(!store.delete_response(id).await.unwrap(), "{id:?}");
+            assert!(!store.delete_response(id, 0).await.unwrap(), "{id:?}");
         }
         assert!(store.response("resp_1", 0).await.unwrap().is_some());
     });

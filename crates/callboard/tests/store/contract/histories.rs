@@ -19,7 +19,7 @@ pub(super) const PROMISES: &[Promise] = &[
     ("a long history is found far back", far_back),
 ];
 
-pub(super) fn snapshot(system_prompt: &str, state: &str, messages: &[&str]) -> Snapshot {
+pub(crate) fn snapshot(system_prompt: &str, state: &str, messages: &[&str]) -> Snapshot {
     Snapshot {
         system_prompt: system_prompt.to_owned(),
         state: Some(state.to_owned()),
@@ -28,20 +28,20 @@ pub(super) fn snapshot(system_prompt: &str, state: &str, messages: &[&str]) -> S
     }
 }
 
-pub(super) async fn keep(store: &Store, key: &str, name: Option<&str>, at: i64, snapshot: Snapshot) {
-    let new = NewSnapshot { key: key.to_owned(), name: name.map(str::to_owned), at, snapshot };
+pub(crate) async fn keep(store: &Store, key: &str, name: Option<&str>, at: i64, snapshot: Snapshot) {
+    let new = NewSnapshot { key: key.to_owned(), name: name.map(str::to_owned), at, snapshot, response: None };
     store.note(&Notes { snapshot: Some(new), ..Notes::default() }).await.unwrap();
 }
 
 /// What is found, without its place, which is the store's own business.
-pub(super) async fn find(store: &Store, keys: &[&str]) -> Option<(usize, Snapshot)> {
+pub(crate) async fn find(store: &Store, keys: &[&str]) -> Option<(usize, Snapshot)> {
     let keys: Vec<String> = keys.iter().map(|key| (*key).to_owned()).collect();
     let found = store.find_snapshot(&keys, |_, _| true).await.unwrap();
     found.map(|(number, snapshot)| (number, Snapshot { place: None, ..snapshot }))
 }
 
 /// The next snapshot of a history that was found.
-async fn follow(store: &Store, key: &str, next: Snapshot) -> Snapshot {
+pub(crate) async fn follow(store: &Store, key: &str, next: Snapshot) -> Snapshot {
     let keys = [key.to_owned()];
     let (_, found) = store.find_snapshot(&keys, |_, _| true).await.unwrap().unwrap();
     Snapshot { place: found.place, ..next }
@@ -152,7 +152,8 @@ fn unawaited(database: &Database) {
         keep(&store, "key 0", None, 1, snapshot("p", "0", &["0"])).await;
         for number in 0..50 {
             let next = follow(&store, &format!("key {number}"), snapshot("p", "1", &["0", "1"])).await;
-            let new = NewSnapshot { key: format!("key {}", number + 1), name: None, at: 1, snapshot: next };
+            let new =
+                NewSnapshot { key: format!("key {}", number + 1), at: 1, snapshot: next, ..NewSnapshot::default() };
             store.note_unawaited(&Notes { snapshot: Some(new), ..Notes::default() }).unwrap();
         }
         assert_eq!(find(&store, &["key 50"]).await.unwrap().1, snapshot("p", "1", &["0", "1"]));

@@ -2,6 +2,7 @@
 
 mod change;
 mod conversations;
+mod deletion;
 mod exactness;
 mod histories;
 mod journal;
@@ -9,10 +10,14 @@ mod opening;
 mod records;
 mod retention;
 mod run;
+mod sizes;
 mod turns;
 
 pub(crate) use change::change;
 pub(crate) use conversations::new;
+pub(crate) use deletion::notes;
+pub(crate) use histories::{find, follow, keep, snapshot};
 pub(crate) use journal::{made, replayed};
+pub(crate) use records::{response, trace};
 pub(crate) use run::run;
 pub(crate) use turns::WAIT;

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::{conversations, exactness, histories, journal, opening, records, retention, turns};
+use super::{conversations, deletion, exactness, histories, journal, opening, records, retention, sizes, turns};
 use crate::databases::{Database, Kind};
 
 pub(super) type Promise = (&'static str, fn(&Database));
@@ -10,12 +10,14 @@ pub(super) type Promise = (&'static str, fn(&Database));
 pub(crate) fn run(kind: &Kind) {
     let all = [
         conversations::PROMISES,
+        deletion::PROMISES,
         exactness::PROMISES,
         histories::PROMISES,
         journal::PROMISES,
         opening::PROMISES,
         records::PROMISES,
         retention::PROMISES,
+        sizes::PROMISES,
         turns::PROMISES,
     ];
     let mut broken = Vec::new();

@@ -1,0 +1,96 @@
+//! A response with all that it follows: read from the store piece by piece, the newest first, and never more of it at once than a
+//! history may have.
+
+use callboard_core::wire::ApiError;
+use serde_json::Value;
+
+use super::earlier::items_of_response;
+use super::measure::json_bytes;
+use crate::store::{Response, Store, StoreError};
+
+/// How many responses may follow each other.
+const LONGEST: usize = 10_000;
+
+/// What was read of a response and of those before it.
+pub(super) struct Lineage<'a> {
+    store: &'a Store,
+    id: &'a str,
+    /// The newest piece first, each with its oldest item first.
+    pieces: Vec<Vec<Value>>,
+    bytes: u64,
+    /// The responses that were read.
+    pub(super) newest_first: Vec<String>,
+    /// The response that comes before those.
+    pub(super) rest: Option<String>,
+}
+
+impl<'a> Lineage<'a> {
+    /// Nothing yet.
+    pub(super) fn new(store: &'a Store, id: &'a str) -> Self {
+        Self { store, id, pieces: Vec::new(), bytes: 0, newest_first: Vec::new(), rest: Some(id.to_owned()) }
+    }
+
+    /// The next piece, oldest response first. Where a time is given, its newest must be one that can be seen then.
+    pub(super) async fn piece(&self, seen: Option<i64>) -> Result<Vec<Response>, StoreError> {
+        let most = i64::try_from(LONGEST.saturating_sub(self.newest_first.len())).unwrap_or(i64::MAX);
+        match &self.rest {
+            Some(rest) => self.store.response_chain(rest, most, seen).await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Reads all that is left. If there is a rest afterwards, it is gone.
+    pub(super) async fn read_rest(&mut self) -> Result<(), ApiError> {
+        while self.rest.is_some() {
+            if self.newest_first.len() >= LONGEST {
+                return Err(too_long(self.id));
+            }
+            let piece = self.piece(None).await?;
+            if piece.is_empty() {
+                return Ok(());
+            }
+            self.add(&piece)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a piece, unless all of it is too large then.
+    pub(super) fn add(&mut self, piece: &[Response]) -> Result<(), StoreError> {
+        let mut items = Vec::new();
+        for response in piece {
+            items.extend(items_of_response(response)?);
+        }
+        self.rest = piece.first().and_then(|response| response.previous.clone());
+        self.newest_first.extend(piece.iter().rev().map(|response| response.id.clone()));
+        self.bytes = self.bytes.saturating_add(self.bytes_of(piece, &items));
+        self.pieces.push(items);
+        self.store.check_history(self.id, self.bytes)
+    }
+
+    /// What is stored also holds what was asked for, and so is larger than its items. Only where that is too large, they are
+    /// measured.
+    fn bytes_of(&self, piece: &[Response], items: &[Value]) -> u64 {
+        let stored = piece.iter().map(|response| (response.body.len() + response.input.len()) as u64).sum();
+        let is_all = self.pieces.is_empty() && self.rest.is_none();
+        if is_all && self.store.check_history(self.id, stored).is_ok() { stored } else { json_bytes(items) }
+    }
+
+    /// All items, oldest first.
+    pub(super) fn into_items(self) -> Vec<Value> {
+        self.pieces
+            .into_iter()
+            .rev()
+            .reduce(|mut all, newer| {
+                all.extend(newer);
+                all
+            })
+            .unwrap_or_default()
+    }
+}
+
+fn too_long(id: &str) -> ApiError {
+    let message = format!(
+        "the response {id:?} follows more than {LONGEST} others; leave it out and send what matters of them as input"
+    );
+    ApiError::new(400, "context_length_exceeded", message)
+}

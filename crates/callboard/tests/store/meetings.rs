@@ -1,0 +1,152 @@
+//! Turns and deletions that meet inside PostgreSQL: whoever comes second waits for the other, and nothing is torn.
+//!
+//! A third transaction holds a row that the first one needs at its end. So the first one has done all but that, and cannot be over,
+//! when the second one comes.
+
+use callboard::store::{Keep, NewSnapshot, Notes, Pruned, Retention, Snapshot, Store, StoreError};
+use tokio::runtime::{Builder, Runtime};
+use tokio_postgres::{Client, NoTls};
+
+use crate::contract::{find, follow, keep, notes, response, snapshot, trace};
+use crate::databases::{Database, Kind, block_on};
+
+const DAY: i64 = 24 * 60 * 60 * 1000;
+const NOW: i64 = 100 * DAY;
+const FIRST: &str = "resp_1/bard";
+const SECOND: &str = "resp_2/bard";
+
+pub(crate) fn run(kind: &Kind) {
+    type Scene = fn(&Database, &Store);
+    let scenes: [Scene; 5] = [
+        deleted_while_followed,
+        forgotten_while_followed,
+        followed_while_deleted,
+        history_goes_on,
+        history_is_forgotten,
+    ];
+    for scene in scenes {
+        let database = Database::new(kind);
+        scene(&database, &database.open());
+    }
+}
+
+/// A transaction that stands in the way until it is dropped.
+struct Obstacle {
+    runtime: Runtime,
+    client: Client,
+}
+
+impl Obstacle {
+    fn new(database: &Database, sql: &str) -> Self {
+        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+        let client = runtime.block_on(async {
+            let (client, connection) = tokio_postgres::connect(&database.address, NoTls).await.unwrap();
+            tokio::spawn(connection);
+            client.batch_execute(&format!("BEGIN; {sql}")).await.unwrap();
+            client
+        });
+        Self { runtime, client }
+    }
+
+    fn vanish(self) {
+        self.runtime.block_on(self.client.batch_execute("ROLLBACK")).unwrap();
+    }
+}
+
+/// Lets both run: the second one begins when the first one stands before the obstacle, which goes when the second one waits as well, or
+/// is over.
+fn meet<A: Send, B: Send>(
+    database: &Database,
+    obstacle: Obstacle,
+    first: impl Future<Output = A> + Send,
+    second: impl Future<Output = B> + Send,
+) -> (A, B) {
+    let waiting = || {
+        let name = database.schema.as_ref().unwrap();
+        database.count(&format!("pg_stat_activity WHERE application_name = '{name}' AND wait_event_type = 'Lock'"))
+    };
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| block_on(first));
+        while waiting() < 1 && !first.is_finished() {}
+        assert!(!first.is_finished(), "the first one met no obstacle");
+        let second = scope.spawn(|| block_on(second));
+        while waiting() < 2 && !second.is_finished() {}
+        obstacle.vanish();
+        (first.join().unwrap(), second.join().unwrap())
+    })
+}
+
+/// Two responses of which the second is about to be written.
+async fn follower(store: &Store) -> Notes {
+    store.note(&notes(response("resp_1", None, 1), snapshot("p", "1", &["0"]))).await.unwrap();
+    let next = follow(store, FIRST, snapshot("p", "2", &["0", "1"])).await;
+    notes(response("resp_2", Some("resp_1"), NOW), next)
+}
+
+/// Stands before the last thing that the second response writes.
+const BEFORE_THE_END: &str = "INSERT INTO traces (id, created_at, body) VALUES ('trace of resp_2', 0, '{}')";
+
+async fn is_whole(store: &Store) {
+    let chain = store.response_chain("resp_2", 9, Some(0)).await.unwrap();
+    assert_eq!(chain.iter().map(|response| response.id.as_str()).collect::<Vec<_>>(), ["resp_1", "resp_2"]);
+    assert_eq!(find(store, &[SECOND]).await.unwrap().1, snapshot("p", "2", &["0", "1"]));
+}
+
+fn deleted_while_followed(database: &Database, store: &Store) {
+    let written = block_on(follower(store));
+    let obstacle = Obstacle::new(database, BEFORE_THE_END);
+    let (kept, deleted) = meet(database, obstacle, store.note(&written), store.delete_response("resp_1", NOW));
+    assert_eq!((kept, deleted), (Ok(()), Ok(true)));
+    block_on(is_whole(store));
+}
+
+fn forgotten_while_followed(database: &Database, store: &Store) {
+    let written = block_on(follower(store));
+    let obstacle = Obstacle::new(database, BEFORE_THE_END);
+    let days = Keep { days: Some(1), most: None };
+    let retention = Retention { responses: days, snapshots: days, ..Retention::default() };
+    let (kept, pruned) = meet(database, obstacle, store.note(&written), store.prune(&retention, NOW));
+    assert_eq!((kept, pruned), (Ok(()), Ok(Pruned::default())));
+    block_on(is_whole(store));
+}
+
+fn followed_while_deleted(database: &Database, store: &Store) {
+    let written = block_on(follower(store));
+    let obstacle = Obstacle::new(database, "SELECT id FROM traces WHERE id = 'trace of resp_1' FOR UPDATE");
+    let (deleted, kept) = meet(database, obstacle, store.delete_response("resp_1", NOW), store.note(&written));
+    assert_eq!((deleted, kept), (Ok(true), Err(StoreError::BaseGone("resp_1".to_owned()))));
+    for table in ["responses", "snapshots", "chain_parts", "traces"] {
+        assert_eq!(database.count(table), 0, "{table}");
+    }
+}
+
+/// The first part of a history of Chat Completions, and the second, about to be written.
+async fn history(store: &Store) -> Notes {
+    keep(store, "a", Some("game"), 1, snapshot("p", "1", &["0"])).await;
+    let next: Snapshot = follow(store, "a", snapshot("p", "2", &["0", "1"])).await;
+    let new = NewSnapshot { key: "b".to_owned(), at: NOW, snapshot: next, ..NewSnapshot::default() };
+    Notes { snapshot: Some(new), trace: Some(trace(2, NOW)), ..Notes::default() }
+}
+
+fn old_histories() -> Retention {
+    Retention { snapshots: Keep { days: Some(1), most: None }, ..Retention::default() }
+}
+
+fn history_goes_on(database: &Database, store: &Store) {
+    let written = block_on(history(store));
+    let obstacle = Obstacle::new(database, "INSERT INTO traces (id, created_at, body) VALUES ('trace_2', 0, '{}')");
+    let retention = old_histories();
+    let (kept, pruned) = meet(database, obstacle, store.note(&written), store.prune(&retention, NOW));
+    assert_eq!((kept, pruned.map(|pruned| pruned.snapshots)), (Ok(()), Ok(1)));
+    assert_eq!(block_on(find(store, &["b"])).unwrap().1, snapshot("p", "2", &["0", "1"]));
+}
+
+fn history_is_forgotten(database: &Database, store: &Store) {
+    let written = block_on(history(store));
+    let obstacle = Obstacle::new(database, "SELECT name FROM named_snapshots FOR UPDATE");
+    let retention = old_histories();
+    let (pruned, kept) = meet(database, obstacle, store.prune(&retention, NOW), store.note(&written));
+    assert_eq!((kept, pruned.map(|pruned| pruned.snapshots)), (Ok(()), Ok(1)));
+    assert_eq!(block_on(find(store, &["b"])).unwrap().1, snapshot("p", "2", &["0", "1"]));
+    assert_eq!(database.count("chain_parts"), 1);
+}
