@@ -3,9 +3,11 @@
 //! A third transaction holds a row that the first one needs at its end. So the first one has done all but that, and cannot be over,
 //! when the second one comes.
 
+use std::pin::Pin;
+
 use callboard::store::{Keep, NewSnapshot, Notes, Pruned, Retention, Snapshot, Store, StoreError};
 use tokio::runtime::{Builder, Runtime};
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::{Client, Error, NoTls};
 
 use crate::contract::{find, follow, keep, notes, response, snapshot, trace};
 use crate::databases::{Database, Kind, block_on};
@@ -30,26 +32,34 @@ pub(crate) fn run(kind: &Kind) {
     }
 }
 
-/// A transaction that stands in the way until it is dropped.
+/// A transaction that stands in the way until it vanishes.
 struct Obstacle {
     runtime: Runtime,
     client: Client,
+    wire: Pin<Box<dyn Future<Output = Result<(), Error>>>>,
 }
 
 impl Obstacle {
     fn new(database: &Database, sql: &str) -> Self {
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-        let client = runtime.block_on(async {
-            let (client, connection) = tokio_postgres::connect(&database.address, NoTls).await.unwrap();
-            tokio::spawn(connection);
-            client.batch_execute(&format!("BEGIN; {sql}")).await.unwrap();
-            client
-        });
-        Self { runtime, client }
+        let (client, wire) = runtime.block_on(tokio_postgres::connect(&database.address, NoTls)).unwrap();
+        let mut obstacle = Self { runtime, client, wire: Box::pin(wire) };
+        obstacle.execute(&format!("BEGIN; {sql}"));
+        obstacle
     }
 
-    fn vanish(self) {
-        self.runtime.block_on(self.client.batch_execute("ROLLBACK")).unwrap();
+    fn vanish(mut self) {
+        self.execute("ROLLBACK");
+    }
+
+    fn execute(&mut self, sql: &str) {
+        let done = self.runtime.block_on(async {
+            tokio::select! {
+                done = self.client.batch_execute(sql) => done,
+                ended = &mut self.wire => ended,
+            }
+        });
+        done.unwrap();
     }
 }
 
