@@ -51,11 +51,12 @@ struct Old {
     chain: Option<String>,
 }
 
-/// A kind of thing: how the old and the surplus ones are found, and how one of them is deleted.
+/// A kind of thing: how the old and the surplus ones are found, how one of them is deleted, and how many in one transaction.
 struct Kind {
     older: &'static str,
     surplus: &'static str,
     delete: fn(&Old) -> Vec<Statement>,
+    together: usize,
 }
 
 const CONVERSATIONS: Kind = Kind {
@@ -66,11 +67,14 @@ const CONVERSATIONS: Kind = Kind {
         let own = Statement::new(untouched, old.cells()).or(Miss::Gone);
         std::iter::once(own).chain(conversation::delete_parts(&old.id)).collect()
     },
+    together: 1,
 };
 const TRACES: Kind = Kind {
     older: "SELECT id, created_at FROM traces WHERE created_at < $1 ORDER BY created_at LIMIT $2",
     surplus: "SELECT id, created_at FROM traces ORDER BY created_at DESC LIMIT $1 OFFSET $2",
-    delete: |old| vec![Statement::new("DELETE FROM traces WHERE id = $1", [old.id.as_str().into()]).or(Miss::Gone)],
+    delete: |old| vec![Statement::new("DELETE FROM traces WHERE id = $1", [old.id.as_str().into()])],
+    // There are many, and nobody writes them again.
+    together: 100,
 };
 /// Histories of Chat Completions only: a snapshot that was kept with a response goes with it.
 const SNAPSHOTS: Kind = Kind {
@@ -91,6 +95,7 @@ const SNAPSHOTS: Kind = Kind {
             Statement::new(unused, [old.chain.clone().into()]),
         ]
     },
+    together: 1,
 };
 
 /// Responses that nobody follows, behind one that was seen already: those that are too old, have expired, or were hidden.
@@ -130,10 +135,11 @@ impl Store {
         let mut pruned = 0;
         loop {
             let rows = self.reads()?.read(Statement::new(question, cells.clone())).await?;
+            let found = rows.into_iter().map(|mut row| Old::read(&mut row)).collect::<Result<Vec<_>, _>>()?;
             let mut deleted = 0;
-            for mut row in rows {
-                let missed = self.writes()?.write((kind.delete)(&Old::read(&mut row)?)).await?;
-                deleted += u64::from(missed.is_none());
+            for some in found.chunks(kind.together) {
+                let missed = self.writes()?.write(some.iter().flat_map(kind.delete).collect()).await?;
+                deleted += missed.map_or(some.len() as u64, |_| 0);
             }
             pruned += deleted;
             if deleted == 0 {

@@ -67,6 +67,23 @@ impl Database {
         connection
     }
 
+    /// Does something behind the program's back.
+    pub(super) fn execute(&self, sql: &str) {
+        match &self.server {
+            Some(_) => execute(&self.address, sql),
+            None => drop(self.open_file().execute(sql, []).unwrap()),
+        }
+    }
+
+    /// How many rows a table has.
+    pub(super) fn count(&self, table: &str) -> i64 {
+        let sql = format!("SELECT count(*) FROM {table}");
+        match &self.server {
+            Some(_) => first_number(&self.address, &sql),
+            None => self.open_file().query_row(&sql, [], |row| row.get(0)).unwrap(),
+        }
+    }
+
     /// An empty schema on a server.
     pub(super) fn on(server: Server) -> Self {
         let schema = new_name("ledger");
@@ -92,6 +109,16 @@ fn execute(url: &str, sql: &str) {
         outcome.unwrap();
         ended.unwrap();
     });
+}
+
+fn first_number(url: &str, sql: &str) -> i64 {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
+        let (row, ended) = tokio::join!(async move { client.query_one(sql, &[]).await }, connection);
+        ended.unwrap();
+        row.unwrap().get(0)
+    })
 }
 
 /// All that stays when the program ends.

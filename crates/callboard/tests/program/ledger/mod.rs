@@ -2,6 +2,7 @@
 
 mod clients;
 mod crowding;
+mod forgetting;
 mod house;
 mod kills;
 mod leaving;
@@ -11,3 +12,4 @@ mod outage;
 mod owners;
 mod proof;
 mod restart;
+mod sizes;

@@ -6,3 +6,4 @@ mod doors;
 mod exchanges;
 mod leaving;
 mod messages;
+mod remembering;
