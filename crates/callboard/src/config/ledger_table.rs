@@ -23,7 +23,7 @@ pub(super) static LEDGER_KEYS: &[Key<Settings>] = &[
             name: "response_days",
             fallback: Fallback::Text("30"),
             flag: None,
-            help: "Days that a response is kept; 0 is for ever",
+            help: "Days that a response is kept, or longer if another follows it; 0 is for ever",
         },
         kind: Kind::Count { least: 0, most: 36_500, field: |settings| &mut settings.keep.response_days },
     },

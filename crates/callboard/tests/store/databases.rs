@@ -72,6 +72,19 @@ impl Database {
         }
     }
 
+    /// Does several things behind the store's back.
+    pub(crate) fn execute_all(&self, sql: &str) {
+        match Address::read(&self.address).unwrap() {
+            Address::Memory => panic!("a database in memory has no back"),
+            Address::File { path, .. } => rusqlite::Connection::open(path).unwrap().execute_batch(sql).unwrap(),
+            Address::Postgres(url) => block_on(async {
+                let (client, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls).await.unwrap();
+                let (done, ended) = tokio::join!(async move { client.batch_execute(sql).await }, connection);
+                done.and(ended).unwrap();
+            }),
+        }
+    }
+
     /// Does something behind the store's back.
     pub(crate) fn execute(&self, sql: &str) -> u64 {
         match Address::read(&self.address).unwrap() {

@@ -10,6 +10,7 @@ pub(super) const PROMISES: &[Promise] = &[
     ("many processes open a new database at once", at_once),
     ("what was written is there when it is opened again", again),
     ("a database of a newer version is refused", newer),
+    ("a database of the first version is brought up to date", older),
     ("connections that the server closed are opened again", lost_connections),
     ("a store can be opened, used and dropped inside a runtime", inside_a_runtime),
 ];
@@ -42,6 +43,31 @@ fn newer(database: &Database) {
     database.execute("UPDATE callboard_schema SET version = version + 1");
     let refused = database.try_open().map(drop).unwrap_err();
     assert!(matches!(refused, StoreError::Newer { .. }), "{refused}");
+}
+
+/// What it holds is counted, and belongs to what it was kept with.
+fn older(database: &Database) {
+    const FIRST: &str = include_str!("../../../src/store/migrations/001_ledger.sql");
+    const RESPONSE: &str = "resp_abcdefghijklmnopqrstuvwx";
+    if database.is_in_memory() {
+        return;
+    }
+    let rows = "INSERT INTO callboard_schema VALUES (1);
+        INSERT INTO conversations VALUES ('conv_1', '', 'someone', 1, 1, '{}', 0, 2, 1);
+        INSERT INTO items VALUES ('conv_1', 0, 'item_0', '\"é\"'), ('conv_1', 1, 'item_1', '{}');
+        INSERT INTO responses VALUES ('RESPONSE', 'someone', NULL, NULL, 1, NULL, '{}', '[]');
+        INSERT INTO chain_parts VALUES ('a', 0, '{\"messages\":[]}'), ('b', 0, '{\"messages\":[]}');
+        INSERT INTO snapshots VALUES ('RESPONSE/bard', 'a', 1, NULL, NULL, 1), ('key', 'b', 1, NULL, NULL, 1);";
+    let version = "CREATE TABLE callboard_schema (version BIGINT NOT NULL);";
+    let unlogged = FIRST.replace("{unlogged}", "");
+    database.execute_all(&format!("{version}\n{unlogged}\n{}", rows.replace("RESPONSE", RESPONSE)));
+    let store = database.open();
+    block_on(async {
+        assert_eq!(store.conversation("conv_1").await.unwrap().unwrap().bytes, 6);
+        assert!(store.delete_response(RESPONSE, 1).await.unwrap());
+    });
+    assert_eq!((database.count("snapshots"), database.count("chain_parts")), (1, 1));
+    assert_eq!(database.count("snapshots WHERE history = 'key' AND bytes = 15"), 1);
 }
 
 fn inside_a_runtime(database: &Database) {
