@@ -59,11 +59,13 @@ struct Kind {
     together: usize,
 }
 
+/// None in which somebody plays a turn.
 const CONVERSATIONS: Kind = Kind {
     older: "SELECT id, updated_at FROM conversations WHERE updated_at < $1 ORDER BY updated_at LIMIT $2",
     surplus: "SELECT id, updated_at FROM conversations ORDER BY updated_at DESC LIMIT $1 OFFSET $2",
     delete: |old| {
-        let untouched = "DELETE FROM conversations WHERE id = $1 AND updated_at = $2";
+        let untouched = "DELETE FROM conversations WHERE id = $1 AND updated_at = $2 AND NOT EXISTS \
+             (SELECT 1 FROM turn_leases WHERE conversation_id = $1 AND expires_at > callboard_now())";
         let own = Statement::new(untouched, old.cells()).or(Miss::Gone);
         std::iter::once(own).chain(conversation::delete_parts(&old.id)).collect()
     },
@@ -105,12 +107,15 @@ const EXPIRED_ENDS: &str = "SELECT id, expires_at FROM responses r WHERE expires
      AND NOT EXISTS (SELECT 1 FROM responses f WHERE f.previous_id = r.id) ORDER BY expires_at, id LIMIT $4";
 const HIDDEN_ENDS: &str = "SELECT id, deleted_at FROM responses r WHERE deleted_at < $1 AND (deleted_at, id) > ($2, $3) \
      AND NOT EXISTS (SELECT 1 FROM responses f WHERE f.previous_id = r.id) ORDER BY deleted_at, id LIMIT $4";
+/// Those of processes that died in a turn, if nobody has taken them over.
+const DELETE_STALE_LEASES: &str = "DELETE FROM turn_leases WHERE expires_at < callboard_now() - 3600000";
 /// When the newest response was made that is one too many.
 const SURPLUS_RESPONSE: &str = "SELECT created_at FROM responses ORDER BY created_at DESC LIMIT 1 OFFSET $1";
 
 impl Store {
     /// Forgets what is too old or too much.
     pub async fn prune(&self, retention: &Retention, now: i64) -> Result<Pruned, StoreError> {
+        self.writes()?.write(vec![Statement::new(DELETE_STALE_LEASES, [])]).await?;
         Ok(Pruned {
             conversations: self.prune_kind(&CONVERSATIONS, retention.conversations, now).await?,
             responses: self.prune_responses(retention.responses, now).await?,
@@ -135,7 +140,8 @@ impl Store {
         let mut pruned = 0;
         loop {
             let rows = self.reads()?.read(Statement::new(question, cells.clone())).await?;
-            let found = rows.into_iter().map(|mut row| Old::read(&mut row)).collect::<Result<Vec<_>, _>>()?;
+            let mut found = rows.into_iter().map(|mut row| Old::read(&mut row)).collect::<Result<Vec<_>, _>>()?;
+            found.retain(|old| !self.is_playing(&old.id));
             let mut deleted = 0;
             for some in found.chunks(kind.together) {
                 let missed = self.writes()?.write(some.iter().flat_map(kind.delete).collect()).await?;

@@ -1,11 +1,13 @@
 //! What is deleted or has been kept long enough: all of it goes, and nothing that somebody still builds on.
 
+use std::sync::Mutex;
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::clients::{get, new_conversation, note, post, said};
-use super::house::{Database, House};
+use super::house::{Database, House, play, wanted};
 use crate::support::{Answer, ask};
 
 const TABLES: [&str; 10] = [
@@ -98,6 +100,45 @@ fn ask_to_follow(address: &str, previous: &str) -> Answer {
     let mut request = note("x", false);
     request["previous_response_id"] = json!(previous);
     ask(address, "POST", "/v1/responses", &[], &request.to_string())
+}
+
+#[test]
+fn a_response_whose_base_is_deleted_meanwhile_fails_on_sqlite() {
+    deleted_meanwhile(Database::file());
+}
+
+#[test]
+fn a_response_whose_base_is_deleted_meanwhile_fails_on_postgres() {
+    deleted_meanwhile(Database::postgres());
+}
+
+fn deleted_meanwhile(database: Database) {
+    let ((begins, begun), (go, gate)) = (channel(), channel());
+    let (begins, gate) = (Mutex::new(begins), Mutex::new(gate));
+    let house = House::with_model(database, move |mut visit| {
+        if wanted(&visit).as_deref() == Some("slowly") {
+            begins.lock().unwrap().send(()).unwrap();
+            gate.lock().unwrap().recv().unwrap();
+        }
+        play(&mut visit);
+    });
+    let program = house.open();
+    let address = &program.address;
+    let base = follow(address, None, "a");
+    let mut request = note("slowly", false);
+    request["previous_response_id"] = json!(id(&base));
+    let refused = std::thread::scope(|scope| {
+        let asked = scope.spawn(|| ask(address, "POST", "/v1/responses", &[], &request.to_string()));
+        begun.recv().unwrap();
+        delete(address, &format!("/v1/responses/{}", id(&base)));
+        go.send(()).unwrap();
+        asked.join().unwrap()
+    });
+    assert_eq!((refused.status, refused.error("code").as_str()), (400, "previous_response_not_found"), "{refused:?}");
+    assert!(refused.error("message").contains("send the whole input anew"), "{refused:?}");
+    for table in ["responses", "snapshots", "chain_parts"] {
+        assert_eq!(house.database.count(table), 0, "{table}");
+    }
 }
 
 #[test]

@@ -12,6 +12,8 @@ use crate::databases::{Database, block_on};
 pub(super) const PROMISES: &[Promise] = &[
     ("nothing is forgotten unless it is said", nothing),
     ("the old is forgotten, and all that belongs to it", by_age),
+    ("a conversation is not forgotten while a turn of it is played", playing),
+    ("leases of processes that died are forgotten", leases),
     ("the surplus is forgotten, oldest first, in as many batches as it takes", by_number),
 ];
 
@@ -69,6 +71,31 @@ fn by_age(database: &Database) {
     if !database.is_in_memory() {
         assert_eq!(database.execute("DELETE FROM chain_parts"), 1);
     }
+}
+
+fn playing(database: &Database) {
+    let store = database.open();
+    let other = if database.is_in_memory() { store.clone() } else { database.open() };
+    let all = Retention { conversations: days(7), ..Retention::default() };
+    block_on(async {
+        store.create_conversation(new("conv_1", 1)).await.unwrap();
+        let turn = store.begin_turn("conv_1", WAIT).await.unwrap();
+        for store in [&store, &other] {
+            assert_eq!(store.prune(&all, NOW).await.unwrap(), Pruned::default());
+        }
+        turn.finish(&TurnWrite { at: NOW, items: new_items(0..1), ..TurnWrite::default() }).await.unwrap();
+        assert_eq!(other.prune(&all, NOW + 8 * DAY).await.unwrap(), Pruned { conversations: 1, ..Pruned::default() });
+    });
+}
+
+fn leases(database: &Database) {
+    if database.is_in_memory() {
+        return;
+    }
+    let store = database.open();
+    database.execute("INSERT INTO turn_leases VALUES ('conv_1', 'somebody', 'token', 1)");
+    block_on(store.prune(&Retention::default(), NOW)).unwrap();
+    assert_eq!(database.count("turn_leases"), 0);
 }
 
 fn by_number(database: &Database) {
