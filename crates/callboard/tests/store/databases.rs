@@ -72,6 +72,13 @@ impl Database {
         }
     }
 
+    /// How many pages its file has; none where it has no file.
+    pub(crate) fn pages(&self) -> Option<i64> {
+        let Ok(Address::File { path, .. }) = Address::read(&self.address) else { return None };
+        let connection = rusqlite::Connection::open(path).unwrap();
+        Some(connection.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap())
+    }
+
     /// Does several things behind the store's back.
     pub(crate) fn execute_all(&self, sql: &str) {
         match Address::read(&self.address).unwrap() {

@@ -1,6 +1,6 @@
 //! What is forgotten.
 
-use callboard::store::{ItemPage, Keep, Notes, Pruned, Response, Retention, TurnWrite};
+use callboard::store::{ItemPage, Keep, Notes, Pruned, Response, Retention, Trace, TurnWrite};
 
 use super::conversations::{new, new_items};
 use super::histories::{find, keep, snapshot};
@@ -14,6 +14,7 @@ pub(super) const PROMISES: &[Promise] = &[
     ("the old is forgotten, and all that belongs to it", by_age),
     ("a conversation is not forgotten while a turn of it is played", playing),
     ("leases of processes that died are forgotten", leases),
+    ("a file does not grow by what is forgotten again and again", same_size),
     ("the surplus is forgotten, oldest first, in as many batches as it takes", by_number),
 ];
 
@@ -96,6 +97,23 @@ fn leases(database: &Database) {
     database.execute("INSERT INTO turn_leases VALUES ('conv_1', 'somebody', 'token', 1)");
     block_on(store.prune(&Retention::default(), NOW)).unwrap();
     assert_eq!(database.count("turn_leases"), 0);
+}
+
+fn same_size(database: &Database) {
+    let Some(pages) = database.pages() else { return };
+    let store = database.open();
+    let all = Retention { traces: days(1), ..Retention::default() };
+    let mut sizes = vec![pages];
+    for _ in 0..4 {
+        block_on(async {
+            let large = |number| Trace { body: "x".repeat(20_000), ..trace(number, 1) };
+            store.keep_traces((0..200).map(large).collect(), Vec::new()).await.unwrap();
+            assert_eq!(store.prune(&all, NOW).await.unwrap().traces, 200);
+        });
+        sizes.extend(database.pages());
+    }
+    let [_, first, .., last] = sizes[..] else { panic!("{sizes:?}") };
+    assert!(first > 900 && last < first + 20, "{sizes:?}");
 }
 
 fn by_number(database: &Database) {
