@@ -281,7 +281,7 @@ def _():
     conversation = client.conversations.create().id
     play(conversation, MIRA)
     for wish, status, code in (({"last": 2}, 409, "cannot_undo"), ({"call_id": "call_nowhere"}, 404, "call_not_found"),
-                               ({"last": 0}, 400, None), ({}, 400, None), ({"first": 1}, 400, "invalid_json")):
+                               ({"last": 0}, 400, None), ({}, 400, None), ({"first": 1}, 400, "unknown_parameter")):
         try:
             undo(conversation, **wish)
         except openai.APIStatusError as error:

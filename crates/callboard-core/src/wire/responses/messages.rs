@@ -1,7 +1,7 @@
 //! Items of a conversation as chat messages, in an order that every chat server takes.
 //!
 //! Chat servers want the results of calls right behind the message that made them, and many want one system message, at the
-//! start. So calls that wait for results together go into one message, what was said between a call and its result waits until all
+//! start. So calls that belong together go into one message, what was said between a call and its result waits until all
 //! results are there, and everything a client says to the model before the first turn becomes one system message.
 
 use std::collections::HashMap;
@@ -28,6 +28,8 @@ pub(super) struct Messages<'a> {
     /// The client's calls in the last message with calls, as long as not all of them have results: id and place.
     open: Vec<(String, String)>,
     open_at: usize,
+    /// The last message with calls, as long as all of them were run by the server and nothing has come behind their results.
+    ran_at: Option<usize>,
     missing: usize,
     waiting: Vec<Value>,
 }
@@ -43,6 +45,7 @@ impl<'a> Messages<'a> {
             answered: HashMap::new(),
             open: Vec::new(),
             open_at: 0,
+            ran_at: None,
             missing: 0,
             waiting: Vec::new(),
         }
@@ -51,6 +54,9 @@ impl<'a> Messages<'a> {
     /// Takes the next item; `place` is where it stands in the request.
     pub(super) fn push(&mut self, spoken: &Spoken, place: &str) -> Result<(), BadRequest> {
         self.begun |= !matches!(spoken, Spoken::Reference(_) | Spoken::PassedOver);
+        if !matches!(spoken, Spoken::Call(_) | Spoken::Ran { .. } | Spoken::Reference(_)) {
+            self.ran_at = None;
+        }
         match spoken {
             Spoken::Message { role, content } => self.message(*role, content),
             Spoken::Call(call) => self.call(call, place)?,
@@ -109,16 +115,18 @@ impl<'a> Messages<'a> {
         }
     }
 
+    /// A call for the client right behind calls that the server ran was made in the same reply.
     fn call(&mut self, call: &SpokenCall, place: &str) -> Result<(), BadRequest> {
-        self.add_call(call, &format!("{place}.call_id"))?;
+        let beside = self.ran_at.take().filter(|_| self.open.is_empty());
+        self.add_call(call, beside, &format!("{place}.call_id"))?;
         self.answered.insert(call.call_id.clone(), false);
         self.open.push((call.call_id.clone(), place.to_owned()));
         self.missing += 1;
         Ok(())
     }
 
-    /// Adds a call to the open message, or to a new one.
-    fn add_call(&mut self, call: &SpokenCall, place: &str) -> Result<(), BadRequest> {
+    /// Adds a call to the open message, to the one it stands beside, or to a new one.
+    fn add_call(&mut self, call: &SpokenCall, beside: Option<usize>, place: &str) -> Result<(), BadRequest> {
         if self.answered.contains_key(&call.call_id) {
             let message = format!("{place} {:?} was used by an earlier call of this conversation", call.call_id);
             return Err(BadRequest::at(place, "duplicate_tool_call_id", message));
@@ -126,8 +134,10 @@ impl<'a> Messages<'a> {
         let name = self.tools.past(call.namespace.as_deref(), &call.name);
         let function = json!({"name": name, "arguments": call.arguments});
         let entry = json!({"id": call.call_id, "type": "function", "function": function});
-        if self.open.is_empty() {
-            self.begin_calls();
+        match beside {
+            Some(place) => self.open_at = place,
+            None if self.open.is_empty() => self.begin_calls(),
+            None => {}
         }
         match self.done.get_mut(self.open_at).and_then(|message| message.get_mut("tool_calls")) {
             Some(Value::Array(calls)) => calls.push(entry),
@@ -171,12 +181,11 @@ impl<'a> Messages<'a> {
         Ok(())
     }
 
-    /// A call that the server ran has its result already. Whatever call comes next may have been made with that result in view, so it
-    /// stands in a message of its own: a reply that made both is told as two, rather than two replies as one.
     fn ran(&mut self, call: &SpokenCall, output: &str, place: &str) -> Result<(), BadRequest> {
-        self.add_call(call, &format!("{place}.id"))?;
+        self.add_call(call, None, &format!("{place}.id"))?;
         self.answered.insert(call.call_id.clone(), true);
         self.done.push(json!({"role": "tool", "tool_call_id": call.call_id, "content": output}));
+        self.ran_at = self.open.is_empty().then_some(self.open_at);
         Ok(())
     }
 

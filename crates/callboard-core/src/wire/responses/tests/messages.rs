@@ -100,9 +100,8 @@ fn items_become_messages_in_an_order_that_chat_servers_take() {
             json!([
                 said("system", "be kind"),
                 said("user", "u"),
-                calls(&json!("t"), &["call_1"]),
+                calls(&json!("t"), &["call_1", "a"]),
                 tool("call_1"),
-                calls(&null, &["a"]),
                 tool("a"),
                 said("assistant", "v")
             ]),
@@ -121,15 +120,13 @@ fn items_become_messages_in_an_order_that_chat_servers_take() {
             ]),
             json!([
                 said("system", "be kind"),
-                calls(&null, &["call_1"]),
+                calls(&null, &["call_1", "a", "b", "call_2"]),
                 tool("call_1"),
-                calls(&null, &["a", "b", "call_2"]),
                 tool("call_2"),
                 tool("b"),
                 tool("a"),
-                calls(&null, &["call_3"]),
+                calls(&null, &["call_3", "c"]),
                 tool("call_3"),
-                calls(&null, &["c"]),
                 tool("c")
             ]),
         ),

@@ -112,11 +112,6 @@ pub(super) fn cases() -> Vec<Case> {
             &["mcp_call", "function_call"],
         ),
         mixed(
-            "mixed in two replies",
-            &[("", "", &[("roll", FIVE)]), ("", "", &[("show", FIVE)])],
-            &["mcp_call", "function_call"],
-        ),
-        mixed(
             "mixed over rounds",
             &[
                 ("hm", "I roll.", &[("roll", "{\"n\": 10}"), ("roll", "{}")]),
@@ -157,19 +152,9 @@ fn short(message: &Value) -> String {
 
 #[test]
 fn a_turn_with_both_kinds_of_calls_is_the_history_of_the_next() {
-    let table: [(&str, &[&str]); 4] = [
-        (
-            "mixed in one reply",
-            &["user go", "assistant Go.[roll B]", "tool B rolled 5", "assistant [files__read A]", "tool A done"],
-        ),
-        (
-            "mixed with broken calls",
-            &["user go", "assistant [roll B]", "tool B rolled 5", "assistant [show D]", "tool D done"],
-        ),
-        (
-            "mixed in two replies",
-            &["user go", "assistant [roll A]", "tool A rolled 5", "assistant [show B]", "tool B done"],
-        ),
+    let table: [(&str, &[&str]); 3] = [
+        ("mixed in one reply", &["user go", "assistant Go.[roll B, files__read A]", "tool B rolled 5", "tool A done"]),
+        ("mixed with broken calls", &["user go", "assistant [roll B, show D]", "tool B rolled 5", "tool D done"]),
         (
             "mixed over rounds",
             &[
@@ -178,9 +163,8 @@ fn a_turn_with_both_kinds_of_calls_is_the_history_of_the_next() {
                 "tool A rolled 10",
                 "assistant [roll C]",
                 "tool C rolled 5",
-                "assistant Now you.[roll E]",
+                "assistant Now you.[roll E, show D, files__read G]",
                 "tool E rolled 5",
-                "assistant [show D, files__read G]",
                 "tool D done",
                 "tool G done",
             ],
@@ -226,9 +210,8 @@ fn what_a_failed_response_left_behind_can_be_continued() {
             vec![tool, call("incomplete")],
             vec![answer.clone()],
             &[
-                "assistant [roll b]",
+                "assistant [roll b, show a]",
                 "tool b Error: the turn ended before this tool gave a result",
-                "assistant [show a]",
                 "tool a done",
             ],
         ),
