@@ -6,6 +6,7 @@
 mod assemble;
 mod engine;
 mod gateway;
+mod held;
 mod input;
 mod inspect;
 mod ladder;

@@ -32,11 +32,14 @@ impl Place {
     }
 }
 
+/// Whether a call was made before among these, and is valid already.
+pub(super) fn is_repeated(answer: &Place, places: &[Place]) -> bool {
+    places.iter().any(|place| matches!(place, Place::Valid(call) if answer.repeats(call)))
+}
+
 /// Puts the calls of a re-ask where the broken ones stood. Valid ones stay, and are not taken twice when a model repeats them.
 pub(super) fn fill(places: &[Place], answers: &[Place]) -> Vec<Place> {
-    let repeated =
-        |answer: &Place| places.iter().any(|place| matches!(place, Place::Valid(call) if answer.repeats(call)));
-    let mut answers = answers.iter().filter(|answer| !repeated(answer)).cloned();
+    let mut answers = answers.iter().filter(|answer| !is_repeated(answer, places)).cloned();
     let last_broken = places.iter().rposition(|place| place.violation().is_some());
     let mut filled = Vec::with_capacity(places.len());
     for (number, place) in places.iter().enumerate() {

@@ -6,6 +6,7 @@
 use super::places::Place;
 use super::{StageRules, ToolOutcome, ToolResult};
 use crate::contract::{Call, ViolationKind, stage_words};
+use crate::model::CallId;
 
 /// The calls of one reply.
 #[derive(Debug, Default)]
@@ -80,8 +81,14 @@ impl Round {
         self.shares.iter().filter_map(|share| if let Share::Refused(_, why) = share { Some(*why) } else { None })
     }
 
-    /// What was to go to the client never will.
-    pub(super) fn call_off(&mut self) {
+    /// True when a broken call stands beside one that waits for the client.
+    pub(super) fn is_mixed_with_broken(&self) -> bool {
+        self.has_client_calls() && self.refusals().any(|why| matches!(why, Refusal::Broken(_)))
+    }
+
+    /// What was to go to the client never will; calls that the model has an answer to already get no second one.
+    pub(super) fn call_off(&mut self, answered: impl Fn(&CallId) -> bool) {
+        self.shares.retain(|share| !matches!(share, Share::Client(call) if answered(&call.id)));
         for share in &mut self.shares {
             if let Share::Client(call) = share {
                 *share = Share::Refused(ToolResult::cancelled(call.id.clone()), Refusal::CalledOff);

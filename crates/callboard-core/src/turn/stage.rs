@@ -2,9 +2,10 @@
 //!
 //! A call that breaks a promise is answered with an error the model can act on; the conversation goes on. When the rounds
 //! or the time are used up, the model is asked for an answer without tools. A valid call of a tool of the client ends the
-//! turn, after the tools of the same reply have run. Everything that was said, called and answered is kept in order for the
+//! turn, after the tools of the same reply have run and the broken calls beside it were asked for again. Everything that was said, called and answered is kept in order for the
 //! conversation; calls that went to the client have no answer in it yet.
 
+use super::held::HeldCalls;
 use super::inspect::Inspector;
 use super::ladder::{self, spoken_call};
 use super::places::Place;
@@ -27,6 +28,7 @@ pub(super) struct StageTurn {
     transcript: Vec<Item>,
     last_ask: Ask,
     waiting: Round,
+    held: HeldCalls,
     round: u32,
     /// How many tools were run.
     ran: u64,
@@ -47,6 +49,7 @@ impl StageTurn {
             transcript: Vec::new(),
             last_ask: Ask::default(),
             waiting: Round::default(),
+            held: HeldCalls::default(),
             round: 0,
             ran: 0,
             called: false,
@@ -124,10 +127,11 @@ impl StageTurn {
         self.reply.close(&mut heard);
         self.pass_on(heard, actions);
         let places = self.calls();
+        let places = self.held.new_among(places);
         let talked = self.rules.tools_only && places.is_empty() && self.round == 0 && !self.said.trim().is_empty();
         self.keep_said(&places);
-        if !places.is_empty() {
-            self.act(places, actions);
+        if !places.is_empty() || !self.held.is_empty() {
+            self.act(&places, actions);
         } else if !(talked && self.insist(actions)) {
             self.answered(actions);
         }
@@ -148,9 +152,9 @@ impl StageTurn {
     }
 
     /// Tools of the character are run; where the client has something to run as well, that comes after them.
-    fn act(&mut self, places: Vec<Place>, actions: &mut Vec<Action>) {
+    fn act(&mut self, places: &[Place], actions: &mut Vec<Action>) {
+        let places = self.held.join(places, &self.rules);
         self.waiting = Round::sorted(places, &self.rules, self.ran);
-        self.note_refusals();
         let (calls, for_client) = (self.waiting.here(), self.waiting.has_client_calls());
         self.ran = self.ran.saturating_add(u64::try_from(calls.len()).unwrap_or(u64::MAX));
         self.called |= for_client || !calls.is_empty();
@@ -161,9 +165,14 @@ impl StageTurn {
         actions.push(Action::RunTools(calls));
     }
 
-    /// A model whose turn ends with calls for the client reads its errors only when the client comes back.
-    fn note_refusals(&mut self) {
-        let told = if self.waiting.has_client_calls() { Outcome::Refused } else { Outcome::Reasked };
+    /// Whether the model is asked again for broken calls while those of the client wait.
+    fn mends(&self, hurry: bool) -> bool {
+        !hurry && self.waiting.is_mixed_with_broken() && self.round.saturating_add(1) < self.rules.rounds
+    }
+
+    /// A model whose turn ends with calls for the client does not read its errors.
+    fn note_refusals(&mut self, ends: bool) {
+        let told = if ends { Outcome::Refused } else { Outcome::Reasked };
         for refusal in self.waiting.refusals() {
             match refusal {
                 Refusal::Broken(kind) => self.inspector.report.note(kind.code(), told),
@@ -231,16 +240,26 @@ impl StageTurn {
     }
 
     fn tools_done(&mut self, results: &[ToolResult], hurry: bool, actions: &mut Vec<Action>) {
+        let mends = self.mends(hurry);
+        self.note_refusals(!mends && self.waiting.has_client_calls());
         let for_client = self.keep_results(results, actions);
-        if !for_client.is_empty() {
-            actions.extend(for_client.into_iter().map(|call| Action::Emit(Event::Call(call))));
-            let usage = self.inspector.usage.take();
-            return actions.push(Action::Finish(Ending::Complete { finish: Finish::ToolCalls, usage }));
+        match (for_client.is_empty(), mends) {
+            (true, _) => self.held.release(),
+            (false, true) => self.held.accept(&for_client, &mut self.transcript),
+            (false, false) => return self.hand_over(for_client, actions),
         }
         self.round = self.round.saturating_add(1);
         self.reply = Reply::new(&self.request.tools);
         let choice = self.next_choice(hurry);
         self.call_model(choice, actions);
+    }
+
+    /// The turn ends with calls for the client.
+    fn hand_over(&mut self, calls: Vec<Call>, actions: &mut Vec<Action>) {
+        self.held.hand_over(&calls, &mut self.transcript);
+        actions.extend(calls.into_iter().map(|call| Action::Emit(Event::Call(call))));
+        let usage = self.inspector.usage.take();
+        actions.push(Action::Finish(Ending::Complete { finish: Finish::ToolCalls, usage }));
     }
 
     /// What may be called in the next reply. A call that was due has been made, so none is due any more; tools that may not
@@ -279,7 +298,9 @@ impl StageTurn {
         if self.waiting.is_empty() {
             self.keep_said(&[]);
         }
-        self.waiting.call_off();
+        self.note_refusals(true);
+        self.held.call_off(CANCELLED, &mut self.transcript);
+        self.waiting.call_off(|id| self.held.is_accepted(id));
         let mut told = Vec::new();
         self.keep_results(results, &mut told);
         let ran = |action: &Action| matches!(action, Action::Emit(Event::RanTool(result)) if result.ran.is_some());

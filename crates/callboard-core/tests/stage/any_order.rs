@@ -146,6 +146,8 @@ proptest! {
         check_runs(&play, &played);
         check_end(&play, &played);
         prop_assert!(results_are_in_order(&played.transcript));
+        let accepted = |item: &Item| matches!(item, Item::ToolResult { text, .. } if text.starts_with("This call is accepted"));
+        prop_assert!(!played.transcript.iter().any(accepted), "only the client answers its calls");
         for ask in &played.asks {
             prop_assert!(unanswered(&ask.appended).is_empty(), "the model is asked while a call is open");
             if let AskChoice::Only(names) = &ask.choice {

@@ -134,12 +134,79 @@ fn broken_calls_are_answered_with_their_error() {
             kept: "[show,roll] =Error: =roll done[]",
             choices: &["AsRequested"],
         },
+    ]);
+}
+
+#[test]
+fn valid_calls_of_the_client_wait_for_their_broken_siblings() {
+    let invalid = "Error: Invalid parameters";
+    let rounds = |rounds: u32, replies: &[&str]| {
+        let play = Play::new(replies);
+        Play { stage: StageRules { rounds, ..play.stage.clone() }, ..play }
+    };
+    check(&[
         Row {
-            about: "beside a valid call of the client: that one goes out, and the error waits in the conversation",
-            play: Play::new(&["| show:1 save:[] fly:1"]),
-            told: &["Error: Invalid parameters", "Error: Unknown tool: fly", "call show {\"n\":1}", "tool_calls 2"],
-            kept: "[show,save,fly] =Error: =Error:",
+            about: "what is mended takes the place of what was broken",
+            play: Play::new(&["| show:1 save:[] roll:1 show:3", "| save:2"]),
+            told: &[
+                "runs roll",
+                invalid,
+                "roll ran",
+                "call show {\"n\":1}",
+                "call save {\"n\":2}",
+                "call show {\"n\":3}",
+                "tool_calls 4",
+            ],
+            kept: "[save,roll] =Error: =roll [show,save,show]",
+            choices: &["AsRequested"],
+        },
+        Row {
+            about: "calls that the model repeats go out once, and tools may run again",
+            play: Play::new(&["| show:1 save:[]", "| show:1 roll:1 save:2"]),
+            told: &[invalid, "runs roll", "roll ran", "call show {\"n\":1}", "call save {\"n\":2}", "tool_calls 4"],
+            kept: "[save] =Error: [roll,show,save] =roll",
+            choices: &["AsRequested"],
+        },
+        Row {
+            about: "a model that reads its errors and lets the calls be",
+            play: Play::new(&["| show:1 save:[] fly:1", "Never mind."]),
+            told: &[invalid, "Error: Unknown tool: fly", "text Never mind.", "call show {\"n\":1}", "tool_calls 4"],
+            kept: "[save,fly] =Error: =Error: Never mind.[show]",
+            choices: &["AsRequested"],
+        },
+        Row {
+            about: "a call that is broken again is asked for again",
+            play: Play::new(&["| show:1 save:[]", "| save:x", "| save:2"]),
+            told: &[
+                invalid,
+                "Error: Invalid JSON arguments",
+                "call show {\"n\":1}",
+                "call save {\"n\":2}",
+                "tool_calls 6",
+            ],
+            kept: "[save] =Error: [save] =Error: [show,save]",
+            choices: &["AsRequested", "AsRequested"],
+        },
+        Row {
+            about: "rounds used up: the valid one goes out alone",
+            play: rounds(2, &["| show:1 save:[]", "| save:[]"]),
+            told: &[invalid, invalid, "call show {\"n\":1}", "tool_calls 4"],
+            kept: "[save] =Error: [save,show] =Error:",
+            choices: &["AsRequested"],
+        },
+        Row {
+            about: "the time is over",
+            play: Play { late_after: Some(0), ..Play::new(&["| show:1 roll:1 save:[]"]) },
+            told: &["runs roll", "roll ran", invalid, "call show {\"n\":1}", "tool_calls 2"],
+            kept: "[show,roll,save] =roll =Error:",
             choices: &[],
+        },
+        Row {
+            about: "interrupted while they wait: they are cancelled",
+            play: Play { interrupted_in: Some(0), ..Play::new(&["| show:1 save:[]", "| save:2 roll:1"]) },
+            told: &[invalid, "runs roll", "interrupted"],
+            kept: "[show,save] =Error: =Error: [save,roll] =Error: =roll",
+            choices: &["AsRequested"],
         },
     ]);
 }
@@ -304,7 +371,8 @@ fn what_was_done_is_reported() {
     let limited = StageRules { most_calls: Some(0), ..Play::new(&[]).stage };
     let table = [
         (Play::new(&["| show:[] roll:1"]), "reasked=invalid_tool_arguments"),
-        (Play::new(&["| show:[] save:1"]), "refused=invalid_tool_arguments"),
+        (Play::new(&["| show:[] save:1"]), "reasked=invalid_tool_arguments"),
+        (Play { late_after: Some(0), ..Play::new(&["| show:[] save:1 roll:1"]) }, "refused=invalid_tool_arguments"),
         (Play { rules: single, ..Play::new(&["| show:1 roll:1"]) }, "parallel_tool_calls"),
         (Play { stage: limited, ..Play::new(&["| roll:1 show:1"]) }, "refused=max_tool_calls"),
     ];

@@ -108,8 +108,11 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         mixed(
             "mixed with broken calls",
-            &[("", "", &[("show", "{}"), ("roll", FIVE), ("fly", FIVE), ("show", FIVE)])],
-            &["mcp_call", "function_call"],
+            &[
+                ("", "", &[("show", "{}"), ("roll", FIVE), ("fly", FIVE), ("show", FIVE)]),
+                ("", "", &[("show", "{\"n\": 6}")]),
+            ],
+            &["mcp_call", "function_call", "function_call"],
         ),
         mixed(
             "mixed over rounds",
@@ -154,7 +157,10 @@ fn short(message: &Value) -> String {
 fn a_turn_with_both_kinds_of_calls_is_the_history_of_the_next() {
     let table: [(&str, &[&str]); 3] = [
         ("mixed in one reply", &["user go", "assistant Go.[roll B, files__read A]", "tool B rolled 5", "tool A done"]),
-        ("mixed with broken calls", &["user go", "assistant [roll B, show D]", "tool B rolled 5", "tool D done"]),
+        (
+            "mixed with broken calls",
+            &["user go", "assistant [roll B, show E, show D]", "tool B rolled 5", "tool E done", "tool D done"],
+        ),
         (
             "mixed over rounds",
             &[
