@@ -2,17 +2,19 @@
 
 use serde_json::{Map, Value};
 
-/// Token counts of a reply. Details that a server adds are kept from its last reply.
+/// Token counts of a reply.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Usage {
     /// Tokens read.
     pub prompt_tokens: u64,
     /// Tokens written.
     pub completion_tokens: u64,
-    /// Everything else the server said about usage, word for word.
+    /// Everything else the server said about usage.
     pub details: Map<String, Value>,
     /// True when the server gave no numbers and these are Callboard's guess.
     pub estimated: bool,
+    /// Which tier of its service the server says it took.
+    pub service_tier: Option<String>,
 }
 
 impl Usage {
@@ -38,7 +40,60 @@ impl Usage {
     pub fn add(&mut self, other: Self) {
         self.prompt_tokens = self.prompt_tokens.saturating_add(other.prompt_tokens);
         self.completion_tokens = self.completion_tokens.saturating_add(other.completion_tokens);
-        self.details = other.details;
+        add_all(&mut self.details, other.details);
         self.estimated |= other.estimated;
+        self.service_tier = other.service_tier.or(self.service_tier.take());
+    }
+}
+
+/// Numbers are added up, on every level; of everything else the newest stands.
+fn add_all(sums: &mut Map<String, Value>, more: Map<String, Value>) {
+    for (key, value) in more {
+        match (sums.get_mut(&key), value) {
+            (Some(Value::Object(sums)), Value::Object(more)) => add_all(sums, more),
+            (Some(sum @ Value::Number(_)), Value::Number(more)) => *sum = added(sum, &more.into()),
+            (Some(known), Value::Null) if !known.is_null() => {}
+            (_, value) => drop(sums.insert(key, value)),
+        }
+    }
+}
+
+fn added(a: &Value, b: &Value) -> Value {
+    match (a.as_u64(), b.as_u64()) {
+        (Some(a), Some(b)) => a.saturating_add(b).into(),
+        _ => (a.as_f64().unwrap_or_default() + b.as_f64().unwrap_or_default()).into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn usage(details: &Value) -> Usage {
+        let details = details.as_object().cloned().unwrap();
+        Usage { prompt_tokens: 1, completion_tokens: 2, details, ..Usage::default() }
+    }
+
+    #[test]
+    fn details_are_summed_on_every_level() {
+        let table = [
+            (
+                json!({"prompt_tokens_details": {"cached_tokens": 3}, "completion_tokens_details": {"reasoning_tokens": 2}}),
+                json!({"prompt_tokens_details": {"cached_tokens": 4, "audio_tokens": 1}, "completion_tokens_details": null}),
+                json!({"prompt_tokens_details": {"cached_tokens": 7, "audio_tokens": 1},
+                    "completion_tokens_details": {"reasoning_tokens": 2}}),
+            ),
+            (json!({}), json!({"cached": 1}), json!({"cached": 1})),
+            (json!({"cached": 1}), json!({}), json!({"cached": 1})),
+            (json!({"cost": 0.5, "tier": "a"}), json!({"cost": 1, "tier": "b"}), json!({"cost": 1.5, "tier": "b"})),
+            (json!({"n": null}), json!({"n": {"m": 1}}), json!({"n": {"m": 1}})),
+        ];
+        for (first, second, expected) in table {
+            let mut sum = usage(&first);
+            sum.add(usage(&second));
+            assert_eq!((sum.total_tokens(), Value::Object(sum.details)), (6, expected), "{first} {second}");
+        }
     }
 }

@@ -261,4 +261,12 @@ mod tests {
         reader.feed(chunk, &mut Vec::new()).unwrap();
         assert_eq!(reader.model(), Some("tiny"));
     }
+    #[test]
+    fn the_tier_comes_with_the_usage() {
+        let (mut reader, mut deltas) = (ReplyReader::stream(1000), Vec::new());
+        let chunk = b"data: {\"service_tier\":\"flex\",\"choices\":[],\"usage\":{\"prompt_tokens\":1}}\n\n";
+        reader.feed(chunk, &mut deltas).unwrap();
+        let [Delta::Usage(usage)] = deltas.as_slice() else { panic!("{deltas:?}") };
+        assert_eq!((usage.prompt_tokens, usage.service_tier.as_deref()), (1, Some("flex")));
+    }
 }

@@ -16,6 +16,8 @@ struct Chunk<'a> {
     choices: Option<Vec<Option<Choice<'a>>>>,
     #[serde(default)]
     usage: Option<Value>,
+    #[serde(default, borrow)]
+    service_tier: Loose<'a>,
     #[serde(default)]
     error: Option<Value>,
 }
@@ -99,7 +101,8 @@ pub(super) fn read_chunk(
         read_choice(choice, whole, deltas)?;
     }
     if let Some(Value::Object(usage)) = chunk.usage {
-        deltas.push(Delta::Usage(read_usage(usage)));
+        let service_tier = chunk.service_tier.into_text();
+        deltas.push(Delta::Usage(Usage { service_tier, ..read_usage(usage) }));
     }
     Ok(())
 }
@@ -169,5 +172,5 @@ fn read_usage(mut usage: Map<String, Value>) -> Usage {
     let mut count = |key: &str| usage.remove(key).and_then(|value| value.as_u64()).unwrap_or(0);
     let (prompt_tokens, completion_tokens, _) =
         (count("prompt_tokens"), count("completion_tokens"), count("total_tokens"));
-    Usage { prompt_tokens, completion_tokens, details: usage, estimated: false }
+    Usage { prompt_tokens, completion_tokens, details: usage, ..Usage::default() }
 }

@@ -167,7 +167,7 @@ pub(super) fn usage() -> Usage {
     let details =
         json!({"prompt_tokens_details": {"cached_tokens": 2}, "completion_tokens_details": {"reasoning_tokens": 1}});
     let Value::Object(details) = details else { unreachable!() };
-    Usage { prompt_tokens: 5, completion_tokens: 3, details, estimated: false }
+    Usage { prompt_tokens: 5, completion_tokens: 3, details, ..Usage::default() }
 }
 
 fn failure() -> ApiError {
