@@ -20,6 +20,7 @@ mod object;
 mod output;
 mod page;
 mod request;
+mod shown;
 #[cfg(test)]
 mod tests;
 mod tool_choice;

@@ -13,30 +13,10 @@ use super::ids::NewId;
 use super::item::Status;
 use super::notice::Notice;
 use super::output::{Output, OutputSettings};
+use super::shown;
 use crate::model::{Finish, Usage};
 use crate::turn::Event;
 use crate::wire::ApiError;
-
-/// Fields that are shown as the client sent them, and what is shown where it sent none.
-const SHOWN: [(&str, &str); 17] = [
-    ("instructions", "null"),
-    ("max_output_tokens", "null"),
-    ("max_tool_calls", "null"),
-    ("metadata", "{}"),
-    ("parallel_tool_calls", "true"),
-    ("previous_response_id", "null"),
-    ("prompt_cache_key", "null"),
-    ("reasoning", "null"),
-    ("safety_identifier", "null"),
-    ("service_tier", "null"),
-    ("temperature", "null"),
-    ("tool_choice", "\"auto\""),
-    ("tools", "[]"),
-    ("top_logprobs", "null"),
-    ("top_p", "null"),
-    ("truncation", "\"disabled\""),
-    ("user", "null"),
-];
 
 /// What the caller knows about a response before it is made.
 pub struct ResponseStamp {
@@ -146,6 +126,9 @@ impl ResponseObject {
         let status = if reason.is_some() { Status::Incomplete } else { Status::Completed };
         self.output.finish(status, notices);
         self.set("usage", usage_json(end.usage));
+        if let Some(tier) = &end.usage.service_tier {
+            self.set("service_tier", tier.as_str().into());
+        }
         match reason {
             None => {
                 self.set("status", "completed".into());
@@ -205,21 +188,9 @@ fn head(request: &ResponsesRequest, id: String, created_at: u64, conversation: O
     set("model", request.model.as_str().into());
     set("output", Value::Array(Vec::new()));
     set("store", request.store.into());
-    set("text", text_json(request));
-    for (key, absent) in SHOWN {
-        let shown = request.get(key).cloned();
-        set(key, shown.unwrap_or_else(|| serde_json::from_str(absent).unwrap_or_default()));
-    }
-    set("usage", Value::Null);
+    head.extend(shown::fields(request));
+    head.insert("usage".to_owned(), Value::Null);
     head
-}
-
-fn text_json(request: &ResponsesRequest) -> Value {
-    let mut text = request.get("text").and_then(Value::as_object).cloned().unwrap_or_default();
-    if text.get("format").is_none_or(Value::is_null) {
-        text.insert("format".to_owned(), json!({"type": "text"}));
-    }
-    Value::Object(text)
 }
 
 /// This wire has a closed list of codes; ours stands in the message.

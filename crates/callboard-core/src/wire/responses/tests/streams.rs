@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::{Framing, ResponseEnd, ResponseObject, ResponsesRequest};
+use super::super::{EventWriter, Framing, ResponseEnd, ResponseObject, ResponsesRequest};
 use super::cases::{Case, End, call_id, case, cases, folded, object, stream, text, usage};
-use crate::contract::ToolCache;
-use crate::model::{CallFragment, Delta, Finish};
+use crate::contract::{Report, ToolCache};
+use crate::model::{CallFragment, Delta, Finish, Usage};
 use crate::turn::{Action, Ending, Event, Input, Turn, TurnSettings};
 use crate::wire::chat::ChatRequest;
 
@@ -231,6 +231,19 @@ fn usage_has_all_its_counts() {
         "output_tokens": 3, "output_tokens_details": {"reasoning_tokens": 1}, "total_tokens": 8,
     });
     assert_eq!(*at(&folded(&case("usage", vec![], &[])), "/usage"), expected);
+}
+
+#[test]
+fn the_tier_is_what_the_server_says_at_the_end() {
+    let case = case("tier", vec![text("Hel")], &["message"]);
+    let mut writer = EventWriter::new(object(&case), Framing::Lines);
+    let (mut out, told) = (String::new(), Usage { service_tier: Some("flex".to_owned()), ..usage() });
+    writer.begin(&mut out);
+    writer.settle(&ResponseEnd { finish: Finish::Stop, usage: &told, completed_at: 9 }, &mut out);
+    writer.finish(&Report::default(), &mut out);
+    let lines = out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let tiers: Vec<Value> = lines.filter_map(|event| event.pointer("/response/service_tier").cloned()).collect();
+    assert_eq!(tiers, ["default", "default", "flex"]);
 }
 
 #[test]
