@@ -215,8 +215,9 @@ impl GatewayTurn {
             return self.fail(violation, actions);
         }
         self.emit_held_text(actions);
+        let cut = self.is_cut_live();
         let places = std::mem::take(&mut self.places);
-        let finish = self.finish_reason(!places.is_empty());
+        let finish = self.finish_reason(!places.is_empty() && !cut);
         for place in places.into_iter().skip(self.live.len()) {
             if let Place::Valid(call) = place {
                 self.emit(Event::Call(call), actions);
@@ -250,15 +251,18 @@ impl GatewayTurn {
         finish
     }
 
+    /// Whether the limit cut off a call of which something went out already. Then the reply ends as cut off: its client has half
+    /// a call and must not take it for a whole one.
+    fn is_cut_live(&self) -> bool {
+        self.reply.is_cut() && self.reply.cut_calls > 0 && self.live.len() == self.places.len().saturating_add(1)
+    }
+
     /// What went out live must be exactly what passed the check.
     fn live_fault(&self) -> Option<Violation> {
-        let repaired = self
-            .inspector
-            .report
-            .events()
-            .iter()
-            .any(|event| !matches!(event.violation, "call_index" | "call_id" | "finish_reason"));
-        let fewer = self.places.len() < self.live.len();
+        let harmless = ["call_index", "call_id", "finish_reason", "cut_off_call"];
+        let events = self.inspector.report.events();
+        let repaired = events.iter().any(|event| !harmless.contains(&event.violation));
+        let fewer = self.places.len() < self.live.len() && !self.is_cut_live();
         (!self.live.is_empty() && (repaired || fewer)).then(|| {
             let message = "arguments that were already streamed turned out to need repair";
             Violation::new(ViolationKind::MalformedArguments, message)

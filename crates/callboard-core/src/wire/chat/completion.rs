@@ -52,7 +52,8 @@ impl Completion {
 
     /// The body as JSON text.
     #[must_use]
-    pub fn finish(self, stamp: &Stamp, finish: Finish, usage: &Usage) -> String {
+    pub fn finish(mut self, stamp: &Stamp, finish: Finish, usage: &Usage) -> String {
+        let finish = self.without_cut_call(finish);
         let mut out = String::with_capacity(512 + self.content.len());
         let (id, model) = (json_text(&stamp.id), json_text(&stamp.model));
         let _ = write!(out, "{{\"id\":{id},\"object\":\"chat.completion\",\"created\":{},", stamp.created);
@@ -62,6 +63,13 @@ impl Completion {
         let _ = write!(out, ",\"logprobs\":{logprobs},\"finish_reason\":\"{}\"}}]", finish.as_word());
         let _ = write!(out, ",\"usage\":{}}}", usage_json(usage));
         out
+    }
+
+    /// Calls end with `tool_calls`. Where they do not, the last one grew until the limit cut it off, and is left out here: only
+    /// who saw it grow has to hear of it.
+    fn without_cut_call(&mut self, finish: Finish) -> Finish {
+        let cut = finish != Finish::ToolCalls && self.calls.pop().is_some();
+        if cut && !self.calls.is_empty() { Finish::ToolCalls } else { finish }
     }
 
     fn message(&self, out: &mut String) {
