@@ -287,8 +287,10 @@ impl GatewayTurn {
         self.call_model(choice, actions);
     }
 
+    /// Every request has all the tokens that the client allows: what it gets is bounded by them, and a reply that is asked for
+    /// again must have its chance.
     fn call_model(&mut self, choice: AskChoice, actions: &mut Vec<Action>) {
-        self.last_ask = Ask { appended: self.appended.clone(), choice };
+        self.last_ask = Ask { appended: self.appended.clone(), choice, tokens_left: None };
         actions.push(Action::CallModel(self.last_ask.clone()));
     }
 

@@ -17,6 +17,8 @@ pub struct TurnRequest {
     pub format: ResponseFormat,
     /// Ids of calls that the conversation holds already.
     pub used_ids: Vec<String>,
+    /// How many tokens the client wants written at most.
+    pub most_tokens: Option<u64>,
 }
 
 /// How a turn is run.
@@ -123,6 +125,8 @@ pub struct Ask {
     pub appended: Vec<Item>,
     /// Which tools the model may or must use.
     pub choice: AskChoice,
+    /// How many tokens may still be written, where earlier requests of the turn have spent some of those that the client allows.
+    pub tokens_left: Option<u64>,
 }
 
 /// The tool choice of one request to the model.

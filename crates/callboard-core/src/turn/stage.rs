@@ -167,7 +167,10 @@ impl StageTurn {
 
     /// Whether the model is asked again for broken calls while those of the client wait.
     fn mends(&self, hurry: bool) -> bool {
-        !hurry && self.waiting.is_mixed_with_broken() && self.round.saturating_add(1) < self.rules.rounds
+        !hurry
+            && !self.is_spent()
+            && self.waiting.is_mixed_with_broken()
+            && self.round.saturating_add(1) < self.rules.rounds
     }
 
     /// A model whose turn ends with calls for the client does not read its errors.
@@ -184,7 +187,7 @@ impl StageTurn {
 
     /// A character that should act has talked: that is counted, and where the rules say so it is asked for a call, once.
     fn insist(&mut self, actions: &mut Vec<Action>) -> bool {
-        let asks = self.rules.insists && !self.insisted;
+        let asks = self.rules.insists && !self.insisted && !self.is_spent();
         self.inspector.report.note("text_only", if asks { Outcome::Reasked } else { Outcome::Observed });
         if asks {
             self.ask_for_call(AskChoice::AsRequested, actions);
@@ -203,6 +206,9 @@ impl StageTurn {
     fn answered(&mut self, actions: &mut Vec<Action>) {
         if !self.request.rules.required || self.called || self.reply.is_cut() {
             return self.complete(actions);
+        }
+        if self.is_spent() {
+            return self.finish(Finish::Length, actions);
         }
         let message = "the model answered without a tool call although tool_choice asks for one";
         let violation = Violation::new(ViolationKind::ChoiceUnmet, message);
@@ -236,7 +242,23 @@ impl StageTurn {
             Some(Finish::ContentFilter) => Finish::ContentFilter,
             _ => Finish::Stop,
         };
+        self.finish(finish, actions);
+    }
+
+    fn finish(&mut self, finish: Finish, actions: &mut Vec<Action>) {
         actions.push(Action::Finish(Ending::Complete { finish, usage: self.inspector.usage.take() }));
+    }
+
+    /// How many of the tokens that the client allows are left for the rest of the turn, as far as the server counts them.
+    fn tokens_left(&self) -> Option<u64> {
+        let spent = self.inspector.usage.as_ref().map_or(0, |usage| usage.completion_tokens);
+        Some(self.request.most_tokens?.saturating_sub(spent))
+    }
+
+    /// True when nothing is left: counted, or known from a reply that was cut off.
+    fn is_spent(&self) -> bool {
+        let cut = self.request.most_tokens.is_some() && self.reply.finish == Some(Finish::Length);
+        cut || self.tokens_left() == Some(0)
     }
 
     fn tools_done(&mut self, results: &[ToolResult], hurry: bool, actions: &mut Vec<Action>) {
@@ -248,6 +270,9 @@ impl StageTurn {
             (false, true) => self.held.accept(&for_client, &mut self.transcript),
             (false, false) => return self.hand_over(for_client, actions),
         }
+        if self.is_spent() {
+            return self.finish(Finish::Length, actions);
+        }
         self.round = self.round.saturating_add(1);
         self.reply = Reply::new(&self.request.tools);
         let choice = self.next_choice(hurry);
@@ -258,8 +283,7 @@ impl StageTurn {
     fn hand_over(&mut self, calls: Vec<Call>, actions: &mut Vec<Action>) {
         self.held.hand_over(&calls, &mut self.transcript);
         actions.extend(calls.into_iter().map(|call| Action::Emit(Event::Call(call))));
-        let usage = self.inspector.usage.take();
-        actions.push(Action::Finish(Ending::Complete { finish: Finish::ToolCalls, usage }));
+        self.finish(Finish::ToolCalls, actions);
     }
 
     /// What may be called in the next reply. A call that was due has been made, so none is due any more; tools that may not
@@ -277,7 +301,8 @@ impl StageTurn {
     }
 
     fn call_model(&mut self, choice: AskChoice, actions: &mut Vec<Action>) {
-        self.last_ask = Ask { appended: self.transcript.clone(), choice };
+        let tokens_left = self.tokens_left().filter(|left| Some(*left) != self.request.most_tokens);
+        self.last_ask = Ask { appended: self.transcript.clone(), choice, tokens_left };
         actions.push(Action::CallModel(self.last_ask.clone()));
     }
 

@@ -47,9 +47,13 @@ fn stage_rules() -> impl Strategy<Value = StageRules> {
 fn play() -> impl Strategy<Value = Play> {
     let replies = prop::collection::vec(reply(), 1..6);
     let moments = (prop::option::weighted(0.2, 0..3_usize), prop::option::weighted(0.2, 0..3_usize));
-    (replies, stage_rules(), call_rules(), moments).prop_map(|(replies, stage, rules, (interrupted_in, late_after))| {
-        Play { replies, stage, rules, interrupted_in, late_after }
-    })
+    let most_tokens = prop::option::weighted(0.3, 1..5_u64);
+    (replies, stage_rules(), call_rules(), moments, most_tokens).prop_map(
+        |(replies, stage, rules, moments, most_tokens)| {
+            let (interrupted_in, late_after) = moments;
+            Play { replies, stage, rules, interrupted_in, late_after, most_tokens }
+        },
+    )
 }
 
 /// The ids of calls without a result; every result must stand behind its own message, in the order of its calls.
@@ -128,6 +132,7 @@ fn check_end(play: &Play, played: &Played) {
         Some(Ending::Complete { finish, usage }) => {
             assert_eq!(*finish == Finish::ToolCalls, !sent.is_empty());
             let asks = u64::try_from(played.asks.len()).unwrap();
+            assert!(play.most_tokens.is_none_or(|most| asks <= most), "{asks} replies");
             assert_eq!(usage.as_ref().map(|usage| usage.prompt_tokens), Some(2 * asks));
             assert!(!play.rules.required || any_call || *finish == Finish::Length, "a call was due");
         }

@@ -286,6 +286,47 @@ fn limits_hold_for_both_kinds() {
 }
 
 #[test]
+fn tokens_are_counted_over_all_rounds() {
+    let most = |most: u64, replies: &[&str]| Play { most_tokens: Some(most), ..Play::new(replies) };
+    let cut = |mut play: Play| {
+        play.replies[0].cut = true;
+        play
+    };
+    check(&[
+        Row {
+            about: "used up by the first reply: its tools run, and that is all",
+            play: most(1, &["I roll. | roll:1", "Five."]),
+            told: &["text I roll.", "runs roll", "roll ran", "length 2"],
+            kept: "I roll.[roll] =roll",
+            choices: &[],
+        },
+        Row {
+            about: "enough for another reply",
+            play: most(2, &["| roll:1", "Five."]),
+            told: &["runs roll", "roll ran", "text Five.", "stop 4"],
+            kept: "[roll] =roll Five.[]",
+            choices: &["AsRequested"],
+        },
+        Row {
+            about: "a reply that was cut off has used them up, whatever the count",
+            play: cut(most(9, &["| roll:1", "Five."])),
+            told: &["runs roll", "roll ran", "length 2"],
+            kept: "[roll] =roll",
+            choices: &[],
+        },
+        Row {
+            about: "nothing left for mending: the client's calls go out",
+            play: most(1, &["| show:1 save:[]"]),
+            told: &["Error: Invalid parameters", "call show {\"n\":1}", "tool_calls 2"],
+            kept: "[show,save] =Error:",
+            choices: &[],
+        },
+    ]);
+    let played = most(3, &["| roll:1", "| roll:2", "Five."]).play();
+    assert_eq!(played.asks.iter().map(|ask| ask.tokens_left).collect::<Vec<_>>(), [None, Some(2), Some(1)]);
+}
+
+#[test]
 fn tool_choice_holds_for_the_turn_as_a_whole() {
     let chosen = |rules: CallRules, replies: &[&str]| Play { rules, ..Play::new(replies) };
     let required = || CallRules { required: true, ..CallRules::default() };

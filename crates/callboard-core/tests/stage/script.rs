@@ -33,6 +33,8 @@ pub(crate) struct Play {
     pub(crate) interrupted_in: Option<usize>,
     /// The round of tools after which the time is over.
     pub(crate) late_after: Option<usize>,
+    /// The tokens that the client allows; every reply costs one.
+    pub(crate) most_tokens: Option<u64>,
 }
 
 /// What happened.
@@ -59,7 +61,7 @@ impl Play {
     pub(crate) fn new(replies: &[&str]) -> Self {
         let stage = StageRules { client_tools: CLIENTS.map(str::to_owned).to_vec(), ..StageRules::default() };
         let replies = replies.iter().map(|reply| Reply::read(reply)).collect();
-        Self { replies, stage, rules: CallRules::default(), interrupted_in: None, late_after: None }
+        Self { replies, stage, rules: CallRules::default(), interrupted_in: None, late_after: None, most_tokens: None }
     }
 
     /// Plays the turn to its end; past the end of the script the model says `done`.
@@ -117,7 +119,7 @@ impl Play {
         let tool = |name: &str| json!({"type": "function", "function": {"name": name, "parameters": parameters}});
         let list = OWN.into_iter().chain(CLIENTS).map(tool).collect();
         let tools = Arc::new(ToolSet::compile(&list, SchemaLimits::default()).unwrap());
-        TurnRequest { tools, rules: self.rules.clone(), ..TurnRequest::default() }
+        TurnRequest { tools, rules: self.rules.clone(), most_tokens: self.most_tokens, ..TurnRequest::default() }
     }
 }
 

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::ChatRequest;
 use super::chunk::json_text;
+use super::request::TOKEN_LIMITS;
 use crate::model::{Item, SpokenCall};
 use crate::turn::{Ask, AskChoice};
 
@@ -38,10 +39,17 @@ impl ChatRequest {
             "tools" => Some(offered(text, &ask.choice)),
             "tool_choice" if matches!(ask.choice, AskChoice::Only(_)) => None,
             "tool_choice" => Some(choice_json(&ask.choice).map_or(text.into(), Into::into)),
+            _ if TOKEN_LIMITS.contains(&key) => Some(fewer(text, ask.tokens_left)),
             "messages" if !ask.appended.is_empty() => Some(with_items(text, &ask.appended).into()),
             _ => Some(text.into()),
         }
     }
+}
+
+/// A limit, or what is left of it.
+fn fewer(limit: &str, left: Option<u64>) -> Cow<'_, str> {
+    let left = left.filter(|left| serde_json::from_str::<u64>(limit).is_ok_and(|limit| *left < limit));
+    left.map_or(limit.into(), |left| left.to_string().into())
 }
 
 fn choice_json(choice: &AskChoice) -> Option<String> {
@@ -126,8 +134,20 @@ mod tests {
         ];
         for (choice, mut expected) in table {
             (expected["model"], expected["messages"]) = ("m".into(), messages.clone());
-            let body = request.upstream_body(&Ask { appended: Vec::new(), choice: choice.clone() });
+            let body = request.upstream_body(&Ask { choice: choice.clone(), ..Ask::default() });
             assert_eq!(serde_json::from_slice::<Value>(&body).unwrap(), expected, "{choice:?}");
+        }
+    }
+    #[test]
+    fn what_is_left_of_the_tokens_takes_the_place_of_the_limit() {
+        let body = json!({"model": "m", "messages": [{"role": "user", "content": "hi"}], "max_tokens": 9,
+            "max_completion_tokens": 5});
+        let (request, turn) = ChatRequest::read(body.to_string().into_bytes(), &ToolCache::default()).unwrap();
+        assert_eq!(turn.most_tokens, Some(5));
+        for (tokens_left, expected) in [(None, (9, 5)), (Some(7), (7, 5)), (Some(3), (3, 3))] {
+            let body = request.upstream_body(&Ask { tokens_left, ..Ask::default() });
+            let body: Value = serde_json::from_slice(&body).unwrap();
+            assert_eq!((&body["max_tokens"], &body["max_completion_tokens"]), (&expected.0.into(), &expected.1.into()));
         }
     }
 }

@@ -15,6 +15,9 @@ use crate::contract::{CallRules, ResponseFormat, ToolCache, ToolSet};
 use crate::model::BadRequest;
 use crate::turn::TurnRequest;
 
+/// The two names of the field that says how many tokens may be written.
+pub(super) const TOKEN_LIMITS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
+
 /// A checked request.
 #[derive(Debug)]
 pub struct ChatRequest {
@@ -64,7 +67,9 @@ impl ChatRequest {
         request.offers_tools = !tool_set.is_empty();
         let rules = request.rules(&tool_set)?;
         let format = request.format(tools)?;
-        Ok((request, TurnRequest { tools: tool_set, rules, format, used_ids: checked.ids }))
+        let limits = TOKEN_LIMITS.iter().filter_map(|key| serde_json::from_str::<u64>(request.get(key)?).ok());
+        let most_tokens = limits.min();
+        Ok((request, TurnRequest { tools: tool_set, rules, format, used_ids: checked.ids, most_tokens }))
     }
 
     /// The text of a field; none where it is missing or null.
