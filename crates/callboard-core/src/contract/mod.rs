@@ -18,7 +18,7 @@ mod violation;
 pub use cache::ToolCache;
 pub use check::{Arguments, Call, CheckedArguments, RawCall, check_arguments};
 pub use format::ResponseFormat;
-pub use reask::{accepted_words, choice_words, cleaned_call, format_words, stage_words, violation_words};
+pub use reask::{accepted_words, choice_words, cleaned_call, format_words, stage_words, violation_words, words_only};
 pub use report::{CallTally, ContractEvent, Outcome, Report};
 pub use rules::CallRules;
 pub use tool_name::resolve_name;

@@ -46,10 +46,16 @@ pub fn accepted_words() -> &'static str {
 #[must_use]
 pub fn choice_words(tools: &ToolSet, rules: &CallRules) -> String {
     if rules.forbidden {
-        return "Answer in words now. Tools are not available for this answer.".to_owned();
+        return words_only().to_owned();
     }
     let allowed = name_list(tools.names().filter(|name| rules.allows(name)));
     format!("Your answer must be a tool call, not text. Call one of these tools now: {allowed}.")
+}
+
+/// The remark after calls where no tool may be called.
+#[must_use]
+pub fn words_only() -> &'static str {
+    "Answer in words now. Tools are not available for this answer."
 }
 
 /// The remark after an answer that does not fit `response_format`.

@@ -12,7 +12,7 @@ use super::places::Place;
 use super::reply::{Heard, Reply};
 use super::round::{Refusal, Round};
 use super::{Action, Ask, AskChoice, Ending, Event, Input, StageRules, ToolResult, TurnRequest, TurnSettings};
-use crate::contract::{Call, Outcome, Violation, ViolationKind, choice_words, cleaned_call};
+use crate::contract::{Call, Outcome, Violation, ViolationKind, choice_words, cleaned_call, words_only};
 use crate::model::{Delta, Finish, Item, RandomBytes};
 
 /// The text that marks calls which an interruption kept from running.
@@ -36,6 +36,9 @@ pub(super) struct StageTurn {
     called: bool,
     spoke_before: bool,
     insisted: bool,
+    /// Whether calls were made although no tool was on offer any more, and whether that was remarked on.
+    ignored: bool,
+    remarked: bool,
 }
 
 impl StageTurn {
@@ -55,6 +58,8 @@ impl StageTurn {
             called: false,
             spoke_before: false,
             insisted: false,
+            ignored: false,
+            remarked: false,
         }
     }
 
@@ -128,13 +133,25 @@ impl StageTurn {
         self.pass_on(heard, actions);
         let places = self.calls();
         let places = self.held.new_among(places);
-        let talked = self.rules.tools_only && places.is_empty() && self.round == 0 && !self.said.trim().is_empty();
+        let silent = self.said.trim().is_empty();
+        let talked = self.rules.tools_only && places.is_empty() && self.round == 0 && !silent;
         self.keep_said(&places);
         if !places.is_empty() || !self.held.is_empty() {
             self.act(&places, actions);
+        } else if silent && std::mem::take(&mut self.ignored) && !self.remarked && !self.is_spent() {
+            self.ask_for_words(actions);
         } else if !(talked && self.insist(actions)) {
             self.answered(actions);
         }
+    }
+
+    /// A model that called tools which are not on offer any more, and said nothing, is told so and asked once more: a turn
+    /// without a word is no answer.
+    fn ask_for_words(&mut self, actions: &mut Vec<Action>) {
+        self.remarked = true;
+        self.transcript.push(Item::Remark(words_only().to_owned()));
+        self.reply = Reply::new(&self.request.tools);
+        self.call_model(AskChoice::WithoutTools, actions);
     }
 
     /// The calls of the reply that is over, as many as may be made.
@@ -142,6 +159,7 @@ impl StageTurn {
         let mut places = self.inspector.inspect(&mut self.reply, &self.request, false);
         if self.round >= self.rules.rounds && !places.is_empty() {
             places.clear();
+            self.ignored = true;
             self.inspector.report.note("rounds", Outcome::Refused);
         }
         if !self.request.rules.parallel && places.len() > 1 {

@@ -235,10 +235,24 @@ fn limits_hold_for_both_kinds() {
         },
         Row {
             about: "without tools of the client, an answer is due",
-            play: alone(most(1, &["| roll:1 roll:2", "| roll:3"])),
-            told: &["runs roll", "roll ran", limit, "stop 4"],
-            kept: "[roll,roll] =roll =Error:",
+            play: alone(most(1, &["| roll:1 roll:2", "Well."])),
+            told: &["runs roll", "roll ran", limit, "text Well.", "stop 4"],
+            kept: "[roll,roll] =roll =Error: Well.[]",
             choices: &["WithoutTools"],
+        },
+        Row {
+            about: "a model that calls all the same and says nothing is asked for words",
+            play: alone(most(1, &["| roll:1", "| roll:2", "Well. | roll:3"])),
+            told: &["runs roll", "roll ran", "text Well.", "stop 6"],
+            kept: "[roll] =roll ? Well.[]",
+            choices: &["WithoutTools", "WithoutTools"],
+        },
+        Row {
+            about: "but only once",
+            play: alone(most(1, &["| roll:1", "| roll:2", "| roll:3"])),
+            told: &["runs roll", "roll ran", "stop 6"],
+            kept: "[roll] =roll ?",
+            choices: &["WithoutTools", "WithoutTools"],
         },
         Row {
             about: "the client's calls do not count",
