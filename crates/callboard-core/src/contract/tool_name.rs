@@ -1,7 +1,14 @@
 //! From the name a model wrote to a tool on offer, where nothing has to be guessed.
 //!
-//! Models add prefixes (`functions.`), positions (`:0`), pieces of their template (`<|channel|>…`) or change case and `-`/`_`.
-//! A name that still fits no tool, or fits two, is left to a re-ask.
+//! Models add prefixes (`functions.`), positions (`:0`), pieces of their template (`<|channel|>…`), change case and `-`/`_`, or
+//! put another sign between the parts of a name (`crm.get` for `crm__get`). A name that still fits no tool, or fits two, is left
+//! to a re-ask.
+
+/// What may stand between the parts of a name, or between a prefix and the name.
+const BETWEEN: [char; 3] = ['.', ':', '/'];
+
+/// Longer than any name with its prefixes; of more than that only the last part is looked at.
+const LONGEST: usize = 256;
 
 /// The place in `names` that `written` means, and whether it had to be cleaned.
 #[must_use]
@@ -9,31 +16,65 @@ pub fn resolve_name<'a>(written: &str, names: impl Iterator<Item = &'a str> + Cl
     if let Some(place) = names.clone().position(|name| name == written) {
         return Some((place, false));
     }
+    let names: Vec<&str> = names.collect();
     let core = core_of(written);
-    let place = names.clone().position(|name| name == core).or_else(|| only_match(core, names))?;
-    Some((place, true))
+    let mut rest = Some(if core.len() > LONGEST { last_part(core) } else { core });
+    while let Some(core) = rest.filter(|core| !core.is_empty()) {
+        if let Some(place) = names.iter().position(|name| *name == core) {
+            return Some((place, true));
+        }
+        match matches(core, &names) {
+            Matches::None => rest = core.split_once(BETWEEN).map(|(_, behind)| behind),
+            Matches::One(place) => return Some((place, true)),
+            Matches::Several => return None,
+        }
+    }
+    None
 }
 
-/// `functions.get_weather:0<|channel|>commentary` reduced to `get_weather`.
+/// `functions.get_weather:0<|channel|>commentary` reduced to `functions.get_weather`.
 fn core_of(written: &str) -> &str {
     let until_token = written.split("<|").next().unwrap_or(written);
     let trimmed = until_token.trim().trim_matches(['"', '\'', '`']).trim_end_matches("()");
-    let without_position = match trimmed.rsplit_once(':') {
+    match trimmed.rsplit_once(':') {
         Some((name, position)) if !position.is_empty() && position.bytes().all(|b| b.is_ascii_digit()) => name,
         _ => trimmed,
-    };
-    without_position.rsplit(['.', ':', '/']).next().unwrap_or(without_position)
+    }
 }
 
-fn only_match<'a>(core: &str, names: impl Iterator<Item = &'a str>) -> Option<usize> {
-    let mut places = names.enumerate().filter(|(_, name)| same_but_for_spelling(name, core));
-    let (place, _) = places.next()?;
-    places.next().is_none().then_some(place)
+/// The part behind the last sign of a name that is too long to be one.
+fn last_part(name: &str) -> &str {
+    name.rsplit(BETWEEN).next().unwrap_or(name)
 }
 
-fn same_but_for_spelling(a: &str, b: &str) -> bool {
-    let plain = |c: u8| if c == b'-' { b'_' } else { c.to_ascii_lowercase() };
-    !b.is_empty() && a.len() == b.len() && a.bytes().zip(b.bytes()).all(|(x, y)| plain(x) == plain(y))
+enum Matches {
+    None,
+    One(usize),
+    Several,
+}
+
+fn matches(core: &str, names: &[&str]) -> Matches {
+    let wanted = spelling(core);
+    let mut places = names.iter().enumerate().filter(|(_, name)| spelling(name) == wanted);
+    match (places.next(), places.next()) {
+        (None, _) => Matches::None,
+        (Some((place, _)), None) => Matches::One(place),
+        _ => Matches::Several,
+    }
+}
+
+/// A name without what models change about it: case, and the signs between its parts.
+fn spelling(name: &str) -> String {
+    let mut plain = String::with_capacity(name.len());
+    for letter in name.chars() {
+        let sign = matches!(letter, '_' | '-') || BETWEEN.contains(&letter);
+        if !sign {
+            plain.push(letter.to_ascii_lowercase());
+        } else if !plain.ends_with('_') {
+            plain.push('_');
+        }
+    }
+    plain
 }
 
 #[cfg(test)]
@@ -58,9 +99,34 @@ mod tests {
             ("get_wether", None),
             ("", None),
             ("functions.", None),
+            ("a.b.c", None),
         ];
         for (written, expected) in table {
             assert_eq!(resolve_name(written, NAMES.iter().copied()), expected, "{written:?}");
         }
+    }
+    #[test]
+    fn names_in_parts_are_found_whatever_stands_between() {
+        let names = ["crm__get", "get", "a_b__c", "shop__list", "shop-list"];
+        let table = [
+            ("crm__get", Some((0, false))),
+            ("crm.get", Some((0, true))),
+            ("crm/get", Some((0, true))),
+            ("crm_get", Some((0, true))),
+            ("functions.crm.get:0", Some((0, true))),
+            ("functions.get", Some((1, true))),
+            ("other.get", Some((1, true))),
+            ("a.b.c", Some((2, true))),
+            ("shop.list", None),
+            ("shop__list", Some((3, false))),
+        ];
+        for (written, expected) in table {
+            assert_eq!(resolve_name(written, names.iter().copied()), expected, "{written:?}");
+        }
+    }
+    #[test]
+    fn a_name_of_very_many_parts_is_read_once() {
+        let long = format!("{}get_weather", "x.".repeat(500_000));
+        assert_eq!(resolve_name(&long, NAMES.iter().copied()), Some((0, true)));
     }
 }

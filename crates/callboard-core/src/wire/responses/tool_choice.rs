@@ -62,8 +62,13 @@ fn allowed(fields: Fields<'_>, tools: &Tools) -> Result<Value, BadRequest> {
 fn function(fields: Fields<'_>, tools: &Tools) -> Result<String, BadRequest> {
     let name = fields.required_text("name", "name one of the tools")?;
     let namespace = fields.text("namespace")?.filter(|namespace| !namespace.is_empty());
-    tools.flat(namespace, name).map(str::to_owned).ok_or_else(|| {
-        let message = format!("{name:?} is not among the functions of this request: {}", tools.names());
+    tools.chosen(namespace, name).map(str::to_owned).ok_or_else(|| {
+        let namespace = namespace.map(|namespace| format!(" of namespace {namespace:?}")).unwrap_or_default();
+        let message = format!(
+            "{name:?}{namespace} is not one of the functions of this request: {}; where a name stands in several namespaces, \
+             send \"namespace\" as well",
+            tools.names()
+        );
         BadRequest::at(fields.place("name"), "unknown_tool", message)
     })
 }
@@ -82,9 +87,11 @@ mod tests {
     use super::*;
 
     fn tools() -> Tools {
-        let inside = json!([{"type": "function", "name": "b"}]);
+        let function = |name: &str| json!({"type": "function", "name": name});
         let list = json!([
-            {"type": "function", "name": "a"}, {"type": "web_search"}, {"type": "namespace", "name": "n", "tools": inside}
+            function("a"), {"type": "web_search"},
+            {"type": "namespace", "name": "n", "tools": [function("a"), function("b"), function("c")]},
+            {"type": "namespace", "name": "o", "tools": [function("c")]},
         ]);
         Tools::read(list.as_array()).unwrap()
     }
@@ -96,7 +103,15 @@ mod tests {
             (json!("none"), json!("none")),
             (json!("required"), json!("required")),
             (json!({"type": "function", "name": "a"}), named("a")),
+            (json!({"type": "function", "name": "a", "namespace": "n"}), named("n__a")),
             (json!({"type": "function", "name": "b", "namespace": "n"}), named("n__b")),
+            (json!({"type": "function", "name": "b"}), named("n__b")),
+            (json!({"type": "function", "name": "n.c"}), named("n__c")),
+            (json!({"type": "function", "name": "o__c"}), named("o__c")),
+            (
+                json!({"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "b"}]}),
+                json!({"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [named("n__b")]}}),
+            ),
             (
                 json!({"type": "allowed_tools", "mode": "required", "tools": [{"type": "mcp"}, {"type": "function", "name": "a"}]}),
                 json!({"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": [named("a")]}}),
@@ -118,7 +133,8 @@ mod tests {
             (json!({"type": "web_search"}), "tool_choice.type", "unsupported_value"),
             (json!({"type": "mcp", "server_label": "x"}), "tool_choice.type", "unsupported_value"),
             (json!({"type": "function"}), "tool_choice.name", "missing_required_field"),
-            (json!({"type": "function", "name": "b"}), "tool_choice.name", "unknown_tool"),
+            (json!({"type": "function", "name": "c"}), "tool_choice.name", "unknown_tool"),
+            (json!({"type": "function", "name": "b", "namespace": "o"}), "tool_choice.name", "unknown_tool"),
             (json!({"type": "allowed_tools", "tools": []}), "tool_choice.mode", "missing_required_field"),
             (json!({"type": "allowed_tools", "mode": "x", "tools": []}), "tool_choice.mode", "invalid_value"),
             (json!({"type": "allowed_tools", "mode": "auto"}), "tool_choice.tools", "missing_required_field"),
@@ -132,6 +148,7 @@ mod tests {
         for (choice, param, code) in table {
             let error = to_chat(Some(&choice), &tools()).expect_err(&choice.to_string());
             assert_eq!((error.param.as_deref(), error.code), (Some(param), code), "{choice}");
+            assert_eq!(error.message.contains("a, n.a, n.b, n.c, o.c"), code == "unknown_tool", "{}", error.message);
         }
     }
 }

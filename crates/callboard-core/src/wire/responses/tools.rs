@@ -60,6 +60,16 @@ impl Tools {
         self.offers.iter().find(|offer| offer.is(namespace, name)).map(|offer| offer.flat.as_str())
     }
 
+    /// The name on offer for a name in a choice, where the namespace may be missing as long as one tool is meant.
+    pub(super) fn chosen(&self, namespace: Option<&str>, name: &str) -> Option<&str> {
+        self.flat(namespace, name).or_else(|| {
+            let means = |offer: &&Offer| offer.name == name || offer.flat == name || offer.whole_name() == name;
+            let mut meant = self.offers.iter().filter(means).filter(|_| namespace.is_none());
+            let only = meant.next()?;
+            meant.next().is_none().then_some(only.flat.as_str())
+        })
+    }
+
     /// The name under which a call of the past is shown to the model, whether or not its tool is still on offer.
     pub(super) fn past(&self, namespace: Option<&str>, name: &str) -> String {
         match (self.flat(namespace, name), namespace) {
@@ -85,9 +95,9 @@ impl Tools {
         self.offers.get(number).map(|offer| offer.place.as_str())
     }
 
-    /// The client's own names, for messages.
+    /// The client's own names, for messages; those inside namespaces with them.
     pub(super) fn names(&self) -> String {
-        let names: Vec<&str> = self.offers.iter().map(|offer| offer.name.as_str()).collect();
+        let names: Vec<String> = self.offers.iter().map(Offer::whole_name).collect();
         if names.is_empty() { "none".to_owned() } else { names.join(", ") }
     }
 
@@ -168,6 +178,11 @@ impl Tools {
 impl Offer {
     fn is(&self, namespace: Option<&str>, name: &str) -> bool {
         self.namespace.as_deref() == namespace && self.name == name
+    }
+
+    /// `crm.get` for a function inside a namespace.
+    fn whole_name(&self) -> String {
+        self.namespace.as_ref().map_or_else(|| self.name.clone(), |namespace| format!("{namespace}.{}", self.name))
     }
 
     fn to_chat(&self) -> Value {
