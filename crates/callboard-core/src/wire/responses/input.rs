@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::content::Content;
 use super::custom;
 use super::fields::Fields;
-use crate::model::BadRequest;
+use crate::model::{BadRequest, CallId};
 
 /// Kinds that are passed over, besides all that end in `_call` and `_call_output`.
 const PASSED_OVER: [&str; 9] = [
@@ -187,9 +187,11 @@ fn ran(fields: Fields<'_>) -> Result<Spoken, BadRequest> {
     Ok(Spoken::Ran { call, output })
 }
 
-/// A call that was run by the server has the letters of its call id in its item id.
+/// A call that was run here has the letters of its call id in its item id. One that was run elsewhere goes by its item id, which
+/// no call of the client's functions has.
 fn call_id_of(item_id: &str) -> String {
-    format!("call_{}", item_id.strip_prefix("mcp_").unwrap_or(item_id))
+    let own = item_id.strip_prefix("mcp_").and_then(|letters| CallId::accept(&format!("call_{letters}")));
+    own.map_or_else(|| item_id.to_owned(), |id| id.to_string())
 }
 
 fn error_text(error: &Value) -> String {
@@ -313,10 +315,12 @@ mod tests {
             (json!({"status": "in_progress"}), NO_RESULT),
         ];
         for (rest, expected) in table {
-            let mut item = json!({"type": "mcp_call", "id": "mcp_Ab3", "name": "roll", "arguments": "{}"});
+            let letters = "Ab3".repeat(8);
+            let mut item =
+                json!({"type": "mcp_call", "id": format!("mcp_{letters}"), "name": "roll", "arguments": "{}"});
             item.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
             let Ok(Spoken::Ran { call, output }) = Spoken::read(&item, "input[0]") else { panic!("{item}") };
-            assert_eq!((call.call_id.as_str(), output.as_str()), ("call_Ab3", expected));
+            assert_eq!((call.call_id, output.as_str()), (format!("call_{letters}"), expected));
         }
     }
 }

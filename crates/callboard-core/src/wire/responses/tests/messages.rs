@@ -24,8 +24,8 @@ fn call(id: &str) -> Value {
 }
 
 fn ran(letters: &str) -> Value {
-    let (id, output) = (format!("mcp_{letters}"), format!("call_{letters}"));
-    json!({"type": "mcp_call", "id": id, "server_label": "c", "name": "f", "arguments": "{}", "output": output})
+    let id = format!("mcp_{letters}");
+    json!({"type": "mcp_call", "id": id, "server_label": "c", "name": "f", "arguments": "{}", "output": id})
 }
 
 fn output(id: &str) -> Value {
@@ -85,8 +85,12 @@ fn items_become_messages_in_an_order_that_chat_servers_take() {
             ]),
         ),
         (
-            json!([call("a"), {"type": "mcp_call", "id": "mcp_1", "server_label": "c", "name": "f", "arguments": "{}", "output": "call_1"}, output("a")]),
-            json!([said("system", "be kind"), calls(&null, &["a", "call_1"]), tool("call_1"), tool("a")]),
+            json!([ran("1"), call("call_1"), output("call_1")]),
+            json!([said("system", "be kind"), calls(&null, &["mcp_1", "call_1"]), tool("mcp_1"), tool("call_1")]),
+        ),
+        (
+            json!([call("a"), {"type": "mcp_call", "id": "mcp_1", "server_label": "c", "name": "f", "arguments": "{}", "output": "mcp_1"}, output("a")]),
+            json!([said("system", "be kind"), calls(&null, &["a", "mcp_1"]), tool("mcp_1"), tool("a")]),
         ),
         (
             json!([
@@ -100,8 +104,8 @@ fn items_become_messages_in_an_order_that_chat_servers_take() {
             json!([
                 said("system", "be kind"),
                 said("user", "u"),
-                calls(&json!("t"), &["call_1", "a"]),
-                tool("call_1"),
+                calls(&json!("t"), &["mcp_1", "a"]),
+                tool("mcp_1"),
                 tool("a"),
                 said("assistant", "v")
             ]),
@@ -120,13 +124,13 @@ fn items_become_messages_in_an_order_that_chat_servers_take() {
             ]),
             json!([
                 said("system", "be kind"),
-                calls(&null, &["call_1", "a", "b", "call_2"]),
-                tool("call_1"),
-                tool("call_2"),
+                calls(&null, &["mcp_1", "a", "b", "mcp_2"]),
+                tool("mcp_1"),
+                tool("mcp_2"),
                 tool("b"),
                 tool("a"),
-                calls(&null, &["call_3", "c"]),
-                tool("call_3"),
+                calls(&null, &["mcp_3", "c"]),
+                tool("mcp_3"),
                 tool("c")
             ]),
         ),
@@ -134,12 +138,12 @@ fn items_become_messages_in_an_order_that_chat_servers_take() {
             json!([ran("1"), ran("2"), said("assistant", "t"), ran("3"), said("user", "u"), call("a"), output("a")]),
             json!([
                 said("system", "be kind"),
-                calls(&null, &["call_1"]),
-                tool("call_1"),
-                calls(&null, &["call_2"]),
-                tool("call_2"),
-                calls(&json!("t"), &["call_3"]),
-                tool("call_3"),
+                calls(&null, &["mcp_1"]),
+                tool("mcp_1"),
+                calls(&null, &["mcp_2"]),
+                tool("mcp_2"),
+                calls(&json!("t"), &["mcp_3"]),
+                tool("mcp_3"),
                 said("user", "u"),
                 calls(&null, &["a"]),
                 tool("a")
@@ -149,8 +153,8 @@ fn items_become_messages_in_an_order_that_chat_servers_take() {
             json!([ran("1"), {"type": "reasoning", "id": "rs_1", "summary": []}, call("a"), output("a")]),
             json!([
                 said("system", "be kind"),
-                calls(&null, &["call_1"]),
-                tool("call_1"),
+                calls(&null, &["mcp_1"]),
+                tool("mcp_1"),
                 calls(&null, &["a"]),
                 tool("a")
             ]),
@@ -195,7 +199,7 @@ fn outputs_answer_calls_once_and_calls_are_answered() {
         (json!([call("a"), output("a"), call("a")]), "input[2].call_id", "duplicate_tool_call_id"),
         (json!([call("a"), call("b"), output("a"), said("user", "u")]), "input[1]", "missing_tool_output"),
         (json!([ran("1"), call("a"), said("user", "u")]), "input[1]", "missing_tool_output"),
-        (json!([ran("1"), output("call_1")]), "input[1].call_id", "invalid_tool_call_id"),
+        (json!([ran("1"), output("mcp_1")]), "input[1].call_id", "invalid_tool_call_id"),
         (json!([ran("1"), ran("1")]), "input[1].id", "duplicate_tool_call_id"),
         (json!([]), "input", "missing_required_field"),
         (json!([{"type": "reasoning", "summary": []}]), "input", "missing_required_field"),

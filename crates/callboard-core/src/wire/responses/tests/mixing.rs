@@ -198,7 +198,7 @@ fn a_turn_with_both_kinds_of_calls_is_the_history_of_the_next() {
 #[test]
 fn what_a_failed_response_left_behind_can_be_continued() {
     let call = |status: &str| json!({"type": "function_call", "id": "fc_1", "status": status, "call_id": "call_a", "name": "show", "arguments": "{"});
-    let tool = json!({"type": "mcp_call", "id": "mcp_b", "status": "incomplete", "server_label": "narrator", "name": "roll",
+    let tool = json!({"type": "mcp_call", "id": format!("mcp_{}", "b".repeat(24)), "status": "incomplete", "server_label": "narrator", "name": "roll",
         "arguments": "{}", "output": null, "error": null, "approval_request_id": null});
     let text = json!([{"type": "output_text", "text": "Hel", "annotations": [], "logprobs": []}]);
     let half = json!({"type": "message", "id": "msg_1", "status": "incomplete", "role": "assistant", "content": text});
