@@ -4,6 +4,9 @@
 mod any_order;
 
 #[cfg(test)]
+mod further;
+
+#[cfg(test)]
 mod rows;
 
 #[cfg(test)]

@@ -51,15 +51,16 @@ fn choices(played: &Played) -> Vec<String> {
     played.asks.iter().skip(1).map(|ask| choice(&ask.choice)).collect()
 }
 
-struct Row<'a> {
-    about: &'a str,
-    play: Play,
-    told: &'a [&'a str],
-    kept: &'a str,
-    choices: &'a [&'a str],
+/// One turn and all that is to come of it.
+pub(crate) struct Row<'a> {
+    pub(crate) about: &'a str,
+    pub(crate) play: Play,
+    pub(crate) told: &'a [&'a str],
+    pub(crate) kept: &'a str,
+    pub(crate) choices: &'a [&'a str],
 }
 
-fn check(rows: &[Row<'_>]) {
+pub(crate) fn check(rows: &[Row<'_>]) {
     for row in rows {
         let played = row.play.play();
         assert_eq!(told(&played), row.told, "{}", row.about);
@@ -132,80 +133,6 @@ fn broken_calls_are_answered_with_their_error() {
             play: Play::new(&["| show:[] roll:1", "done"]),
             told: &["runs roll", "Error: Invalid parameters", "roll ran", "text done", "stop 4"],
             kept: "[show,roll] =Error: =roll done[]",
-            choices: &["AsRequested"],
-        },
-    ]);
-}
-
-#[test]
-fn valid_calls_of_the_client_wait_for_their_broken_siblings() {
-    let invalid = "Error: Invalid parameters";
-    let rounds = |rounds: u32, replies: &[&str]| {
-        let play = Play::new(replies);
-        Play { stage: StageRules { rounds, ..play.stage.clone() }, ..play }
-    };
-    check(&[
-        Row {
-            about: "what is mended takes the place of what was broken",
-            play: Play::new(&["| show:1 save:[] roll:1 show:3", "| save:2"]),
-            told: &[
-                "runs roll",
-                invalid,
-                "roll ran",
-                "call show {\"n\":1}",
-                "call save {\"n\":2}",
-                "call show {\"n\":3}",
-                "tool_calls 4",
-            ],
-            kept: "[save,roll] =Error: =roll [show,save,show]",
-            choices: &["AsRequested"],
-        },
-        Row {
-            about: "calls that the model repeats go out once, and tools may run again",
-            play: Play::new(&["| show:1 save:[]", "| show:1 roll:1 save:2"]),
-            told: &[invalid, "runs roll", "roll ran", "call show {\"n\":1}", "call save {\"n\":2}", "tool_calls 4"],
-            kept: "[save] =Error: [roll,show,save] =roll",
-            choices: &["AsRequested"],
-        },
-        Row {
-            about: "a model that reads its errors and lets the calls be",
-            play: Play::new(&["| show:1 save:[] fly:1", "Never mind."]),
-            told: &[invalid, "Error: Unknown tool: fly", "text Never mind.", "call show {\"n\":1}", "tool_calls 4"],
-            kept: "[save,fly] =Error: =Error: Never mind.[show]",
-            choices: &["AsRequested"],
-        },
-        Row {
-            about: "a call that is broken again is asked for again",
-            play: Play::new(&["| show:1 save:[]", "| save:x", "| save:2"]),
-            told: &[
-                invalid,
-                "Error: Invalid JSON arguments",
-                "call show {\"n\":1}",
-                "call save {\"n\":2}",
-                "tool_calls 6",
-            ],
-            kept: "[save] =Error: [save] =Error: [show,save]",
-            choices: &["AsRequested", "AsRequested"],
-        },
-        Row {
-            about: "rounds used up: the valid one goes out alone",
-            play: rounds(2, &["| show:1 save:[]", "| save:[]"]),
-            told: &[invalid, invalid, "call show {\"n\":1}", "tool_calls 4"],
-            kept: "[save] =Error: [save,show] =Error:",
-            choices: &["AsRequested"],
-        },
-        Row {
-            about: "the time is over",
-            play: Play { late_after: Some(0), ..Play::new(&["| show:1 roll:1 save:[]"]) },
-            told: &["runs roll", "roll ran", invalid, "call show {\"n\":1}", "tool_calls 2"],
-            kept: "[show,roll,save] =roll =Error:",
-            choices: &[],
-        },
-        Row {
-            about: "interrupted while they wait: they are cancelled",
-            play: Play { interrupted_in: Some(0), ..Play::new(&["| show:1 save:[]", "| save:2 roll:1"]) },
-            told: &[invalid, "runs roll", "interrupted"],
-            kept: "[show,save] =Error: =Error: [save,roll] =Error: =roll",
             choices: &["AsRequested"],
         },
     ]);
@@ -297,47 +224,6 @@ fn limits_hold_for_both_kinds() {
             choices: &["WithoutTools"],
         },
     ]);
-}
-
-#[test]
-fn tokens_are_counted_over_all_rounds() {
-    let most = |most: u64, replies: &[&str]| Play { most_tokens: Some(most), ..Play::new(replies) };
-    let cut = |mut play: Play| {
-        play.replies[0].cut = true;
-        play
-    };
-    check(&[
-        Row {
-            about: "used up by the first reply: its tools run, and that is all",
-            play: most(1, &["I roll. | roll:1", "Five."]),
-            told: &["text I roll.", "runs roll", "roll ran", "length 2"],
-            kept: "I roll.[roll] =roll",
-            choices: &[],
-        },
-        Row {
-            about: "enough for another reply",
-            play: most(2, &["| roll:1", "Five."]),
-            told: &["runs roll", "roll ran", "text Five.", "stop 4"],
-            kept: "[roll] =roll Five.[]",
-            choices: &["AsRequested"],
-        },
-        Row {
-            about: "a reply that was cut off has used them up, whatever the count",
-            play: cut(most(9, &["| roll:1", "Five."])),
-            told: &["runs roll", "roll ran", "length 2"],
-            kept: "[roll] =roll",
-            choices: &[],
-        },
-        Row {
-            about: "nothing left for mending: the client's calls go out",
-            play: most(1, &["| show:1 save:[]"]),
-            told: &["Error: Invalid parameters", "call show {\"n\":1}", "tool_calls 2"],
-            kept: "[show,save] =Error:",
-            choices: &[],
-        },
-    ]);
-    let played = most(3, &["| roll:1", "| roll:2", "Five."]).play();
-    assert_eq!(played.asks.iter().map(|ask| ask.tokens_left).collect::<Vec<_>>(), [None, Some(2), Some(1)]);
 }
 
 #[test]
