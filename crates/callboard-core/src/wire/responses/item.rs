@@ -29,9 +29,6 @@ pub(super) enum OutputItem {
         #[serde(skip_serializing_if = "Option::is_none")]
         namespace: Option<String>,
         input: String,
-        /// The call as the model writes it; the input is read from it when it is whole.
-        #[serde(skip)]
-        arguments: String,
     },
     /// A tool of a character, run here.
     McpCall {
@@ -84,7 +81,7 @@ impl OutputItem {
     /// A call of a custom tool without its input yet.
     pub(super) fn custom_call(id: String, call_id: String, own: (Option<&str>, &str)) -> Self {
         let (namespace, name) = (own.0.map(str::to_owned), own.1.to_owned());
-        Self::CustomToolCall { id, call_id, name, namespace, input: String::new(), arguments: String::new() }
+        Self::CustomToolCall { id, call_id, name, namespace, input: String::new() }
     }
 
     /// A tool that is about to be run here, without arguments yet.
@@ -144,10 +141,7 @@ impl OutputItem {
     }
 
     pub(super) fn push_arguments(&mut self, text: &str) {
-        if let Self::FunctionCall { arguments, .. }
-        | Self::CustomToolCall { arguments, .. }
-        | Self::McpCall { arguments, .. } = self
-        {
+        if let Self::FunctionCall { arguments, .. } | Self::McpCall { arguments, .. } = self {
             arguments.push_str(text);
         }
     }

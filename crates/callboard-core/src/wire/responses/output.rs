@@ -24,12 +24,22 @@ pub(super) struct Output {
     items: Vec<OutputItem>,
     /// The item that grows.
     open: Option<usize>,
+    /// The call of a custom tool that grows. Its input is known only when it is whole, and a half one could not be told from a
+    /// whole one, so it has no item until then.
+    custom: Option<GrowingCall>,
     /// Tools under way: the call, and the place of its item.
     running: Vec<(CallId, usize)>,
     /// White space that may become the beginning of a message.
     blank: String,
     logprobs: Vec<Value>,
     settings: OutputSettings,
+}
+
+/// A call as the model writes it.
+struct GrowingCall {
+    id: String,
+    name: String,
+    arguments: String,
 }
 
 /// How items are made.
@@ -46,7 +56,7 @@ impl Output {
     /// Nothing yet.
     pub(super) fn new(settings: OutputSettings) -> Self {
         let (items, running, logprobs) = (Vec::new(), Vec::new(), Vec::new());
-        Self { items, open: None, running, blank: String::new(), logprobs, settings }
+        Self { items, open: None, custom: None, running, blank: String::new(), logprobs, settings }
     }
 
     /// The items in their order.
@@ -92,7 +102,7 @@ impl Output {
 
     /// An answer without a word is still an answer: clients look for its message.
     pub(super) fn ensure_answer(&mut self, notices: &mut Vec<Notice>) {
-        if self.items.iter().all(OutputItem::is_reasoning) {
+        if self.custom.is_none() && self.items.iter().all(OutputItem::is_reasoning) {
             let blank = std::mem::take(&mut self.blank);
             self.begin(OutputItem::is_message, "msg", OutputItem::message, notices);
             self.grow(Part::text(), blank, notices);
@@ -143,23 +153,23 @@ impl Output {
 
     fn call_begins(&mut self, id: &CallId, name: &str, notices: &mut Vec<Notice>) {
         self.close(Status::Completed, notices);
+        if self.settings.tools.is_custom(name) {
+            self.custom = Some(GrowingCall { id: id.to_string(), name: name.to_owned(), arguments: String::new() });
+            return;
+        }
         let own = self.settings.tools.own(name);
-        let item = if self.settings.tools.is_custom(name) {
-            OutputItem::custom_call((self.settings.new_id)("ctc"), id.to_string(), own)
-        } else {
-            OutputItem::function_call((self.settings.new_id)("fc"), id.to_string(), own)
-        };
+        let item = OutputItem::function_call((self.settings.new_id)("fc"), id.to_string(), own);
         self.add(item, notices);
         self.open = self.items.len().checked_sub(1);
     }
 
     fn call_grows(&mut self, delta: String, notices: &mut Vec<Notice>) {
+        if let Some(call) = &mut self.custom {
+            return call.arguments.push_str(&delta);
+        }
         let Some(output_index) = self.open else { return };
         let Some(item) = self.items.get_mut(output_index) else { return };
         item.push_arguments(&delta);
-        if matches!(item, OutputItem::CustomToolCall { .. }) {
-            return;
-        }
         notices.push(Notice::CallDelta { item_id: item.id().to_owned(), output_index, delta });
     }
 
@@ -245,6 +255,9 @@ impl Output {
 
     fn close(&mut self, status: Status, notices: &mut Vec<Notice>) {
         self.blank.clear();
+        if let Some(call) = self.custom.take().filter(|_| status == Status::Completed) {
+            return self.custom_call(&call, notices);
+        }
         let Some(output_index) = self.open.take() else { return };
         let Some(item) = self.items.get_mut(output_index) else { return };
         end_part(item, output_index, notices);
@@ -252,13 +265,22 @@ impl Output {
             let (item_id, arguments) = (id.clone(), arguments.clone());
             notices.push(Notice::CallDone { item_id, output_index, arguments });
         }
-        if let OutputItem::CustomToolCall { id, input, arguments, .. } = item {
-            let (item_id, text) = (id.clone(), custom::input(arguments));
-            input.clone_from(&text);
-            notices.push(Notice::CustomDelta { item_id: item_id.clone(), output_index, delta: text.clone() });
-            notices.push(Notice::CustomDone { item_id, output_index, input: text });
-        }
         self.item_done(output_index, status, notices);
+    }
+
+    /// A whole call of a custom tool, in one go.
+    fn custom_call(&mut self, call: &GrowingCall, notices: &mut Vec<Notice>) {
+        let (item_id, output_index) = ((self.settings.new_id)("ctc"), self.items.len());
+        let own = self.settings.tools.own(&call.name);
+        let text = custom::input(&call.arguments);
+        let item = OutputItem::custom_call(item_id.clone(), call.id.clone(), own);
+        self.add(item, notices);
+        if let Some(OutputItem::CustomToolCall { input, .. }) = self.items.get_mut(output_index) {
+            input.clone_from(&text);
+        }
+        notices.push(Notice::CustomDelta { item_id: item_id.clone(), output_index, delta: text.clone() });
+        notices.push(Notice::CustomDone { item_id, output_index, input: text });
+        self.item_done(output_index, Status::Completed, notices);
     }
 
     fn item_done(&mut self, output_index: usize, status: Status, notices: &mut Vec<Notice>) {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::super::ResponseEnd;
 use super::cases::{Case, case, object, usage};
 use crate::contract::{CallRules, SchemaLimits, ToolSet};
-use crate::model::{CallFragment, Delta, Finish};
+use crate::model::{CallFragment, CallId, Delta, Finish};
 use crate::turn::{Action, Ending, Event, Input, Turn, TurnRequest, TurnSettings};
 use crate::wire::chat::{Completion, Stamp};
 
@@ -70,5 +70,29 @@ fn a_call_that_grew_until_the_limit_is_told_as_cut_off() {
         let body: Value = serde_json::from_str(&completion.finish(&stamp, finish, &usage())).unwrap();
         let told = body["choices"][0]["message"]["tool_calls"].as_array().map_or(0, Vec::len);
         assert_eq!((&body["choices"][0]["finish_reason"], told), (&word.into(), calls), "{arguments:?}");
+    }
+}
+
+/// A custom tool takes plain text, and its calls have no status: half of one must not look like a whole one.
+#[test]
+fn half_a_call_of_a_custom_tool_has_no_item() {
+    let request = json!({"tools": [{"type": "custom", "name": "f"}]});
+    let events = |arguments: &str| {
+        let id = CallId::from_random([7; 24]);
+        [Event::CallBegins { id, name: "f".to_owned() }, Event::CallGrows(arguments.to_owned())]
+    };
+    let table = [
+        ("{\"input\": \"ab", Finish::Length, vec![]),
+        ("{\"input\": \"ab\"}", Finish::ToolCalls, vec![("custom_tool_call", "ab")]),
+    ];
+    for (arguments, finish, expected) in table {
+        let mut response = object(&Case { request: request.clone(), ..case("live", vec![], &[]) });
+        events(arguments).into_iter().for_each(|event| response.event(event));
+        response.finish(&ResponseEnd { finish, usage: &usage(), completed_at: 9 });
+        let response: Value = serde_json::from_str(response.to_text().get()).unwrap();
+        let items = response["output"].as_array().unwrap().iter();
+        let told: Vec<_> =
+            items.map(|item| (item["type"].as_str().unwrap(), item["input"].as_str().unwrap())).collect();
+        assert_eq!(told, expected, "{arguments}");
     }
 }
