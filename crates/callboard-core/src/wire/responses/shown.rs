@@ -8,14 +8,12 @@ use serde_json::{Map, Value, json};
 use super::ResponsesRequest;
 
 /// Fields that are shown as the client sent them, and what is shown where it sent none.
-const PLAIN: [(&str, &str); 17] = [
-    ("frequency_penalty", "0.0"),
+const PLAIN: [(&str, &str); 15] = [
     ("instructions", "null"),
     ("max_output_tokens", "null"),
     ("max_tool_calls", "null"),
     ("metadata", "{}"),
     ("parallel_tool_calls", "true"),
-    ("presence_penalty", "0.0"),
     ("previous_response_id", "null"),
     ("prompt_cache_key", "null"),
     ("safety_identifier", "null"),
@@ -27,6 +25,9 @@ const PLAIN: [(&str, &str); 17] = [
     ("truncation", "\"disabled\""),
     ("user", "null"),
 ];
+
+/// Fields that are shown only where the client sent them: the official clients know nothing of them.
+const RARE: [&str; 2] = ["frequency_penalty", "presence_penalty"];
 
 /// Keys of a function, and what holds where it has none: schemas are kept to in any case, but made strict only when asked for.
 const FUNCTION: [(&str, Value); 3] =
@@ -46,6 +47,7 @@ pub(super) fn fields(request: &ResponsesRequest) -> Map<String, Value> {
         let sent = request.get(key).filter(|value| key != "service_tier" || *value != "auto").cloned();
         shown.insert(key.to_owned(), sent.unwrap_or_else(|| serde_json::from_str(absent).unwrap_or_default()));
     }
+    shown.extend(RARE.iter().filter_map(|key| Some(((*key).to_owned(), request.get(key)?.clone()))));
     let mut reasoning = request.get("reasoning").cloned().unwrap_or_else(|| json!({}));
     fill(&mut reasoning, &REASONING);
     shown.insert("reasoning".to_owned(), reasoning);
@@ -107,8 +109,8 @@ mod tests {
         let nothing =
             json!({"temperature": null, "service_tier": null, "reasoning": null, "text": null, "tools": null});
         let expected = json!({
-            "frequency_penalty": 0.0, "instructions": null, "max_output_tokens": null, "max_tool_calls": null, "metadata": {},
-            "parallel_tool_calls": true, "presence_penalty": 0.0, "previous_response_id": null, "prompt_cache_key": null,
+            "instructions": null, "max_output_tokens": null, "max_tool_calls": null, "metadata": {},
+            "parallel_tool_calls": true, "previous_response_id": null, "prompt_cache_key": null,
             "safety_identifier": null, "service_tier": "default", "temperature": 1.0, "tool_choice": "auto", "top_logprobs": 0,
             "top_p": 1.0, "truncation": "disabled", "user": null, "reasoning": {"effort": null, "summary": null},
             "text": {"format": {"type": "text"}}, "tools": [],
