@@ -17,7 +17,8 @@ use super::running::Asker;
 use super::{journal, query, reply};
 use crate::clock;
 use crate::responses::{
-    TURN_WAIT, item_ids, items_behind, items_of, new_conversation_id, new_response_id, owned_conversation, renew_taken,
+    TURN_WAIT, check_pairs, item_ids, items_behind, items_of, new_conversation_id, new_response_id, owned_conversation,
+    renew_taken,
 };
 use crate::store::{Conversation, NewConversation, NewItem, TurnWrite};
 
@@ -41,6 +42,7 @@ async fn create(State(shared): State<Shared>, request: Request) -> Response {
         let metadata = Value::Object(request.metadata.clone().unwrap_or_default()).to_string();
         let items = request.stored_items(&mut item_ids(&new_response_id()));
         shared.app.store.check_history(&id, NewItem::bytes_of(&items))?;
+        check_pairs(&items, &[])?;
         let new = NewConversation { id: id.clone(), played_by: String::new(), owner: owner.clone(), at, metadata };
         shared.app.store.create_conversation(new).await?;
         append(&shared, &id, items).await?;
@@ -140,7 +142,9 @@ async fn append(shared: &Shared, id: &str, mut items: Vec<Value>) -> Result<Vec<
         return Ok(items);
     }
     let turn = shared.app.store.begin_turn(id, TURN_WAIT).await?;
-    renew_taken(&mut items, &items_of(&shared.app.store, id).await?, &mut item_ids(&new_response_id()));
+    let earlier = items_of(&shared.app.store, id).await?;
+    renew_taken(&mut items, &earlier, &mut item_ids(&new_response_id()));
+    check_pairs(&items, &earlier)?;
     let new: Vec<NewItem> = items.iter().map(NewItem::of).collect();
     turn.check_room(&new)?;
     turn.finish(&TurnWrite { at: clock::milliseconds(), items: new, ..TurnWrite::default() }).await?;

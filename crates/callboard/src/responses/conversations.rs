@@ -5,6 +5,7 @@ use callboard_core::wire::responses::PageQuery;
 use serde_json::Value;
 
 use super::TURN_WAIT;
+use super::pairs::fitting;
 use crate::store::{Conversation, Item, ItemPage, Store, StoreError, Turn};
 
 /// Items are read so many at a time.
@@ -35,7 +36,7 @@ pub async fn items_behind(store: &Store, conversation: &str, page: &PageQuery) -
     Ok(found.iter().map(value).collect::<Result<_, _>>()?)
 }
 
-/// Claims the next turn of a conversation, and reads all its items.
+/// Claims the next turn of a conversation, and reads all its items that fit together.
 pub(super) async fn begin_turn(store: &Store, conversation: &str) -> Result<(Turn, Vec<Value>), StoreError> {
     let (turn, first) = store.begin_turn_with_items(conversation, TURN_WAIT, PAGE).await?;
     let last = first.last().map(|item| item.position).filter(|_| is_full(&first));
@@ -43,7 +44,7 @@ pub(super) async fn begin_turn(store: &Store, conversation: &str) -> Result<(Tur
     if last.is_some() {
         items.extend(rest_of(store, conversation, last).await?);
     }
-    Ok((turn, items))
+    Ok((turn, fitting(items)))
 }
 
 fn is_full(page: &[Item]) -> bool {

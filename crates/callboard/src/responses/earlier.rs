@@ -180,13 +180,29 @@ impl Followed<'_> {
         for id in responses {
             let response = self.store.response(&id, clock::milliseconds()).await?;
             if let Some(response) = response.filter(|response| response.owner == self.owner) {
-                let found = items_of_response(&response)?;
+                let mut found = items_of_response(&response)?;
                 bytes = bytes.saturating_add(json_bytes(&found));
                 self.store.check_history(&id, bytes)?;
+                if let Some(conversation) = &response.conversation {
+                    found.retain(|item| id_of(item).is_some_and(|id| ids.contains(&id)));
+                    found = self.not_deleted(conversation, found).await?;
+                }
                 items.extend(found);
             }
         }
         Ok(items)
+    }
+
+    /// Items of a response that its conversation still holds.
+    async fn not_deleted(&self, conversation: &str, items: Vec<Value>) -> Result<Vec<Value>, StoreError> {
+        let mut held = Vec::new();
+        for item in items {
+            let id = id_of(&item).unwrap_or_default();
+            if self.store.item(conversation, id).await?.is_some() {
+                held.push(item);
+            }
+        }
+        Ok(held)
     }
 }
 
@@ -200,6 +216,10 @@ pub async fn input_of(store: &Store, response: &Response) -> Result<Vec<Value>, 
     }
     items.extend(serde_json::from_str::<Vec<Value>>(&response.input).map_err(damaged)?);
     Ok(items)
+}
+
+fn id_of(item: &Value) -> Option<&str> {
+    item.get("id").and_then(Value::as_str)
 }
 
 /// What went into a response and what came out of it.

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use callboard_core::wire::responses::NewId;
+use callboard_core::wire::responses::{NewId, id_prefix};
 use serde_json::Value;
 
 use crate::{clock, random};
@@ -48,7 +48,9 @@ pub fn renew_taken(items: &mut [Value], earlier: &[Value], new_id: &mut NewId) {
         if id_of(item).is_some_and(|id| taken.contains(&id))
             && let Some(fields) = item.as_object_mut()
         {
-            fields.insert("id".to_owned(), new_id("item").into());
+            let kind = fields.get("type").and_then(Value::as_str).unwrap_or("message");
+            let id = new_id(id_prefix(kind));
+            fields.insert("id".to_owned(), id.into());
         }
     }
 }
@@ -83,8 +85,12 @@ mod tests {
 
     #[test]
     fn ids_that_are_taken_are_renewed() {
-        let mut items = [json!({"id": "msg_1"}), json!({"id": "msg_2"}), json!({"type": "message"})];
-        renew_taken(&mut items, &[json!({"id": "msg_1"}), json!({})], &mut item_ids("resp_a"));
-        assert_eq!(items, [json!({"id": "item_a0001"}), json!({"id": "msg_2"}), json!({"type": "message"})]);
+        let call = |id: &str| json!({"id": id, "type": "function_call"});
+        let mut items = [json!({"id": "msg_1"}), json!({"id": "msg_2"}), json!({"type": "message"}), call("own")];
+        let earlier = [json!({"id": "msg_1"}), json!({}), json!({"id": "own"})];
+        renew_taken(&mut items, &earlier, &mut item_ids("resp_a"));
+        let renewed =
+            [json!({"id": "msg_a0001"}), json!({"id": "msg_2"}), json!({"type": "message"}), call("fc_a0002")];
+        assert_eq!(items, renewed);
     }
 }

@@ -10,6 +10,7 @@ mod keeping;
 mod lineage;
 mod local;
 mod measure;
+mod pairs;
 mod turn;
 
 pub use conversations::{items_behind, items_of, owned_conversation};
@@ -17,4 +18,5 @@ pub use earlier::{Earlier, Followed, Remembered, TURN_WAIT, input_of, load};
 pub use ids::{item_ids, new_conversation_id, new_response_id, renew_taken};
 pub use keeping::{Home, Keeping};
 pub use local::LocalResponses;
+pub use pairs::check_pairs;
 pub use turn::{ResponseTurn, Sheet, Step};

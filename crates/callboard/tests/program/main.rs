@@ -4,6 +4,8 @@
 #[path = "../cluster/server.rs"]
 mod cluster;
 #[cfg(test)]
+mod conversations;
+#[cfg(test)]
 mod docs;
 #[cfg(test)]
 mod eval;

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::body::read_object;
 use super::fields::Fields;
 use super::ids::NewId;
+use super::input::Spoken;
 use super::input_items::stored_form;
 use super::request::{InputItem, read_items};
 use crate::model::BadRequest;
@@ -60,8 +61,21 @@ impl ConversationRequest {
             return Err(BadRequest::invalid("items", message));
         }
         let items = read_items(items, "items")?;
+        refuse_references(&items)?;
         let metadata = fields.metadata()?;
         Ok(Self { items, metadata: fields.get("metadata").map(|_| metadata) })
+    }
+}
+
+/// A reference names what is stored already: it would add nothing, or the same item twice.
+fn refuse_references(items: &[InputItem]) -> Result<(), BadRequest> {
+    match items.iter().position(|item| matches!(item.spoken, Spoken::Reference(_))) {
+        None => Ok(()),
+        Some(number) => {
+            let place = format!("items[{number}].type");
+            let message = format!("{place} is \"item_reference\"; a conversation takes items, so send the item itself");
+            Err(BadRequest::at(place, "unsupported_value", message))
+        }
     }
 }
 
@@ -91,7 +105,7 @@ mod tests {
     fn faults_name_their_place() {
         type Read = fn(Vec<u8>) -> Result<ConversationRequest, BadRequest>;
         let many = json!({"items": vec![json!({"role": "user", "content": "a"}); 21]});
-        let table: [(Read, Value, &str); 7] = [
+        let table: [(Read, Value, &str); 9] = [
             (ConversationRequest::read_new, json!({"items": [{"role": "user"}]}), "items[0].content"),
             (ConversationRequest::read_new, json!({"items": 1}), "items"),
             (ConversationRequest::read_new, json!({"metadata": {"a": 1}}), "metadata.a"),
@@ -99,6 +113,12 @@ mod tests {
             (ConversationRequest::read_change, json!({}), "metadata"),
             (ConversationRequest::read_items, json!({}), "items"),
             (ConversationRequest::read_items, json!({"items": [{"type": "mesage"}]}), "items[0].type"),
+            (
+                ConversationRequest::read_items,
+                json!({"items": [{"role": "user", "content": "a"}, {"type": "item_reference", "id": "msg_1"}]}),
+                "items[1].type",
+            ),
+            (ConversationRequest::read_new, json!({"items": [{"id": "msg_1"}]}), "items[0].type"),
         ];
         for (read, body, param) in table {
             let error = read(body.to_string().into_bytes()).expect_err(&body.to_string());

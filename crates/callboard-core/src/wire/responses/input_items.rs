@@ -28,13 +28,15 @@ pub(super) fn stored_form(items: &[InputItem], new_id: &mut NewId) -> Vec<Value>
         let given = fields.get("id").and_then(Value::as_str).filter(|id| !id.is_empty());
         let fresh = given.filter(|id| given_before.insert(*id)).map(str::to_owned);
         let kind = fields.get("type").and_then(Value::as_str).unwrap_or("message");
-        let id = fresh.unwrap_or_else(|| new_id(prefix(kind)));
+        let id = fresh.unwrap_or_else(|| new_id(id_prefix(kind)));
         stored.push(Value::Object(stored_item(fields, kind, id)));
     }
     stored
 }
 
-fn prefix(kind: &str) -> &'static str {
+/// How the id of an item of this kind begins.
+#[must_use]
+pub fn id_prefix(kind: &str) -> &'static str {
     match kind {
         "message" => "msg",
         "function_call" => "fc",

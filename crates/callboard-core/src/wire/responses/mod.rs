@@ -31,6 +31,7 @@ pub use body::read_object;
 pub use character::CharacterPart;
 pub use conversation::{ConversationRequest, conversation_deleted, conversation_object, response_deleted};
 pub use ids::NewId;
+pub use input_items::id_prefix;
 pub use object::{ResponseEnd, ResponseObject, ResponseStamp};
 pub use page::{PageQuery, whole_list};
 pub use request::ResponsesRequest;
