@@ -8,6 +8,9 @@ import math
 
 DEPTH_AT_MOST = 100
 
+# Where a state says which attributes of the constructor the character has deleted. No attribute is kept under this name.
+_DELETED = "_deleted"
+
 _PLAIN = frozenset((str, int, bool, type(None)))
 
 
@@ -36,27 +39,37 @@ class Keeper:
         self._generator = generator
         self._copy = copier(instructions)
         self._pristine = self._copy()
+        self._constructed = ()
 
     def make(self, state):
-        """An instance as its constructor leaves it, or, where a state is given, with that state."""
+        """An instance as its constructor leaves it, or, where a state is given, with that state on top: what a newer
+        constructor adds is there, and what the character deleted is not."""
         instance = self._generator(self._copy())
         attributes = getattr(instance, "__dict__", None)
-        if state is not None and attributes is not None:
-            for name in [name for name in attributes if name not in state]:
-                if name[0] != "_" and not self._is_instructions(attributes[name]):
-                    del attributes[name]
-            attributes.update(state)
+        if attributes is None:
+            return instance
+        self._constructed = [name for name in attributes if name[0] != "_"]
+        for name, value in (state or {}).items():
+            if name != _DELETED:
+                attributes[name] = value
+        for name in (state or {}).get(_DELETED, ()):
+            attributes.pop(name, None)
         return instance
 
     def collect(self, instance):
-        """The public attributes that differ from INSTRUCTIONS. Raises NotPlain where JSON cannot hold one."""
+        """The public attributes of the last instance made that differ from INSTRUCTIONS, and which of the constructor's
+        are gone. Raises NotPlain where JSON cannot hold one."""
         state = {}
-        for name, value in getattr(instance, "__dict__", {}).items():
+        attributes = getattr(instance, "__dict__", {})
+        for name, value in attributes.items():
             if name[0] == "_" or type(value) is dict and self._is_instructions(value):
                 continue
             if type(value) not in _PLAIN:
                 require_plain(value, "self." + name)
             state[name] = value
+        deleted = sorted(name for name in self._constructed if name not in attributes)
+        if deleted:
+            state[_DELETED] = deleted
         return state
 
     def _is_instructions(self, value):

@@ -49,8 +49,8 @@ async fn only_success_keeps_anything() {
     let before = json!({"points": {}, "rounds": 1});
     let rows = [
         ("score", json!({"points": {"ann": 1}, "rounds": 2})),
-        ("forget_rounds", json!({"points": {}})),
-        ("forget_everything", json!({})),
+        ("forget_rounds", json!({"points": {}, "_deleted": ["rounds"]})),
+        ("forget_everything", json!({"_deleted": ["instructions", "points", "rounds"]})),
         (
             "change_instructions",
             json!({"points": {}, "rounds": 1, "instructions": {"questions": ["why?"], "tone": "wild"}}),
@@ -73,14 +73,67 @@ async fn only_success_keeps_anything() {
 }
 
 #[tokio::test]
-async fn an_attribute_that_is_not_in_the_state_is_not_there() {
+async fn what_was_deleted_stays_deleted_until_it_is_kept_again() {
     let theatre = Theatre::open();
     let scores = theatre.load("scores.py").await;
-    let looked = play(&scores, "look", &json!({}), &json!({"points": {}})).await;
+    let forgot = play(&scores, "forget_rounds", &json!({}), &json!({"points": {}, "rounds": 3})).await;
+    let kept = read(forgot.state);
+    let looked = play(&scores, "look", &json!({}), &kept).await;
     let shown = "[('instructions', {'questions': ['why?'], 'tone': 'dry'}), ('points', {})]";
-    assert_eq!(looked.result.as_deref(), Ok(shown));
-    let changed = play(&scores, "look", &json!({}), &json!({"instructions": {"tone": "wild"}})).await;
-    assert_eq!(changed.result.as_deref(), Ok("[('instructions', {'tone': 'wild'})]"));
+    assert_eq!((looked.result.as_deref(), looked.state), (Ok(shown), None));
+    let forgot = play(&scores, "forget_everything", &json!({}), &kept).await;
+    let looked = play(&scores, "look", &json!({}), &read(forgot.state)).await;
+    assert_eq!(looked.result.as_deref(), Ok("[]"));
+    let text = CLOCK.replace("CONSTRUCTED", "self.hours = 1");
+    let kept = json!({"_deleted": ["hours"]});
+    let set = play(&theatre.load_text(&text).await, "set", &json!({}), &kept).await;
+    assert_eq!(read(set.state), json!({"hours": 5}));
+}
+
+const CLOCK: &str = r#"
+CHARACTER_NAME = "Clock"
+INSTRUCTIONS = {"instruction_prompt": "You tell the time."}
+
+class PromptGenerator:
+    def __init__(self, instructions):
+        CONSTRUCTED
+
+    def make_system_prompt(self):
+        return "You tell the time."
+
+    def look(self) -> str:
+        """Look."""
+        return repr(sorted(vars(self).items()))
+
+    def set(self) -> str:
+        """Set the hours."""
+        self.hours = 5
+        return "set"
+
+    def drop(self) -> str:
+        """Drop the days."""
+        del self.days
+        return "dropped"
+
+TOOLS = [PromptGenerator.look, PromptGenerator.set, PromptGenerator.drop]
+"#;
+
+/// A conversation that begins with one version of a file and goes on with others.
+#[tokio::test]
+async fn a_newer_constructor_adds_to_a_state_and_replaces_nothing() {
+    let theatre = Theatre::open();
+    let version = async |constructed: &str| theatre.load_text(&CLOCK.replace("CONSTRUCTED", constructed)).await;
+    let first = version("self.hours = 1").await;
+    let state = read(play(&first, "set", &json!({}), &read(first.open().await.unwrap().state)).await.state);
+    assert_eq!(state, json!({"hours": 5}));
+    let second = version("self.hours, self.days = 1, [7]").await;
+    let looked = play(&second, "look", &json!({}), &state).await;
+    assert_eq!(looked.result.as_deref(), Ok("[('days', [7]), ('hours', 5)]"));
+    let state = read(play(&second, "drop", &json!({}), &state).await.state);
+    assert_eq!(state, json!({"hours": 5, "_deleted": ["days"]}));
+    assert_eq!(play(&second, "look", &json!({}), &state).await.result.as_deref(), Ok("[('hours', 5)]"));
+    let third = version("self.days = [8]").await;
+    assert_eq!(play(&third, "look", &json!({}), &state).await.result.as_deref(), Ok("[('hours', 5)]"));
 }
 
 #[tokio::test]
