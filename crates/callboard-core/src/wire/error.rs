@@ -129,6 +129,17 @@ impl ApiError {
         Self::new(404, "character_not_found", format!("there is no character {id:?}; on stage are: {known}"))
     }
 
+    /// A character whose file cannot be loaded. Nobody else answers under its name.
+    #[must_use]
+    pub fn character_not_loaded(id: &str) -> Self {
+        let message = format!(
+            "the file of the character {id:?} cannot be loaded; GET /v1/characters and `callboard check` tell what is wrong with it"
+        );
+        let mut error = Self::new(404, "character_not_loaded", message);
+        error.param = Some("model".to_owned());
+        error
+    }
+
     /// A body over the limit.
     #[must_use]
     pub fn body_too_large(limit: usize) -> Self {

@@ -53,7 +53,7 @@ async fn answer(shared: &Shared, arrival: &Arrival, request: Request) -> Result<
     let (streams, stamp) = (request.stream, stamp(&request.model));
     let writer = ChunkWriter::new(&stamp, request.include_usage);
     let (named, caller) = (asker.conversation.clone(), asker.caller.clone());
-    let mut run = match shared.app.cast.role(&request.model) {
+    let mut run = match shared.app.cast.playing(&request.model)? {
         Some(role) => Run::Stage(Box::new(scene(shared, arrival, role, &request, asker).await?)),
         None => {
             let routes =

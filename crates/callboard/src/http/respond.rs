@@ -34,8 +34,9 @@ pub(super) async fn respond(
     manner: Manner,
     local: Option<&LocalResponses>,
 ) -> Result<ResponseTurn, ApiError> {
-    let role = shared.app.cast.role(&request.model);
-    let followed = Followed { store: &shared.app.store, local, owner: &asker.owner, role: role.as_deref() };
+    let (model, role) = (request.model.clone(), shared.app.cast.playing(&request.model)?);
+    let followed =
+        Followed { store: &shared.app.store, local, owner: &asker.owner, role: role.as_deref(), model: &model };
     let earlier = load(&mut request, &followed).await?;
     let (owner, caller) = (asker.owner.clone(), asker.caller.clone());
     let opens = role.is_some() && earlier.remembered.is_none();

@@ -14,6 +14,7 @@ use super::keeping::Home;
 use super::lineage::Lineage;
 use super::local::{LocalResponse, LocalResponses};
 use super::measure::json_bytes;
+use super::player::{Went, check_player};
 use crate::clock;
 use crate::session::Record;
 use crate::stage::Role;
@@ -32,6 +33,8 @@ pub struct Followed<'a> {
     pub owner: &'a str,
     /// The character that plays, if one does.
     pub role: Option<&'a Role>,
+    /// The model or the character that is asked for.
+    pub model: &'a str,
 }
 
 /// What stands before a response.
@@ -89,20 +92,32 @@ impl Followed<'_> {
     /// The character's part of a conversation that it has begun to play in.
     async fn opened(&self, turn: &Turn) -> Result<Option<Remembered>, ApiError> {
         let standing = turn.standing();
-        let (Some(role), Some(opening)) = (self.role, &standing.opening) else { return Ok(None) };
-        let (conversation, manifest) = (&standing.conversation, role.character.manifest());
-        if opening.character != manifest.id {
-            let message = format!(
-                "{:?} plays in the conversation {:?}; make another one for {:?}",
-                opening.character, conversation.id, manifest.id
-            );
-            return Err(BadRequest::at("conversation", "conversation_played_by_other", message).into());
-        }
-        let journal = if manifest.undo { self.store.journal(&conversation.id, 0, i64::MAX).await? } else { Vec::new() };
+        let (conversation, Some(opening)) = (&standing.conversation, &standing.opening) else { return Ok(None) };
+        self.check_player(&opening.character, Went::Conversation(&conversation.id))?;
+        let Some(role) = self.role else { return Ok(None) };
+        let journal = if role.character.manifest().undo {
+            self.store.journal(&conversation.id, 0, i64::MAX).await?
+        } else {
+            Vec::new()
+        };
         let next = u64::try_from(conversation.next_sequence).unwrap_or(1);
         let Opening { character, system_prompt, state } = opening.clone();
         let record = Record::resumed(state, standing.state.clone(), journal, next);
         Ok(Some(Remembered { character, system_prompt, record, place: None }))
+    }
+
+    fn check_player(&self, played: &str, place: Went<'_>) -> Result<(), ApiError> {
+        check_player(played, self.model, self.role.map(|role| role.character.manifest().id.as_str()), place)
+    }
+
+    /// A response that a character played is told by what it left there. Whoever is on stage has been looked for already.
+    async fn check_response_player(&self, response: &Response) -> Result<(), ApiError> {
+        let Output { model, .. } = serde_json::from_str(&response.body).map_err(damaged)?;
+        let key = super::keeping::snapshot_key(&response.id, &model);
+        if self.role.is_none() && self.store.find_snapshot(&[key], |_, _| true).await?.is_some() {
+            self.check_player(&model, Went::Response(&response.id))?;
+        }
+        Ok(())
     }
 
     async fn response(&self, id: &str, stored: bool) -> Result<Earlier, ApiError> {
@@ -110,12 +125,18 @@ impl Followed<'_> {
         if let Some(kept) = self.local.and_then(|local| local.find(id)) {
             self.store.check_history(id, kept.bytes)?;
             if let Some(local) = &kept.response {
+                if let Some(remembered) = &local.remembered {
+                    self.check_player(&remembered.character, Went::Response(id))?;
+                }
                 return Ok(self.on_connection(local, home));
             }
         }
         let mut lineage = Lineage::new(self.store, id);
         let newest = lineage.piece(Some(clock::milliseconds())).await?;
         self.check_newest(id, newest.last())?;
+        if let Some(newest) = newest.last() {
+            self.check_response_player(newest).await?;
+        }
         lineage.add(&newest)?;
         lineage.read_rest().await?;
         if let Some(gone) = lineage.rest {
@@ -230,9 +251,11 @@ pub(super) fn items_of_response(response: &Response) -> Result<Vec<Value>, Store
     Ok(items)
 }
 
-/// Of a stored response only what came out; what was asked for may be large, and is skipped.
+/// Of a stored response only what came out, and who made it; what was asked for may be large, and is skipped.
 #[derive(Deserialize)]
 struct Output {
+    #[serde(default)]
+    model: String,
     #[serde(default)]
     output: Vec<Value>,
 }

@@ -11,6 +11,7 @@ mod lineage;
 mod local;
 mod measure;
 mod pairs;
+mod player;
 mod turn;
 
 pub use conversations::{items_behind, items_of, owned_conversation};

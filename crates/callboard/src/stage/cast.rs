@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Instant, SystemTime};
 
+use callboard_core::wire::ApiError;
 use callboard_python::{Company, CompanySettings, LoadFailure, Problem, ProblemKind, StartError};
 use futures_util::future::join_all;
 
@@ -57,6 +58,15 @@ impl Cast {
     /// The character of this id.
     pub fn role(&self, id: &str) -> Option<Arc<Role>> {
         self.known().roles.get(id).cloned()
+    }
+
+    /// The character of this id, for whoever asks for it to play; none for the name of a plain model.
+    pub fn playing(&self, id: &str) -> Result<Option<Arc<Role>>, ApiError> {
+        let known = self.known();
+        match known.roles.get(id) {
+            None if known.problems.contains_key(id) => Err(ApiError::character_not_loaded(id)),
+            role => Ok(role.cloned()),
+        }
     }
 
     /// All characters, by id.

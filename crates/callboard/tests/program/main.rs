@@ -1,6 +1,8 @@
 //! The program as its users meet it: real processes, real sockets, a model server that does what a test tells it.
 
 #[cfg(test)]
+mod absence;
+#[cfg(test)]
 #[path = "../cluster/server.rs"]
 mod cluster;
 #[cfg(test)]

@@ -8,23 +8,27 @@ use super::support::characters::{COUNTER, POSTMAN, TELLER};
 use super::support::{Answer, Connection, ModelServer, Program, Script, ask, calls, post, text};
 
 /// A folder of characters that is removed when the test ends.
-struct Folder(PathBuf);
+pub(super) struct Folder(PathBuf);
 
 impl Folder {
-    fn new(name: &str) -> Self {
+    pub(super) fn new(name: &str) -> Self {
         let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("stage-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir_all(&path).unwrap();
         Self(path)
     }
 
-    fn with(self, name: &str, code: &str) -> Self {
+    pub(super) fn with(self, name: &str, code: &str) -> Self {
         self.write(name, code);
         self
     }
 
-    fn write(&self, name: &str, code: &str) {
+    pub(super) fn write(&self, name: &str, code: &str) {
         std::fs::write(self.0.join(format!("{name}.py")), code).unwrap();
+    }
+
+    pub(super) fn remove(&self, name: &str) {
+        std::fs::remove_file(self.0.join(format!("{name}.py"))).unwrap();
     }
 }
 
@@ -34,7 +38,7 @@ impl Drop for Folder {
     }
 }
 
-fn start(folder: &Folder, server: &ModelServer) -> Program {
+pub(super) fn start(folder: &Folder, server: &ModelServer) -> Program {
     Program::start(&["--upstream", &server.url, "--characters", folder.0.to_str().unwrap()], &path_variable())
 }
 
