@@ -126,11 +126,20 @@ impl Upstreams {
         if self.list.is_empty() {
             return Err(ApiError::no_upstream());
         }
+        if let Some(own) = self.own_model(model) {
+            return Ok(vec![Route::new(Arc::clone(own), model.to_owned())]);
+        }
         let mut search = Search { model, client, authorization, routes: Vec::new(), known: Vec::new(), failure: None };
         for number in 0..self.list.len() {
             self.consider(number, &mut search).await;
         }
         search.finish()
+    }
+
+    /// A model of this process by its name, which no other server has by chance; only an alias can give it to one.
+    fn own_model(&self, model: &str) -> Option<&Arc<Upstream>> {
+        let is_alias = self.list.iter().any(|upstream| upstream.aliases.iter().any(|alias| alias.name == model));
+        self.list.iter().find(|upstream| upstream.local.is_some() && upstream.url == model).filter(|_| !is_alias)
     }
 
     async fn consider(&self, number: usize, search: &mut Search<'_>) {

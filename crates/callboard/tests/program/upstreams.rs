@@ -31,6 +31,27 @@ fn settings(name: &str, text: &str) -> String {
     path
 }
 
+/// However a server takes every name: alone, or by a pattern. An alias is somebody's wish.
+#[test]
+fn the_rehearsal_model_is_asked_by_its_name() {
+    let rows = [("", false), ("models = [\"*\"]", false), ("aliases = [\"rehearsal=m\"]", true)];
+    for (number, (settled, passed_on)) in rows.into_iter().enumerate() {
+        let count = Arc::default();
+        let url = server("served elsewhere", &count).url;
+        let text = format!("[[upstream]]\nurl = \"{url}\"\n{settled}\n");
+        let program = Program::start(&["--config", &settings(&format!("rehearsal{number}"), &text)], &[]);
+        for _ in 0..2 {
+            let answer = post(&program.address, &request("rehearsal", false));
+            assert_eq!(
+                (answer.status, answer.body.contains("served elsewhere")),
+                (200, passed_on),
+                "{settled}: {answer:?}"
+            );
+        }
+        assert!(post(&program.address, &request("m", false)).body.contains("served elsewhere"), "{settled}");
+    }
+}
+
 #[test]
 fn a_dead_server_is_passed_over() {
     let count = Arc::default();
