@@ -187,8 +187,21 @@ impl Upstreams {
         if self.list.is_empty() {
             return Err(ApiError::no_upstream());
         }
+        match self.listed(client, authorization, |_| true).await {
+            (all, Some(failure)) if all.is_empty() => Err(failure.to_api()),
+            (all, _) => Ok(all),
+        }
+    }
+
+    /// The models of some servers, each once, and the failure of one of these that does not answer.
+    async fn listed(
+        &self,
+        client: &Client,
+        authorization: Option<&HeaderValue>,
+        wanted: impl Fn(&Upstream) -> bool,
+    ) -> (Vec<Value>, Option<Failure>) {
         let (mut all, mut failure): (Vec<Value>, _) = (Vec::new(), None);
-        for (number, upstream) in self.list.iter().enumerate() {
+        for (number, upstream) in self.list.iter().enumerate().filter(|(_, upstream)| wanted(upstream)) {
             all.extend(upstream.aliases.iter().map(|alias| entry(&alias.name)));
             match self.list_of(number, client, authorization).await {
                 Ok(list) => all.extend(list),
@@ -197,19 +210,22 @@ impl Upstreams {
         }
         let mut seen = std::collections::HashSet::new();
         all.retain(|entry| models::id_of(entry).is_some_and(|id| seen.insert(id.to_owned())));
-        match failure {
-            Some(failure) if all.is_empty() => Err(failure.to_api()),
-            _ => Ok(all),
-        }
+        (all, failure)
     }
 
-    /// The first model on offer, for those who need just one.
+    /// The first model on offer, for those who need just one. A model of this process does not step in for a server that is away.
     pub async fn first_model(&self, client: &Client, authorization: Option<&HeaderValue>) -> Result<String, ApiError> {
-        let all = self.all_models(client, authorization).await?;
-        let first = all.first().and_then(models::id_of).map(str::to_owned);
-        first.ok_or_else(|| {
-            ApiError::upstream_broken("it lists no models; name one with --model or in the character's MODEL")
-        })
+        let wanted = |upstream: &Upstream| upstream.local.is_none() || self.is_only(upstream);
+        let (all, failure) = self.listed(client, authorization, wanted).await;
+        match (all.first().and_then(models::id_of), failure) {
+            (Some(first), _) => Ok(first.to_owned()),
+            (None, None) if self.list.is_empty() => Err(ApiError::no_upstream()),
+            (None, None | Some(Failure::Refused { .. })) => {
+                let words = "it lists no models; name one with --model or in the character's MODEL";
+                Err(ApiError::upstream_broken(words))
+            }
+            (None, Some(failure)) => Err(failure.to_api()),
+        }
     }
 
     /// True when any server answers at all.

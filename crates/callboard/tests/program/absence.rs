@@ -1,10 +1,10 @@
-//! Characters that have left the stage: nobody else answers under their names.
+//! Characters that have left the stage, or whose model has: nobody else answers under their names.
 
 use serde_json::{Value, json};
 
 use super::stage::{Folder, start};
 use super::support::characters::COUNTER;
-use super::support::{Answer, Program, Script, ask, text};
+use super::support::{Answer, ModelServer, Program, Script, ask, text};
 
 fn respond(program: &Program, body: &Value) -> Answer {
     ask(&program.address, "POST", "/v1/responses", &[], &body.to_string())
@@ -63,4 +63,17 @@ fn a_character_that_cannot_be_loaded_is_no_plain_model() {
         assert_eq!((refused.status, refused.error("code")), (404, "character_not_loaded".to_owned()), "{refused:?}");
     }
     assert_eq!(script.asked(), Vec::<Value>::new());
+}
+
+/// The rehearsal model is there all the time, and does not play for a model server that is away or does not say what it has.
+#[test]
+fn nobody_steps_in_for_the_model_of_a_character() {
+    let folder = Folder::new("modelless").with("counter", COUNTER);
+    let silent = ModelServer::start(|mut visit| visit.json(404, r#"{"detail":"Not Found"}"#));
+    let away = ModelServer { url: ModelServer::nowhere() };
+    for (server, status, words) in [(silent, 502, "--model"), (away, 503, "cannot be reached")] {
+        let refused = respond(&start(&folder, &server), &json!({"model": "counter", "input": "Count."}));
+        assert_eq!(refused.status, status, "{refused:?}");
+        assert!(refused.error("message").contains(words), "{refused:?}");
+    }
 }

@@ -114,6 +114,9 @@ fn a_client_that_leaves_in_a_turn_keeps_what_its_tools_did() {
     let (left, leaving) = channel();
     let left = Mutex::new(left);
     let server = ModelServer::start(move |mut visit| {
+        if visit.path == "/v1/models" {
+            return visit.json(200, r#"{"data":[{"id":"m","object":"model"}]}"#);
+        }
         visit.begin_stream();
         if visit.body.contains("\"tool_calls\"") {
             visit.text("Added.");
