@@ -146,9 +146,8 @@ def _():
     with client.responses.connect() as connection:
         [error] = events(connection, model="always-unknown-tool", input="Add.", tools=[ADD])
         equal((error.type, error.status, error.error.code), ("error", 502, "unknown_tool_call"))
-        *said, error = events(connection, model="talks-of-rockets", input="Add.", tools=[ADD])
-        equal((said[0].type, error.type, error.error.code), ("response.created", "error", "unknown_tool_call"))
-        failed = connection.recv()
+        *said, failed = events(connection, model="talks-of-rockets", input="Add.", tools=[ADD])
+        equal((said[0].type, [event.type for event in said if event.type == "error"]), ("response.created", []))
         equal((failed.type, failed.response.id), ("response.failed", said[0].response.id))
         assert "unknown_tool_call" in failed.response.error.message, failed.response.error
         equal(ask(connection, "Hello.").output_text, "user: Hello.")

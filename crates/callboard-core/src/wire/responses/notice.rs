@@ -24,8 +24,6 @@ pub(super) enum Notice {
     Failed { response: Box<RawValue> },
     #[serde(rename = "error")]
     Error { code: String, message: String, param: Option<String>, error: Value },
-    #[serde(rename = "error")]
-    SocketError { status: u16, error: Value },
     #[serde(rename = "response.output_item.added")]
     ItemAdded { output_index: usize, item: OutputItem },
     #[serde(rename = "response.output_item.done")]

@@ -78,10 +78,13 @@ impl EventWriter {
         self.write(out);
     }
 
-    /// Writes that the response failed: the error as an event of its own, and the object as far as it came.
+    /// Writes that the response failed: the object as far as it came, and in a stream of server-sent events the error before it. On a
+    /// WebSocket others follow, and an error that is not the last event would stand before the next response.
     pub fn fail(&mut self, error: &ApiError, out: &mut String) {
         self.object.fail(error);
-        self.notices.push(error_notice(error, self.framing));
+        if self.framing == Framing::ServerSent {
+            self.notices.push(error_notice(error));
+        }
         self.notices.push(Notice::Failed { response: self.object.to_text() });
         self.write(out);
     }
@@ -116,14 +119,10 @@ fn kind_of(text: &str) -> &str {
     text.strip_prefix("{\"type\":\"").and_then(|rest| rest.split('"').next()).unwrap_or("message")
 }
 
-/// Some clients of a stream read the error at the top, as the types say, and some inside, as it is sent in practice. On a WebSocket
-/// it stands inside, with the status that HTTP would have had.
-fn error_notice(error: &ApiError, framing: Framing) -> Notice {
+/// Some clients of a stream read the error at the top, as the types say, and some inside, as it is sent in practice.
+fn error_notice(error: &ApiError) -> Notice {
     let body: Value = serde_json::from_str(&error.to_json()).unwrap_or_default();
     let inner = body.get("error").cloned().unwrap_or_else(|| json!({"message": error.message}));
-    if framing == Framing::Lines {
-        return Notice::SocketError { status: error.status, error: inner };
-    }
     let (code, message, param) = (error.code.clone(), error.message.clone(), error.param.clone());
     Notice::Error { code, message, param, error: inner }
 }

@@ -79,7 +79,7 @@ fn faults_of_telling(page: &Page, told: &Told, expected: &Expected, chat: &Value
         }
         (Body::Object(object), None) => faults.extend(faults_of_reply(page, told, expected, object, chat)),
         (Body::Events(events), failure) if failure.is_none() || expected.begun => {
-            faults.extend(faults_of_events(events));
+            faults.extend(faults_of_events(events, told.way));
             let last = events.last().map_or(&Value::Null, |event| &event["response"]);
             faults.extend(match failure {
                 None => faults_of_reply(page, told, expected, last, chat),
@@ -147,18 +147,21 @@ fn faults_of_said(page: &Page, told: &Told, expected: &Expected, object: &Value)
     (said != due).then(|| format!("it says\n    {said:?}\n  and not\n    {due:?}"))
 }
 
-/// A response that broke off after it had begun: the error as an event, and the object as far as it came.
+/// A response that broke off after it had begun: the error as an event, except on a WebSocket, and the object as far as it came.
 fn faults_of_broken(page: &Page, told: &Told, expected: &Expected, failure: &Failure, events: &[Value]) -> Vec<String> {
     let [.., error, last] = events else { return vec!["there are no events".to_owned()] };
     let mut faults: Vec<String> = faults_of_said(page, told, expected, &last["response"]).into_iter().collect();
-    if error["error"] != failure.error {
-        faults.push(format!("the error is\n    {error}\n  and not\n    {}", failure.error));
+    let text = |key: &str| failure.error[key].as_str().unwrap_or_default();
+    let (due, message) = (format!("{} ({})", text("message"), text("code")), &last["response"]["error"]["message"]);
+    if *message != due {
+        faults.push(format!("the object's error is\n    {message}\n  and not\n    {due}"));
+    }
+    if told.way == Way::Socket {
+        return faults;
     }
     let at_top = ["code", "message", "param"].iter().all(|key| error[key] == failure.error[key]);
-    let status = error["status"].as_u64().unwrap_or_default();
-    let has_status = failure.status.map_or(status >= 500, |due| u64::from(due) == status);
-    if if told.way == Way::Socket { !has_status } else { !at_top } {
-        faults.push(format!("the error has not the form of its way, with the status {:?}: {error}", failure.status));
+    if error["error"] != failure.error || !at_top {
+        faults.push(format!("the error is\n    {error}\n  and not\n    {}", failure.error));
     }
     faults
 }

@@ -49,12 +49,12 @@ fn events_are_numbered_without_gaps_and_framed_either_way() {
         assert_eq!(numbers, (0..u64::try_from(events.len()).unwrap()).collect::<Vec<_>>(), "{}", case.name);
         let lines = stream(&case, Framing::Lines);
         let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        assert_eq!(lines.len(), events.len(), "{}", case.name);
-        for (line, event) in lines.iter().zip(&events) {
-            // An error has another form on a WebSocket; all else is the same.
-            let same = if kind(event) == "error" { at(line, "/status") == 502 } else { line == event };
-            assert!(same && at(line, "/sequence_number") == at(event, "/sequence_number"), "{}: {line}", case.name);
+        // The last event is the only end on a WebSocket: there is no error before it.
+        let mut expected: Vec<Value> = events.iter().filter(|event| kind(event) != "error").cloned().collect();
+        for (number, event) in expected.iter_mut().enumerate() {
+            event["sequence_number"] = json!(number);
         }
+        assert_eq!(lines, expected, "{}", case.name);
         assert_eq!((kind(&events[0]), kind(&events[1])), ("response.created", "response.in_progress"));
     }
 }
