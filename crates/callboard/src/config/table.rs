@@ -228,7 +228,7 @@ static SERVING_KEYS: &[Key<Settings>] = &[
             name: "keep_alive_seconds",
             fallback: Fallback::Text("15"),
             flag: None,
-            help: "Silence in a stream after which a comment keeps the client's connection open",
+            help: "Silence after which a comment keeps the client's connection open; a stream begins with it where the model has said nothing yet",
         },
         kind: Kind::Seconds { least: 0.001, field: |settings| &mut settings.timeouts.keep_alive },
     },

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::router::Shared;
 use crate::random;
-use crate::session::{Asking, Session, SessionParts};
+use crate::session::{Asking, Session, SessionParts, UnderWay};
 use crate::stage::{Asked, Role, SceneParts};
 use crate::trace::Caller;
 use crate::upstream::Route;
@@ -101,6 +101,7 @@ pub(super) fn session(
             authorization: asker.authorization,
             retries: settings.limits.retries,
             request_id: request_id.to_owned(),
+            under_way: UnderWay::default(),
         },
         idle: settings.timeouts.idle,
         keep_alive: settings.timeouts.keep_alive,

@@ -3,11 +3,16 @@
 //! As long as nothing of a reply has been passed on, a failed request goes to the next server that has the model, and to the
 //! same one again where waiting helps. A refusal that names a field is learned, and the request is sent again without it.
 
+use std::collections::BTreeSet;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use callboard_core::turn::Ask;
 use callboard_core::wire::chat::ChatRequest;
 use callboard_core::wire::chat::adapt::{Family, Quirk, adapt, heal, learn_all};
 use http::HeaderValue;
 use serde_json::Value;
+use tokio::time::Sleep;
 
 use crate::random;
 use crate::telemetry::metrics;
@@ -29,6 +34,8 @@ pub struct Asking {
     pub retries: usize,
     /// Names the request in the log.
     pub request_id: String,
+    /// How far it has come.
+    pub under_way: UnderWay,
 }
 
 /// A reply that has begun, and the load it is for its server.
@@ -37,44 +44,130 @@ pub(super) struct Asked {
     pub(super) busy: Busy,
 }
 
+/// How far asking has come, between two looks at it.
+#[derive(Default)]
+pub struct UnderWay {
+    /// How often all servers were asked, and have failed.
+    tries: usize,
+    /// How many of them have failed this time.
+    failed: usize,
+    /// What the first one refused this time, and what was known of it before.
+    lessons: Vec<Failure>,
+    known_before: BTreeSet<Quirk>,
+    awaited: Option<Awaited>,
+}
+
+type AwaitedReply = Pin<Box<dyn Future<Output = Result<Reply, Failure>> + Send>>;
+
+/// What is waited for.
+enum Awaited {
+    // Nobody locks it: it makes the future one that may be looked at from several threads, as all that belongs to a turn.
+    Reply(Mutex<AwaitedReply>, Busy),
+    Pause(Pin<Box<Sleep>>),
+}
+
 impl Asking {
-    /// Asks until a server answers, or none is left.
+    /// Asks until a server answers, or none is left. Dropped before that and begun again, it goes on with what is under way.
     pub(super) async fn send(
         &mut self,
         request: &ChatRequest,
         ask: &Ask,
         trace: &mut TraceRecorder,
     ) -> Result<Asked, Failure> {
-        let mut tries = 0;
         loop {
-            let failure = match self.ask_each(request, ask, trace).await {
-                Ok(asked) => return Ok(asked),
-                Err(failure) => failure,
-            };
-            let Some(wait) = failure.retry_after().filter(|_| tries < self.retries) else { return Err(failure) };
-            tries += 1;
-            tokio::time::sleep(with_jitter(wait * u32::try_from(tries).unwrap_or(1))).await;
+            match &mut self.under_way.awaited {
+                None => self.ask_first(request, ask, trace)?,
+                Some(Awaited::Pause(pause)) => {
+                    pause.as_mut().await;
+                    self.under_way.awaited = None;
+                }
+                Some(Awaited::Reply(reply, _)) => {
+                    let answer = reply.get_mut().unwrap_or_else(PoisonError::into_inner).as_mut().await;
+                    if let Some(outcome) = self.take(answer, request, ask, trace) {
+                        self.under_way = UnderWay::default();
+                        return outcome;
+                    }
+                }
+            }
         }
     }
 
-    async fn ask_each(
+    /// True when a server has been asked and has not answered.
+    pub(super) fn is_under_way(&self) -> bool {
+        self.under_way.awaited.is_some()
+    }
+
+    /// Sends the request to the first server in line.
+    fn ask_first(&mut self, request: &ChatRequest, ask: &Ask, trace: &mut TraceRecorder) -> Result<(), Failure> {
+        let route = self.routes.first();
+        let route = route.ok_or_else(|| Failure::Unreachable("there is no server for this model".to_owned()))?;
+        let (busy, body) = (route.upstream.begin(), body_for(route, request, ask));
+        if self.under_way.lessons.is_empty() {
+            self.under_way.known_before = route.upstream.learned.of(&route.model);
+        }
+        let traced = trace.asks(route, !ask.appended.is_empty());
+        let (client, upstream, key) = (self.client.clone(), Arc::clone(&route.upstream), self.authorization.clone());
+        let reply: AwaitedReply = Box::pin(async move { client.chat(&upstream, key.as_ref(), traced, body).await });
+        self.under_way.awaited = Some(Awaited::Reply(Mutex::new(reply), busy));
+        Ok(())
+    }
+
+    /// What came of a request; nothing where another one is to be sent.
+    fn take(
         &mut self,
+        answer: Result<Reply, Failure>,
         request: &ChatRequest,
         ask: &Ask,
         trace: &mut TraceRecorder,
-    ) -> Result<Asked, Failure> {
-        let mut last = None;
-        for _ in 0..self.routes.len() {
-            match self.ask_first(request, ask, trace).await {
-                Ok(asked) => return Ok(asked),
-                Err(failure) if failure.is_the_servers() => {
-                    self.give_up_on_first(&failure);
-                    last = Some(failure);
+    ) -> Option<Result<Asked, Failure>> {
+        let (Some(Awaited::Reply(_, busy)), Some(route)) = (self.under_way.awaited.take(), self.routes.first()) else {
+            return None;
+        };
+        match answer {
+            Ok(reply) => {
+                trace.answered();
+                metrics::upstream_reply(&route.upstream.url, "ok");
+                Some(Ok(Asked { reply, busy }))
+            }
+            Err(failure) => {
+                trace.lost(&failure);
+                let may_learn = self.under_way.lessons.len() < MOST_LESSONS;
+                if may_learn && self.learns(route, request, ask, &failure, trace) {
+                    self.under_way.lessons.push(failure);
+                    return None;
                 }
-                Err(failure) => return Err(failure),
+                self.end_lessons(&failure);
+                self.move_on(failure).map(Err)
             }
         }
-        Err(last.unwrap_or_else(|| Failure::Unreachable("there is no server for this model".to_owned())))
+    }
+
+    /// Who says the same again was misunderstood.
+    fn end_lessons(&mut self, failure: &Failure) {
+        let lessons = std::mem::take(&mut self.under_way.lessons);
+        if let Some(route) = self.routes.first()
+            && lessons.iter().any(|lesson| lesson.refusal() == failure.refusal())
+        {
+            route.upstream.learned.forget_all_but(&route.model, &self.under_way.known_before);
+        }
+    }
+
+    /// Goes on to the next server, and from the last one to all of them again where waiting helps; else the failure comes back.
+    fn move_on(&mut self, failure: Failure) -> Option<Failure> {
+        if failure.is_the_servers() {
+            self.give_up_on_first(&failure);
+            self.under_way.failed += 1;
+            if self.under_way.failed < self.routes.len() {
+                return None;
+            }
+        }
+        let under_way = &mut self.under_way;
+        let Some(wait) = failure.retry_after().filter(|_| under_way.tries < self.retries) else { return Some(failure) };
+        under_way.failed = 0;
+        under_way.tries += 1;
+        let wait = with_jitter(wait * u32::try_from(under_way.tries).unwrap_or(1));
+        under_way.awaited = Some(Awaited::Pause(Box::pin(tokio::time::sleep(wait))));
+        None
     }
 
     /// The first server goes to the end of the line.
@@ -95,33 +188,6 @@ impl Asking {
     pub(super) fn succeeded(&self) {
         if let Some(route) = self.routes.first() {
             route.upstream.note(None);
-        }
-    }
-
-    async fn ask_first(&self, request: &ChatRequest, ask: &Ask, trace: &mut TraceRecorder) -> Result<Asked, Failure> {
-        let route = self.routes.first().ok_or_else(|| Failure::Unreachable("no server".to_owned()))?;
-        let (mut lessons, before) = (Vec::new(), route.upstream.learned.of(&route.model));
-        loop {
-            let busy = route.upstream.begin();
-            let body = body_for(route, request, ask);
-            let traced = trace.asks(route, !ask.appended.is_empty());
-            let failure = match self.client.chat(&route.upstream, self.authorization.as_ref(), traced, body).await {
-                Ok(reply) => {
-                    trace.answered();
-                    metrics::upstream_reply(&route.upstream.url, "ok");
-                    return Ok(Asked { reply, busy });
-                }
-                Err(failure) => failure,
-            };
-            trace.lost(&failure);
-            if lessons.len() >= MOST_LESSONS || !self.learns(route, request, ask, &failure, trace) {
-                // Who says the same again was misunderstood.
-                if lessons.iter().any(|lesson: &Failure| lesson.refusal() == failure.refusal()) {
-                    route.upstream.learned.forget_all_but(&route.model, &before);
-                }
-                return Err(failure);
-            }
-            lessons.push(failure);
         }
     }
 

@@ -8,6 +8,7 @@ use callboard_core::turn::{Action, Ask, Ending, Event, Input, Turn};
 use callboard_core::wire::ApiError;
 use callboard_core::wire::chat::{ChatRequest, ReplyFault, ReplyReader};
 
+use super::asking::Asked;
 use super::stopwatch::{Bell, Stopwatch};
 use super::{Asking, Performer, Record};
 use crate::telemetry::metrics;
@@ -151,8 +152,8 @@ impl Session {
             match std::mem::replace(&mut self.state, State::Over) {
                 State::New => self.parts.turn.step(Input::Start, &mut self.actions),
                 State::Ask(ask) => {
-                    if let Err(failure) = self.ask(&ask).await {
-                        return self.fail(&failure);
+                    if let Some(progress) = self.ask(ask).await {
+                        return progress;
                     }
                 }
                 State::Reading(reader, body) => {
@@ -209,26 +210,38 @@ impl Session {
         })
     }
 
-    async fn ask(&mut self, ask: &Ask) -> Result<(), Failure> {
-        if !ask.appended.is_empty() {
+    /// Asks the model. While it reads the request, the client hears that its connection lives.
+    async fn ask(&mut self, ask: Ask) -> Option<Progress> {
+        if !ask.appended.is_empty() && !self.parts.asking.is_under_way() {
             tracing::debug!(request_id = self.request_id(), report = %self.report(), "asking the model again");
         }
+        let watch = self.watch.get_or_insert_with(|| Stopwatch::new(self.parts.idle, self.parts.keep_alive));
         let parts = &mut self.parts;
-        let asked = match parts.asking.send(&parts.request, ask, &mut self.trace).await {
-            Ok(asked) => asked,
+        let asked = tokio::select! {
+            biased;
+            asked = parts.asking.send(&parts.request, &ask, &mut self.trace) => asked,
+            () = watch.keep_alive() => {
+                self.state = State::Ask(ask);
+                return Some(Progress::KeepAlive);
+            }
+        };
+        match asked {
+            Ok(asked) => self.begin_reading(asked),
             Err(failure) if failure.is_bad_request() && !ask.appended.is_empty() && parts.performer.is_none() => {
                 parts.turn.step(Input::ReaskRefused, &mut self.actions);
-                return Ok(());
             }
-            Err(failure) => return Err(failure),
-        };
+            Err(failure) => return Some(self.fail(&failure)),
+        }
+        None
+    }
+
+    fn begin_reading(&mut self, asked: Asked) {
         let (reply, most) = (asked.reply, self.parts.reply_bytes);
         let reader = if reply.is_stream { ReplyReader::stream(most) } else { ReplyReader::whole(most) };
         let reader = reader.until_close(reply.until_close);
         self.watch.get_or_insert_with(|| Stopwatch::new(self.parts.idle, self.parts.keep_alive)).heard();
         self.busy = Some(asked.busy);
         self.state = State::Reading(reader, reply.body);
-        Ok(())
     }
 
     /// A reply broke off, or cannot be used. As long as nothing has been passed on, another server may give a whole one.

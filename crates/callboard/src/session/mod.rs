@@ -10,7 +10,7 @@ mod relay;
 mod stopwatch;
 pub mod undo_tool;
 
-pub use asking::Asking;
+pub use asking::{Asking, UnderWay};
 pub use drive::{Progress, Session, SessionParts};
 pub use performer::Performer;
 pub use record::Record;

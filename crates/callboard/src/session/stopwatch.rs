@@ -45,6 +45,13 @@ impl Stopwatch {
         self.idle.as_secs_f64()
     }
 
+    /// Waits until the client has heard nothing for a while, whatever the model server does.
+    pub(super) async fn keep_alive(&mut self) {
+        while self.bell().await == Bell::Idle {
+            self.heard();
+        }
+    }
+
     /// Waits until one of the two is due.
     pub(super) async fn bell(&mut self) -> Bell {
         loop {

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use super::role::offered;
 use super::{Past, Role, SceneParts};
-use crate::session::{Asking, Performer, Record, Session, SessionParts};
+use crate::session::{Asking, Performer, Record, Session, SessionParts, UnderWay};
 
 /// What a character that acts instead of talking is told besides its own prompt.
 const ACTS: &str = "You act by calling tools; you do not chat. Call the tools for everything the user reports, several at \
@@ -64,6 +64,7 @@ pub(super) async fn session(parts: &SceneParts<'_>, past: &Past) -> Result<Sessi
         authorization: parts.authorization.clone(),
         retries: parts.settings.limits.retries,
         request_id: parts.request_id.clone(),
+        under_way: UnderWay::default(),
     };
     let (stage, manifest) = (&parts.settings.stage, parts.role.character.manifest());
     let arguments_bytes = manifest.limits.arguments.map_or(stage.arguments_bytes, |most| most as usize);

@@ -18,6 +18,8 @@ mod operation;
 #[cfg(test)]
 mod responses;
 #[cfg(test)]
+mod silence;
+#[cfg(test)]
 mod sockets;
 #[cfg(test)]
 mod stage;

@@ -14,7 +14,7 @@ use crate::author::eval::pairing::pair_in_any_order;
 use crate::author::eval::report::{Report, told};
 use crate::author::eval::verdict::{Heard, Made, Verdict, written};
 use crate::random;
-use crate::session::{Asking, Progress, Session, SessionParts};
+use crate::session::{Asking, Progress, Session, SessionParts, UnderWay};
 
 /// Asks all questions.
 pub(in crate::author::eval) async fn play(
@@ -55,7 +55,7 @@ async fn session(app: &App, model: &str, question: &Question) -> Result<Session,
     Ok(Session::new(SessionParts {
         turn: Turn::new(turn, turn_settings, Box::new(random::bytes)),
         request,
-        asking: Asking { routes, client, authorization: None, retries, request_id },
+        asking: Asking { routes, client, authorization: None, retries, request_id, under_way: UnderWay::default() },
         idle: settings.timeouts.idle,
         keep_alive: settings.timeouts.keep_alive,
         reply_bytes: settings.limits.reply_bytes,
