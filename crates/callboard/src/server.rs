@@ -17,7 +17,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
-use tokio::time::{Instant, MissedTickBehavior};
+use tokio::time::MissedTickBehavior;
 
 use crate::app::App;
 use crate::config::Timeouts;
@@ -32,6 +32,8 @@ const UPKEEP: Duration = Duration::from_secs(5);
 const PROBE: Duration = Duration::from_secs(2);
 const FORGET: Duration = Duration::from_secs(10 * 60);
 const KEEP: Duration = Duration::from_millis(200);
+/// How long those who are cut off may take to hear of it.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 const LAST_EXPORT: Duration = Duration::from_secs(3);
 
 /// Serves until a signal asks to stop and all replies in flight are whole, or the drain time is over.
@@ -173,23 +175,38 @@ impl Signals {
 
 fn serve_thread(app: &Arc<App>, listener: StdListener, stopped: watch::Receiver<bool>) -> anyhow::Result<()> {
     single_runtime()?.block_on(async {
-        let (sockets, mut closed) = mpsc::channel(1);
-        let thread = Threadwise { client: app.client(), stopping: stopped.clone(), sockets };
+        let ((sockets, closed), (end, ending)) = (mpsc::channel(1), watch::channel(false));
+        let thread = Threadwise { client: app.client(), stopping: stopped.clone(), ending, sockets };
         let router = http::router(Arc::clone(app), thread);
         let listener = TcpListener::from_std(listener).context("cannot listen")?;
-        let until = serve_connections(listener, router, stopped, &app.settings.timeouts).await;
-        // Nothing is ever sent: the channel ends with the last WebSocket.
-        let _ = tokio::time::timeout_at(until, closed.recv()).await;
+        let tasks = serve_connections(listener, router, stopped, &app.settings.timeouts).await;
+        drain(tasks, closed, &end, app.settings.timeouts.drain).await;
         Ok(())
     })
 }
 
+/// Waits until all have been served; those who are not when the time is over are told.
+async fn drain(mut tasks: JoinSet<()>, mut closed: mpsc::Receiver<()>, end: &watch::Sender<bool>, time: Duration) {
+    let mut served = std::pin::pin!(async {
+        while tasks.join_next().await.is_some() {}
+        // Nothing is ever sent: the channel ends with the last WebSocket.
+        let _ = closed.recv().await;
+    });
+    if tokio::time::timeout(time, served.as_mut()).await.is_ok() {
+        return;
+    }
+    tracing::warn!(seconds = time.as_secs_f64(), "replies are cut off: the drain time is over");
+    end.send_replace(true);
+    let _ = tokio::time::timeout(LAST_WORDS, served).await;
+}
+
+/// Serves until the program is to end; those whose connections are still open come back.
 async fn serve_connections(
     listener: TcpListener,
     router: Router,
     mut stopped: watch::Receiver<bool>,
     timeouts: &Timeouts,
-) -> Instant {
+) -> JoinSet<()> {
     let (stopping, mut tasks) = (stopped.clone(), JoinSet::new());
     loop {
         tokio::select! {
@@ -205,13 +222,7 @@ async fn serve_connections(
             },
         }
     }
-    drop((listener, router));
-    let until = Instant::now() + timeouts.drain;
-    let finished = async { while tasks.join_next().await.is_some() {} };
-    if tokio::time::timeout_at(until, finished).await.is_err() {
-        tracing::warn!(seconds = timeouts.drain.as_secs_f64(), "replies were cut off: the drain time is over");
-    }
-    until
+    tasks
 }
 
 /// Serves one connection; when the program is to end, the reply in flight is its last.

@@ -1,4 +1,4 @@
-//! The end of the program, as all that runs hears of it.
+//! The end of the program, as all that runs hears of it: first that it is to end, and when it has waited long enough, that it does.
 
 use tokio::sync::watch;
 

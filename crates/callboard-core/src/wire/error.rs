@@ -167,6 +167,13 @@ impl ApiError {
         Self::new(503, "overloaded", message).with_retry_after(1)
     }
 
+    /// The program ends before the reply is whole.
+    #[must_use]
+    pub fn stopping() -> Self {
+        let message = "the server is stopping, and the reply did not become whole in time; send the request again";
+        Self::new(503, "server_stopping", message).with_retry_after(1)
+    }
+
     /// No model server is configured.
     #[must_use]
     pub fn no_upstream() -> Self {

@@ -258,7 +258,7 @@ static SERVING_KEYS: &[Key<Settings>] = &[
             name: "drain_seconds",
             fallback: Fallback::Text("30"),
             flag: None,
-            help: "Wait for requests in flight when told to stop",
+            help: "Wait for requests in flight when told to stop; those that are not answered then are told so",
         },
         kind: Kind::Seconds { least: 0.0, field: |settings| &mut settings.timeouts.drain },
     },

@@ -9,12 +9,14 @@ use callboard_core::wire::ApiError;
 use callboard_core::wire::chat::{ChunkWriter, Completion, Stamp};
 use futures_util::stream;
 use http::{HeaderMap, HeaderValue};
+use tokio::sync::watch;
 
 use super::limit::Ticket;
 use super::reply;
 use super::router::Arrival;
 use crate::session::Progress;
 use crate::stage::Run;
+use crate::stopping::stop_asked;
 use crate::telemetry::metrics;
 
 /// The events folded into one body.
@@ -60,7 +62,8 @@ pub(super) async fn streamed(
     arrival: &Arrival,
     ticket: Ticket,
 ) -> Response {
-    let mut outlet = Box::new(Outlet { run, writer, over: false, _ticket: ticket });
+    let ending = arrival.ending.clone();
+    let mut outlet = Box::new(Outlet { run, writer, over: false, ending, _ticket: ticket });
     let first = match outlet.run.next().await {
         Progress::Failed(error) => return failed(&error, outlet.run.report()),
         progress => outlet.write(progress),
@@ -75,7 +78,7 @@ pub(super) async fn streamed(
             }
             None if outlet.over => return None,
             None => {
-                let progress = outlet.run.next().await;
+                let progress = outlet.next().await;
                 outlet.write(progress)
             }
         };
@@ -96,10 +99,23 @@ struct Outlet {
     run: Run,
     writer: ChunkWriter,
     over: bool,
+    ending: watch::Receiver<bool>,
     _ticket: Ticket,
 }
 
 impl Outlet {
+    /// Goes on until there is something to say, or the program ends.
+    async fn next(&mut self) -> Progress {
+        tokio::select! {
+            biased;
+            progress = self.run.next() => return progress,
+            () = stop_asked(&mut self.ending) => {}
+        }
+        let error = ApiError::stopping();
+        self.run.fail(&error);
+        Progress::Failed(error)
+    }
+
     fn write(&mut self, progress: Progress) -> Bytes {
         let mut out = String::new();
         match progress {

@@ -2,7 +2,9 @@
 
 use axum::body::Body;
 use axum::response::Response;
+use callboard_core::wire::ApiError;
 use futures_util::stream;
+use tokio::sync::watch;
 
 use super::limit::Ticket;
 use super::outlet::{event_stream, failed, mark_estimate};
@@ -10,6 +12,7 @@ use super::reply;
 use super::responses::ENDPOINT;
 use super::router::Arrival;
 use crate::responses::{ResponseTurn, Step};
+use crate::stopping::stop_asked;
 use crate::telemetry::metrics;
 
 const KEEP_ALIVE: &str = ": keep-alive\n\n";
@@ -39,8 +42,9 @@ pub(super) async fn streamed(mut turn: ResponseTurn, arrival: &Arrival, ticket: 
         step => text_of(step, &mut turn, &mut over),
     };
     metrics::first_byte(ENDPOINT, arrival.at.elapsed());
-    let turn = Box::new(turn);
-    let body = stream::unfold((Some(first), turn, over, ticket), |(first, mut turn, mut over, ticket)| async move {
+    let turn = (Box::new(turn), arrival.ending.clone());
+    let body = stream::unfold((Some(first), turn, over, ticket), |(first, turn, mut over, ticket)| async move {
+        let (mut turn, mut ending) = turn;
         let text = match first {
             // Whoever leaves before this has seen nothing.
             Some(first) => {
@@ -49,13 +53,23 @@ pub(super) async fn streamed(mut turn: ResponseTurn, arrival: &Arrival, ticket: 
             }
             None if over => return None,
             None => {
-                let step = turn.next(None).await;
+                let step = next(&mut turn, &mut ending).await;
                 text_of(step, &mut turn, &mut over)
             }
         };
-        Some((Ok::<_, std::convert::Infallible>(text), (None, turn, over, ticket)))
+        Some((Ok::<_, std::convert::Infallible>(text), (None, (turn, ending), over, ticket)))
     });
     event_stream(Body::from_stream(body))
+}
+
+/// Goes on until there is something to tell, or the program ends.
+async fn next(turn: &mut ResponseTurn, ending: &mut watch::Receiver<bool>) -> Step {
+    tokio::select! {
+        biased;
+        step = turn.next(None) => return step,
+        () = stop_asked(ending) => {}
+    }
+    turn.fail(ApiError::stopping()).await
 }
 
 fn text_of(step: Step, turn: &mut ResponseTurn, over: &mut bool) -> String {

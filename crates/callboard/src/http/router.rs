@@ -17,6 +17,7 @@ use super::{
     characters, chat, conversations, models, operation, reply, request_id, responses, socket, traces, upstreams,
 };
 use crate::app::App;
+use crate::stopping::stop_asked;
 use crate::upstream::Client;
 
 /// What a handler has at hand: the app, and this thread's connections.
@@ -27,6 +28,8 @@ pub(super) struct Shared {
     pub(super) in_flight: InFlight,
     /// True when the program is to end.
     pub(super) stopping: watch::Receiver<bool>,
+    /// True when it has waited long enough.
+    pub(super) ending: watch::Receiver<bool>,
     /// Held by every open WebSocket, so that their end can be waited for.
     pub(super) sockets: mpsc::Sender<()>,
 }
@@ -37,6 +40,8 @@ pub struct Threadwise {
     pub client: Client,
     /// True when the program is to end.
     pub stopping: watch::Receiver<bool>,
+    /// True when it has waited long enough for those whom it serves.
+    pub ending: watch::Receiver<bool>,
     /// Held by every open WebSocket.
     pub sockets: mpsc::Sender<()>,
 }
@@ -46,13 +51,15 @@ pub struct Threadwise {
 pub(super) struct Arrival {
     pub(super) id: String,
     pub(super) at: Instant,
+    /// True when the program ends and waits no longer.
+    pub(super) ending: watch::Receiver<bool>,
 }
 
 /// The router of one thread.
 pub fn router(app: Arc<App>, thread: Threadwise) -> Router {
     let in_flight = InFlight::new(Arc::clone(&app.in_flight), app.settings.limits.in_flight);
-    let Threadwise { client, stopping, sockets } = thread;
-    let shared = Shared { app, client, in_flight, stopping, sockets };
+    let Threadwise { client, stopping, ending, sockets } = thread;
+    let shared = Shared { app, client, in_flight, stopping, ending, sockets };
     Router::new()
         .route("/v1/chat/completions", post(chat::complete))
         .route("/v1/responses", post(responses::create).get(socket::open))
@@ -78,11 +85,16 @@ pub fn router(app: Arc<App>, thread: Threadwise) -> Router {
 }
 
 async fn around(State(shared): State<Shared>, mut request: Request, next: Next) -> Response {
-    let arrival = Arrival { id: request_id::of(request.headers()), at: Instant::now() };
+    let mut ending = shared.ending.clone();
+    let arrival = Arrival { id: request_id::of(request.headers()), at: Instant::now(), ending: ending.clone() };
     let open = matches!(request.uri().path(), "/health" | "/ready");
     let mut response = if open || shared.app.keys.admit(request.headers()) {
         request.extensions_mut().insert(arrival.clone());
-        next.run(request).await
+        tokio::select! {
+            biased;
+            response = next.run(request) => response,
+            () = stop_asked(&mut ending) => reply::error(&ApiError::stopping()),
+        }
     } else {
         reply::error(&ApiError::invalid_api_key())
     };

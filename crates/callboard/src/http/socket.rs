@@ -157,8 +157,18 @@ impl Connection {
         stream_id: Option<&str>,
         local: &mut LocalResponses,
     ) -> Result<u16, Gone> {
+        let mut ending = self.shared.ending.clone();
         let end = loop {
-            match listening(&mut self.socket, &mut self.waiting, turn.next(Some(local))).await? {
+            let told = tokio::select! {
+                biased;
+                told = listening(&mut self.socket, &mut self.waiting, turn.next(Some(local))) => Some(told?),
+                () = stop_asked(&mut ending) => None,
+            };
+            let step = match told {
+                Some(step) => step,
+                None => turn.fail(ApiError::stopping()).await,
+            };
+            match step {
                 Step::Piece(lines) => {
                     turn.mark_seen();
                     self.send(&lines, stream_id).await?;

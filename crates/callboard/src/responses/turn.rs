@@ -75,6 +75,14 @@ impl ResponseTurn {
         }
     }
 
+    /// Ends the response as it is, for a reason that is not its own.
+    pub async fn fail(&mut self, error: ApiError) -> Step {
+        if let Some(run) = &mut self.run {
+            run.fail(&error);
+        }
+        self.failed(error).await
+    }
+
     /// The client gets to see something of the response: from now on it is kept as far as it comes.
     pub fn mark_seen(&mut self) {
         self.seen = true;

@@ -2,6 +2,7 @@
 
 use callboard_core::contract::Report;
 use callboard_core::model::Usage;
+use callboard_core::wire::ApiError;
 
 use super::Scene;
 use crate::session::{Progress, Session};
@@ -44,6 +45,17 @@ impl Run {
     pub fn mark_seen(&mut self) {
         if let Self::Stage(scene) = self {
             scene.mark_seen();
+        }
+    }
+
+    /// Ends the turn as it is, for a reason that is not its own.
+    pub fn fail(&mut self, error: &ApiError) {
+        match self {
+            Self::Gateway(session) => session.trace().failed(error),
+            Self::Stage(scene) => {
+                scene.session().trace().failed(error);
+                scene.interrupt();
+            }
         }
     }
 

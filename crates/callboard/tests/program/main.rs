@@ -26,6 +26,8 @@ mod stage;
 #[cfg(test)]
 mod stalling;
 #[cfg(test)]
+mod stopping;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod trace_context;

@@ -95,6 +95,21 @@ fn a_program_that_stops_ends_what_has_begun_and_goes_away() {
 }
 
 #[test]
+fn a_program_that_cannot_wait_ends_a_response_as_failed() {
+    let (_go, gate) = channel();
+    let server = halting(|visit| visit.text("One"), |_| {}, gate);
+    let program = Program::before(&server.url, &[("CALLBOARD_TIMEOUTS_DRAIN_SECONDS", "0.2")]);
+    let mut socket = Socket::open(&program.address);
+    socket.ask("Count.", &json!({}));
+    socket.read_until("response.output_text.delta");
+    program.terminate();
+    let failed = socket.read_until("response.failed");
+    assert!(failed["response"]["error"]["message"].as_str().unwrap().contains("server_stopping"), "{failed}");
+    assert_eq!(socket.close_code(), Some(1001));
+    assert_eq!(program.exit_code(), Some(0));
+}
+
+#[test]
 fn an_idle_connection_does_not_hold_a_program_that_stops() {
     let program = Program::before(&polite().url, &[]);
     let mut socket = Socket::open(&program.address);
