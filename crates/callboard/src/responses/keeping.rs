@@ -77,6 +77,16 @@ impl Keeping {
         }
     }
 
+    /// Keeps a response beside its conversation, which stays as it was; not beside one that was deleted meanwhile.
+    pub async fn keep_alone(self, object: &ResponseObject) -> Result<(), StoreError> {
+        if let Home::Conversation(turn) = &self.home
+            && self.store.conversation(&turn.standing().conversation.id).await?.is_none()
+        {
+            return Ok(());
+        }
+        self.store.note(&self.notes(object, None)).await
+    }
+
     /// Keeps a response that its client has left, without waiting.
     pub fn keep_unawaited(self, object: &ResponseObject, scene: Option<&Scene>) -> Result<(), StoreError> {
         let notes = self.notes(object, scene);

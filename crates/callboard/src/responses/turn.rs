@@ -152,17 +152,19 @@ impl ResponseTurn {
     }
 
     /// A turn that failed leaves nothing in its conversation, so that it can be sent again; unless the client has seen that
-    /// tools changed something.
+    /// tools changed something. A response whose beginning it has seen can be asked for by its id.
     async fn failed(&mut self, error: ApiError) -> Step {
         let out = self.told(&error);
         let in_conversation = self.keeping.as_ref().is_some_and(Keeping::is_in_conversation);
         let changed = self.run.as_ref().and_then(Run::scene).is_some_and(|scene| scene.record().changed().is_some());
         if self.seen
-            && (changed || !in_conversation)
             && let Some((keeping, object)) = self.ended(|object| object.fail(&error))
         {
             let scene = self.run.as_ref().and_then(Run::scene);
-            noted(keeping.keep(&object, scene).await);
+            noted(match in_conversation && !changed {
+                true => keeping.keep_alone(&object).await,
+                false => keeping.keep(&object, scene).await,
+            });
         }
         self.keeping = None;
         Step::Failed(error, out)

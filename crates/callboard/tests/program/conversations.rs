@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::support::{Answer, Program, Script, ask, text};
+use super::support::{Answer, Connection, ModelServer, Program, Script, ask, text};
 
 const RESPONSES: &str = "/v1/responses";
 
@@ -104,4 +104,27 @@ fn what_was_deleted_cannot_be_referred_to() {
     made(&ask(&program.address, "DELETE", &format!("/v1/conversations/{id}/items/{item}"), &[], ""));
     assert_eq!(refusal(&post(&program, RESPONSES, &naming)), refused(400, "item_not_found", "input[0].id"));
     assert_eq!(script.asked().len(), 2);
+}
+
+#[test]
+fn a_turn_that_fails_leaves_its_response_and_nothing_else() {
+    let server = ModelServer::start(|mut visit| {
+        visit.begin_stream();
+        visit.text("One");
+        visit.event(r#"{"error":{"message":"engine died"}}"#);
+    });
+    let program = Program::before(&server.url, &[]);
+    let id = conversation(&program, &json!([{"role": "user", "content": "Count."}]));
+    let request = json!({"model": "m", "input": "Go on.", "conversation": id, "stream": true}).to_string();
+    let mut client = Connection::send(&program.address, "POST", RESPONSES, &[], &request);
+    client.read_until("event: response.failed").unwrap();
+    let failed: Value =
+        serde_json::from_str(client.read_until("data: ").unwrap().trim_start_matches("data: ")).unwrap();
+    let path = format!("{RESPONSES}/{}", failed["response"]["id"].as_str().unwrap());
+    assert_eq!(made(&ask(&program.address, "GET", &path, &[], "")), failed["response"]);
+    assert_eq!(
+        made(&ask(&program.address, "GET", &format!("{path}/input_items"), &[], ""))["data"][0]["type"],
+        "message"
+    );
+    assert_eq!(listed(&program, &id).len(), 1);
 }
