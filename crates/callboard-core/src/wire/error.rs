@@ -8,14 +8,12 @@ use crate::model::BadRequest;
 /// The families of errors that clients tell apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorType {
-    /// The request must be changed.
+    /// The request must be changed; also where it names what is not there, as OpenAI's own servers say it.
     InvalidRequest,
     /// The key is missing or wrong.
     Authentication,
     /// The key is right and not allowed to do this.
     PermissionDenied,
-    /// There is no such thing.
-    NotFound,
     /// Too much at once.
     RateLimit,
     /// Something behind the request failed.
@@ -28,7 +26,6 @@ impl ErrorType {
             Self::InvalidRequest => "invalid_request_error",
             Self::Authentication => "authentication_error",
             Self::PermissionDenied => "permission_denied_error",
-            Self::NotFound => "not_found_error",
             Self::RateLimit => "rate_limit_error",
             Self::Server => "server_error",
         }
@@ -38,7 +35,6 @@ impl ErrorType {
         match status {
             401 => Self::Authentication,
             403 => Self::PermissionDenied,
-            404 => Self::NotFound,
             429 => Self::RateLimit,
             400..=499 => Self::InvalidRequest,
             _ => Self::Server,
@@ -104,6 +100,12 @@ impl ApiError {
             "there is no {method} {path}; Callboard serves /v1/chat/completions, /v1/responses, /v1/conversations, /v1/models, /v1/characters, /v1/traces, /health, /ready, /metrics"
         );
         Self::new(404, "unknown_url", message)
+    }
+
+    /// A path that no text can be read from.
+    #[must_use]
+    pub fn unreadable_path() -> Self {
+        Self::new(400, "invalid_url", "the path is badly written; write letters as %XX, the bytes of UTF-8")
     }
 
     /// A path that exists and does not take this method.

@@ -17,6 +17,7 @@ use super::{
     characters, chat, conversations, models, operation, reply, request_id, responses, socket, traces, upstreams,
 };
 use crate::app::App;
+use crate::percent;
 use crate::stopping::stop_asked;
 use crate::upstream::Client;
 
@@ -87,8 +88,11 @@ pub fn router(app: Arc<App>, thread: Threadwise) -> Router {
 async fn around(State(shared): State<Shared>, mut request: Request, next: Next) -> Response {
     let mut ending = shared.ending.clone();
     let arrival = Arrival { id: request_id::of(request.headers()), at: Instant::now(), ending: ending.clone() };
-    let open = matches!(request.uri().path(), "/health" | "/ready");
-    let mut response = if open || shared.app.keys.admit(request.headers()) {
+    let path = request.uri().path();
+    let (open, readable) = (matches!(path, "/health" | "/ready"), percent::decoded(path).is_some());
+    let mut response = if !readable {
+        reply::error(&ApiError::unreadable_path())
+    } else if open || shared.app.keys.admit(request.headers()) {
         request.extensions_mut().insert(arrival.clone());
         tokio::select! {
             biased;

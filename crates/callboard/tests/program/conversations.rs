@@ -128,3 +128,19 @@ fn a_turn_that_fails_leaves_its_response_and_nothing_else() {
     );
     assert_eq!(listed(&program, &id).len(), 1);
 }
+
+#[test]
+fn what_cannot_be_read_or_is_not_there_is_refused_in_one_form() {
+    let program = Program::start(&[], &[]);
+    let unreadable =
+        ["conversations/%ff/items", "conversations/conv_1/items/%ff", "responses/%c3", "models/a%zz", "%ff"];
+    for path in unreadable {
+        let refused = ask(&program.address, "GET", &format!("/v1/{path}"), &[], "");
+        assert_eq!(refusal(&refused), self::refused(400, "invalid_url", ""), "{path}");
+        assert_eq!(refused.error("type"), "invalid_request_error", "{path}");
+    }
+    for path in ["conversations/conv_1", "conversations/conv_1/items", "responses/resp_1", "models/org/none", "none"] {
+        let missing = ask(&program.address, "GET", &format!("/v1/{path}"), &[], "");
+        assert_eq!((missing.status, missing.error("type").as_str()), (404, "invalid_request_error"), "{path}");
+    }
+}
