@@ -45,8 +45,8 @@ pub(super) async fn complete(State(shared): State<Shared>, request: Request) -> 
 }
 
 async fn answer(shared: &Shared, arrival: &Arrival, request: Request) -> Result<Response, ApiError> {
-    let asker = Asker::of(shared, request.headers());
-    let body = read_body(request, &shared.app.settings).await?;
+    let asker = Asker::naming(shared, request.headers());
+    let (body, asker) = (read_body(request, &shared.app.settings).await?, asker?);
     // Behind the body: whoever sends it slowly keeps nobody else out.
     let ticket = shared.in_flight.enter()?;
     let (request, turn) = ChatRequest::read(body, &shared.app.tools)?;

@@ -121,20 +121,20 @@ fn state_object(standing: &Standing) -> Value {
 
 fn undone_object(id: &str, undone: Option<&Undone>, journal: &[Entry], standing: &Standing) -> Value {
     let marks = undone.map(|undone| undone.marks.as_slice()).unwrap_or_default();
-    let named = |taken: bool| -> Vec<Value> {
+    let named = |taken: bool| {
         let of = |sequence: u64| journal.iter().find(|entry| entry.sequence == sequence);
-        let chosen = marks.iter().filter(|(_, by)| by.is_some() == taken).filter_map(|(sequence, _)| of(*sequence));
-        chosen
-            .map(|entry| json!({"sequence": entry.sequence, "call_id": entry.call.call_id, "tool": entry.call.tool}))
-            .collect()
+        let chosen =
+            marks.iter().filter(move |(_, by)| by.is_some() == taken).filter_map(move |(sequence, _)| of(*sequence));
+        chosen.map(|entry| json!({"sequence": entry.sequence, "call_id": entry.call.call_id, "tool": entry.call.tool}))
     };
     json!({
         "object": "conversation.undo",
         "conversation": id,
         "call_id": undone.map(|undone| undone.entry.call.call_id.as_str()),
         "sequence": undone.map(|undone| undone.entry.sequence),
-        "undone": named(true),
-        "restored": named(false),
+        // The newest was undone first.
+        "undone": named(true).rev().collect::<Vec<_>>(),
+        "restored": named(false).collect::<Vec<_>>(),
         "version": standing.conversation.version,
         "state": state_json(standing),
     })

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use callboard_core::model::BadRequest;
 use callboard_core::turn::{Turn, TurnRequest, TurnSettings};
 use callboard_core::wire::chat::ChatRequest;
 use http::header::AUTHORIZATION;
@@ -17,6 +18,9 @@ use crate::upstream::Route;
 
 /// Names a conversation with a character.
 const CONVERSATION: HeaderName = HeaderName::from_static("callboard-conversation");
+
+/// The name becomes part of what is stored.
+const LONGEST_NAME: usize = 512;
 
 /// Who asks.
 #[derive(Clone)]
@@ -34,13 +38,23 @@ pub(super) struct Asker {
 
 impl Asker {
     pub(super) fn of(shared: &Shared, headers: &HeaderMap) -> Self {
-        let conversation = headers.get(CONVERSATION).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let shown = headers.get(AUTHORIZATION);
         let (authorization, owner) = match shared.app.keys.is_open() {
             true => (shown.cloned(), String::new()),
             false => (None, shown.map(owner).unwrap_or_default()),
         };
-        Self { authorization, owner, conversation, caller: Caller::of(headers) }
+        Self { authorization, owner, conversation: None, caller: Caller::of(headers) }
+    }
+
+    /// The same, and the conversation that is named, for those who may name one.
+    pub(super) fn naming(shared: &Shared, headers: &HeaderMap) -> Result<Self, BadRequest> {
+        let Some(value) = headers.get(CONVERSATION) else { return Ok(Self::of(shared, headers)) };
+        let name = std::str::from_utf8(value.as_bytes()).ok().filter(|name| name.chars().count() <= LONGEST_NAME);
+        let name = name.ok_or_else(|| {
+            let message = format!("the header {CONVERSATION} must be text of at most {LONGEST_NAME} characters");
+            BadRequest::invalid(CONVERSATION.as_str(), message)
+        })?;
+        Ok(Self { conversation: Some(name.to_owned()), ..Self::of(shared, headers) })
     }
 }
 

@@ -176,6 +176,12 @@ impl Performer {
             Failure::Fault(ToolFault::TimedOut { limit }) => {
                 tracing::warn!(request_id, character, tool, "Tool {tool} exceeded {}ms", limit.as_millis());
             }
+            // Keys inside of an attribute may be users' words.
+            Failure::Fault(fault @ ToolFault::StateNotJson { path, remedy, .. }) => {
+                let attribute = path.split('[').next();
+                tracing::error!(request_id, character, tool, attribute, remedy, "Tool keeps what JSON cannot hold");
+                tracing::debug!(request_id, character, tool, %fault, "Tool keeps what JSON cannot hold");
+            }
             failure => tracing::error!(request_id, character, tool, %failure, "Tool execution error"),
         }
     }

@@ -12,6 +12,8 @@ mod docs;
 #[cfg(test)]
 mod eval;
 #[cfg(test)]
+mod keeping;
+#[cfg(test)]
 mod ledger;
 #[cfg(test)]
 mod operation;

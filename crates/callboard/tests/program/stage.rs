@@ -27,6 +27,10 @@ impl Folder {
         std::fs::write(self.0.join(format!("{name}.py")), code).unwrap();
     }
 
+    pub(super) fn path(&self) -> &str {
+        self.0.to_str().unwrap()
+    }
+
     pub(super) fn remove(&self, name: &str) {
         std::fs::remove_file(self.0.join(format!("{name}.py"))).unwrap();
     }

@@ -21,7 +21,19 @@ fn command(arguments: &[&str], environment: &[(&str, &str)]) -> Command {
 
 impl Program {
     pub(crate) fn start(arguments: &[&str], environment: &[(&str, &str)]) -> Self {
+        Self::begin(command(arguments, environment))
+    }
+
+    /// A program whose log comes back line by line, until the program ends.
+    pub(crate) fn start_with_log(arguments: &[&str], environment: &[(&str, &str)]) -> (Self, Receiver<String>) {
         let mut command = command(arguments, environment);
+        command.stderr(Stdio::piped());
+        let mut program = Self::begin(command);
+        let log = lines_of(program.child.stderr.take().unwrap());
+        (program, log)
+    }
+
+    fn begin(mut command: Command) -> Self {
         let mut child = command.args(["--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).spawn().unwrap();
         let lines = lines_of(child.stdout.take().unwrap());
         let line = lines.iter().find(|line| line.contains("listening on http://")).expect("a line that says where");
