@@ -57,6 +57,8 @@ pub struct ApiError {
     pub code: String,
     /// Seconds after which another try makes sense.
     pub retry_after: Option<u64>,
+    /// Whether clients must not send the same again by themselves: it would do harm, or nothing.
+    pub no_retry: bool,
 }
 
 impl ApiError {
@@ -64,7 +66,15 @@ impl ApiError {
     #[must_use]
     pub fn new(status: u16, code: impl Into<String>, message: impl Into<String>) -> Self {
         let (code, message) = (code.into(), message.into());
-        Self { status, kind: ErrorType::for_status(status), message, param: None, code, retry_after: None }
+        Self {
+            status,
+            kind: ErrorType::for_status(status),
+            message,
+            param: None,
+            code,
+            retry_after: None,
+            no_retry: false,
+        }
     }
 
     /// The same error, with a time after which another try makes sense.
@@ -80,6 +90,13 @@ impl ApiError {
         if self.status < 500 {
             self.param.get_or_insert_with(|| param.to_owned());
         }
+        self
+    }
+
+    /// The same error, not to be tried again without thought.
+    #[must_use]
+    pub fn not_to_be_retried(mut self) -> Self {
+        self.no_retry = true;
         self
     }
 

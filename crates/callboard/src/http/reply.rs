@@ -9,6 +9,8 @@ use http::{HeaderName, HeaderValue, StatusCode};
 pub(super) const CONTRACT: HeaderName = HeaderName::from_static("callboard-contract");
 pub(super) const EVENT_STREAM: HeaderValue = HeaderValue::from_static("text/event-stream; charset=utf-8");
 pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json");
+/// What the official SDKs look at before they send a failed request again by themselves.
+const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 pub(super) const USAGE: HeaderName = HeaderName::from_static("callboard-usage");
 
 /// An error response.
@@ -17,6 +19,9 @@ pub(super) fn error(error: &ApiError) -> Response {
     *response.status_mut() = StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     if let Some(seconds) = error.retry_after {
         response.headers_mut().insert(RETRY_AFTER, seconds.into());
+    }
+    if error.no_retry {
+        response.headers_mut().insert(SHOULD_RETRY, HeaderValue::from_static("false"));
     }
     response
 }
@@ -46,4 +51,23 @@ pub(super) fn with_type(body: Body, kind: HeaderValue) -> Response {
 /// A header from words that Callboard made.
 pub(super) fn header(words: &str) -> HeaderValue {
     HeaderValue::from_str(words).unwrap_or(HeaderValue::from_static("unreadable"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_says_whether_to_try_again() {
+        let plain = ApiError::new(503, "x", "y");
+        for (error, after, should) in [
+            (plain.clone(), None, None),
+            (plain.clone().with_retry_after(2), Some("2"), None),
+            (plain.not_to_be_retried(), None, Some("false")),
+        ] {
+            let response = super::error(&error);
+            let header = |name: &HeaderName| response.headers().get(name).and_then(|value| value.to_str().ok());
+            assert_eq!((header(&RETRY_AFTER), header(&SHOULD_RETRY)), (after, should));
+        }
+    }
 }

@@ -23,9 +23,12 @@ pub enum StoreError {
         /// What to write instead.
         remedy: String,
     },
-    /// The database cannot be reached, or does not answer. Whether a change was made is not known.
+    /// The database cannot be reached, or does not answer. Nothing was changed.
     #[error("the store does not answer: {0}")]
     Unavailable(String),
+    /// The database was lost while it made a change, and cannot be asked what came of it.
+    #[error("it is not known whether the store has made a change: {0}")]
+    Unknown(String),
     /// The database refused something it should have done.
     #[error("the store failed: {0}")]
     Database(String),
@@ -92,11 +95,37 @@ impl From<StoreError> for ApiError {
             StoreError::TooLarge { history, bytes, limit } => Self::history_too_large(&history, bytes, limit),
             StoreError::BaseGone(id) => Self::previous_response_deleted(&id),
             StoreError::NotFound(id) => Self::conversation_not_found(&id),
+            StoreError::Unknown(_) => {
+                tracing::error!(%error, "the store failed");
+                let message = "the connection to the database was lost while this turn was stored, so it is not known whether it was; \
+                               look at the conversation before you send it again";
+                Self::new(500, "store_outcome_unknown", message).not_to_be_retried()
+            }
             error => {
                 tracing::error!(%error, "the store failed");
                 let message = "what belongs to this conversation cannot be read or written now; try again later";
                 Self::new(503, "store_unavailable", message).with_retry_after(1)
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_are_told_whether_to_try_again() {
+        let words = || "words of the database".to_owned();
+        let cases = [
+            (StoreError::Unavailable(words()), (503, "store_unavailable", Some(1), false)),
+            (StoreError::Unknown(words()), (500, "store_outcome_unknown", None, true)),
+            (StoreError::Conflict("c".to_owned()), (409, "conversation_conflict", None, false)),
+        ];
+        for (error, expected) in cases {
+            let told = ApiError::from(error.clone());
+            assert_eq!((told.status, told.code.as_str(), told.retry_after, told.no_retry), expected, "{error}");
+            assert!(!told.message.contains("words"), "{}", told.message);
         }
     }
 }

@@ -26,13 +26,20 @@ pub struct StoreSettings {
     pub connections: usize,
     /// Bytes of a history that may be loaded for a turn.
     pub history_bytes: u64,
+    /// How long PostgreSQL has for a piece of work.
+    pub patience: Duration,
 }
 
 impl StoreSettings {
     /// The usual settings.
     pub fn new(instance: impl Into<String>) -> Self {
-        let (lease, history_bytes) = (Duration::from_secs(6), 8 << 20);
-        Self { instance: instance.into(), lease, connections: 8, history_bytes }
+        Self {
+            instance: instance.into(),
+            lease: Duration::from_secs(6),
+            connections: 8,
+            history_bytes: 8 << 20,
+            patience: Duration::from_secs(30),
+        }
     }
 }
 
@@ -77,7 +84,7 @@ impl Store {
     pub fn open(address: &Address, settings: StoreSettings) -> Result<Self, StoreError> {
         let mut threads = Threads::default();
         let (queues, neighbours) = match address {
-            Address::Postgres(url) => (open_postgres(url, settings.connections, &mut threads)?, Neighbours::Unknown),
+            Address::Postgres(url) => (open_postgres(url, &settings, &mut threads)?, Neighbours::Unknown),
             Address::Memory => (open_memory(&mut threads)?, Neighbours::None),
             Address::File { path, synchronous_full } => {
                 let opening = sqlite::Opening { path: Some(path), synchronous_full: *synchronous_full };
@@ -171,13 +178,13 @@ fn presence(path: &Path) -> Result<Presence, StoreError> {
     Presence::take(&own)
 }
 
-fn open_postgres(url: &str, connections: usize, threads: &mut Threads) -> Result<Queues, StoreError> {
+fn open_postgres(url: &str, settings: &StoreSettings, threads: &mut Threads) -> Result<Queues, StoreError> {
     // On a thread of its own, since the caller may be inside a runtime, which cannot start another one.
     let checked = std::thread::scope(|scope| scope.spawn(|| postgres::check(url)).join());
     checked.unwrap_or_else(|_| Err(StoreError::Unavailable("the first connection panicked".to_owned())))?;
     let (queue, jobs) = Queue::new();
-    let url = url.to_owned();
-    threads.start("store-postgres", move || postgres::serve(&url, connections.max(1), jobs))?;
+    let (url, settings) = (url.to_owned(), settings.clone());
+    threads.start("store-postgres", move || postgres::serve(&url, &settings, jobs))?;
     Ok(Queues { reads: queue.clone(), writes: queue })
 }
 

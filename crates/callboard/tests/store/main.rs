@@ -11,11 +11,16 @@ mod contract;
 mod crash;
 #[cfg(test)]
 mod databases;
+#[cfg(test)]
+mod disturbed;
 mod encrypted;
 #[cfg(test)]
 mod meetings;
 #[cfg(test)]
 mod movement;
+#[cfg(test)]
+#[path = "../cluster/proxy.rs"]
+mod proxy;
 
 #[cfg(test)]
 use cluster::Server;

@@ -11,6 +11,7 @@ use tokio_postgres::{Client, NoTls};
 use super::super::error::StoreError;
 use super::super::schema::{READ_VERSION, VERSION_TABLE, pending};
 use super::access::Access;
+use super::doubt::InDoubt;
 
 /// Taken while the schema is changed, so that of two processes one does it and the other finds it done.
 const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(4917225180339212)";
@@ -35,13 +36,15 @@ pub(super) struct Session {
     pub(super) client: Client,
     /// What was prepared.
     pub(super) statements: HashMap<&'static str, tokio_postgres::Statement>,
+    /// A change whose COMMIT was sent and not answered.
+    pub(super) in_doubt: Option<InDoubt>,
 }
 
 impl Line {
     /// Connects.
     pub(super) async fn open(access: &Access) -> Result<Self, StoreError> {
         let (client, wire) = connect(access).await.map_err(|error| failed(&error))?;
-        let session = Session { client, statements: HashMap::new() };
+        let session = Session { client, statements: HashMap::new(), in_doubt: None };
         let mut line = Self { session, wire: Some(wire) };
         let settled = line.drive(async |session| session.client.batch_execute(SESSION).await).await?;
         settled.map_err(|error| failed(&error))?;
@@ -65,6 +68,11 @@ impl Line {
             // What the wire has brought may already be the answer, so the work has the last word.
             Either::Right((_, work)) => work.now_or_never().ok_or_else(lost),
         }
+    }
+
+    /// A change of which it is not known whether it was made.
+    pub(super) fn take_doubt(&mut self) -> Option<InDoubt> {
+        self.session.in_doubt.take()
     }
 
     /// The line, unless the server has closed it, or work on it was given up halfway.

@@ -1,6 +1,7 @@
 //! PostgreSQL: a few connections on one thread, each change a transaction of its own whose statements go out together.
 
 mod access;
+mod doubt;
 mod line;
 mod pipeline;
 mod worker;

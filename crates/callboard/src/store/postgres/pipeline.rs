@@ -2,17 +2,21 @@
 
 use std::error::Error;
 
-use futures_util::future::{join_all, try_join_all};
+use futures_util::future::{join, join_all, try_join_all};
+use tokio_postgres::error::Severity;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{Format, IsNull, ToSql, Type, to_sql_checked};
 
 use super::super::statement::{Answer, Cell, Row, Statement, for_postgres};
+use super::doubt::InDoubt;
 use super::line::Session;
 
 type Outcome<T> = Result<T, tokio_postgres::Error>;
 
 /// So many statements at most are under way at once.
 const TOGETHER: usize = 16;
+/// The number of the transaction, by which its outcome can be asked for later.
+const TRANSACTION: &str = "SELECT txid_current()";
 
 /// Looks.
 pub(super) async fn read(session: &mut Session, queries: &[Statement]) -> Outcome<Answer> {
@@ -24,15 +28,38 @@ pub(super) async fn read(session: &mut Session, queries: &[Statement]) -> Outcom
 
 /// Changes, in one transaction.
 pub(super) async fn write(session: &mut Session, statements: &[Statement], then: &[Statement]) -> Outcome<Answer> {
-    for sql in statements.iter().chain(then).map(|statement| statement.sql).chain(["BEGIN", "COMMIT", "ROLLBACK"]) {
+    let ours = ["BEGIN", TRANSACTION, "COMMIT", "ROLLBACK"];
+    for sql in statements.iter().chain(then).map(|statement| statement.sql).chain(ours) {
         prepare(session, sql).await?;
     }
-    let outcome = perform(session, statements, then).await;
-    let keep = matches!(outcome, Ok(Answer { missed: None, .. }));
-    let ended = execute(session, &Statement::new(if keep { "COMMIT" } else { "ROLLBACK" }, [])).await;
-    let answer = outcome?;
-    ended?;
-    Ok(answer)
+    // Sent right behind the first statements, so that its answer costs no trip of its own.
+    let number = Statement::new(TRANSACTION, []);
+    let (outcome, number) = join(perform(session, statements, then), rows(session, &number)).await;
+    match outcome {
+        Ok(answer) if answer.missed.is_none() => commit(session, InDoubt::new(number?, answer)).await,
+        undone => {
+            let ended = execute(session, &Statement::new("ROLLBACK", [])).await;
+            undone.and_then(|answer| ended.map(|_| answer))
+        }
+    }
+}
+
+/// From the moment that COMMIT is sent until it is answered the change is in doubt.
+async fn commit(session: &mut Session, change: InDoubt) -> Outcome<Answer> {
+    session.in_doubt = Some(change);
+    let ended = execute(session, &Statement::new("COMMIT", [])).await;
+    match ended {
+        Err(error) if !is_refusal(&error) => Err(error),
+        ended => {
+            let answer = session.in_doubt.take().map(|change| change.answer).unwrap_or_default();
+            ended.map(|_| answer)
+        }
+    }
+}
+
+/// The server answered this statement, and goes on. A connection that it ends may end behind a COMMIT that was done.
+fn is_refusal(error: &tokio_postgres::Error) -> bool {
+    error.as_db_error().is_some_and(|said| said.parsed_severity() == Some(Severity::Error))
 }
 
 async fn perform(session: &Session, statements: &[Statement], then: &[Statement]) -> Outcome<Answer> {

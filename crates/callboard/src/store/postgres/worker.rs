@@ -1,7 +1,7 @@
 //! The thread that holds the connections: each takes the next piece of work when it has done the last.
 //!
-//! A connection that is lost is opened again for the next piece of work. Work that was under way is not done again: its
-//! outcome is not known, and whoever asked is told so.
+//! A connection that is lost is opened again for the next piece of work. Work that was under way is not done again; where it is not
+//! clear whether a change was made, the server is asked before whoever waits is told.
 
 use std::time::Duration;
 
@@ -10,14 +10,13 @@ use futures_util::stream::FuturesUnordered;
 use tokio_postgres::error::SqlState;
 
 use super::super::error::StoreError;
+use super::super::ledger::StoreSettings;
 use super::super::queue::Jobs;
 use super::super::statement::{Answer, Job, Work};
 use super::access::Access;
 use super::line::{Line, Session, failed};
 use super::pipeline;
 
-/// A piece of work takes at most this long.
-const LONGEST: Duration = Duration::from_secs(30);
 /// A transaction that lost against another one is tried so often.
 const ATTEMPTS: usize = 4;
 
@@ -28,9 +27,9 @@ pub(crate) fn check(url: &str) -> Result<(), StoreError> {
 }
 
 /// Works until the queue is closed and empty.
-pub(crate) fn serve(url: &str, connections: usize, jobs: Jobs) {
+pub(crate) fn serve(url: &str, settings: &StoreSettings, jobs: Jobs) {
     let served = Access::read(url).and_then(|access| {
-        runtime()?.block_on(serve_all(&access, connections, jobs));
+        runtime()?.block_on(serve_all(&access, settings, jobs));
         Ok(())
     });
     if let Err(error) = served {
@@ -44,14 +43,15 @@ fn runtime() -> Result<tokio::runtime::Runtime, StoreError> {
 }
 
 /// The connection used last is used first, so that no more are opened than are needed at once.
-async fn serve_all(access: &Access, connections: usize, mut jobs: Jobs) {
+async fn serve_all(access: &Access, settings: &StoreSettings, mut jobs: Jobs) {
+    let connections = settings.connections.max(1);
     let mut idle: Vec<Line> = Vec::new();
     let mut busy = FuturesUnordered::new();
     let mut is_closed = false;
     loop {
         tokio::select! {
             job = jobs.recv(), if !is_closed && busy.len() < connections => match job {
-                Some(job) => busy.push(serve_job(access, idle.pop(), job)),
+                Some(job) => busy.push(serve_job(access, settings.patience, idle.pop(), job)),
                 None => is_closed = true,
             },
             Some(line) = busy.next() => idle.extend(line),
@@ -61,11 +61,15 @@ async fn serve_all(access: &Access, connections: usize, mut jobs: Jobs) {
 }
 
 /// Does one piece of work and hands the connection back, if it can be used again.
-async fn serve_job(access: &Access, line: Option<Line>, job: Job) -> Option<Line> {
+async fn serve_job(access: &Access, patience: Duration, line: Option<Line>, job: Job) -> Option<Line> {
     let mut line = line.and_then(Line::if_open);
-    let answer = tokio::time::timeout(LONGEST, perform(access, &mut line, &job.work)).await;
+    let answer = tokio::time::timeout(patience, perform(access, &mut line, &job.work)).await;
+    let answer = match (answer.unwrap_or_else(|_| Err(too_slow(patience))), line.as_mut().and_then(Line::take_doubt)) {
+        (Err(error), Some(change)) => change.settled(access, error, patience / 3).await,
+        (answer, _) => answer,
+    };
     // Whoever asked may have left.
-    let _ = job.reply.send(answer.unwrap_or_else(|_| Err(too_slow())));
+    let _ = job.reply.send(answer);
     line.and_then(Line::if_open)
 }
 
@@ -96,6 +100,6 @@ fn lost_against_another(error: &tokio_postgres::Error) -> bool {
     code == Some(&SqlState::T_R_DEADLOCK_DETECTED) || code == Some(&SqlState::T_R_SERIALIZATION_FAILURE)
 }
 
-fn too_slow() -> StoreError {
-    StoreError::Unavailable(format!("the database took longer than {LONGEST:?}"))
+fn too_slow(patience: Duration) -> StoreError {
+    StoreError::Unavailable(format!("the database took longer than {patience:?}"))
 }

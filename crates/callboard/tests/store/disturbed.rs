@@ -1,0 +1,68 @@
+//! A PostgreSQL that is lost, hangs, is full or refuses to write: what callers are told is what happened, and all goes on by itself
+//! when it is over.
+
+use std::time::Duration;
+
+use callboard::store::{Address, ItemPage, NewItem, Store, StoreError, StoreSettings, TurnWrite};
+
+use crate::cluster::{Server, new_name};
+use crate::contract::{WAIT, new};
+use crate::databases::{Database, Kind, block_on};
+use crate::proxy::{Fault, Proxy};
+
+fn open(address: &str) -> Store {
+    open_with(address, |settings| settings.patience = Duration::from_secs(3)).unwrap()
+}
+
+fn open_with(address: &str, change: impl FnOnce(&mut StoreSettings)) -> Result<Store, StoreError> {
+    let mut settings = StoreSettings::new(new_name("instance"));
+    change(&mut settings);
+    Store::open(&Address::read(address)?, settings)
+}
+
+fn database() -> Database {
+    Database::new(&Kind::Postgres(Server::start()))
+}
+
+/// Plays a turn that appends an item.
+async fn play(store: &Store, id: &str) -> Result<(), StoreError> {
+    let turn = store.begin_turn("conv_1", WAIT).await?;
+    let items = vec![NewItem { id: id.to_owned(), body: "{}".to_owned() }];
+    turn.finish(&TurnWrite { items, ..TurnWrite::default() }).await.map(drop)
+}
+
+async fn items(store: &Store) -> Vec<String> {
+    let page = ItemPage { after: None, descending: false, limit: 100 };
+    store.items("conv_1", page).await.unwrap().into_iter().map(|item| item.id).collect()
+}
+
+#[test]
+fn a_commit_whose_answer_is_lost_is_told_as_what_it_was() {
+    let database = database();
+    let proxy = Proxy::before(&database.address);
+    let store = open(&proxy.address);
+    block_on(async {
+        store.create_conversation(new("conv_1", 1)).await.unwrap();
+        play(&store, "item_1").await.unwrap();
+        // The lease is taken with a COMMIT of its own, so the fault comes in between.
+        for (fault, id, expected) in [
+            (Fault::LoseAnswer, "item_2", "made"),
+            (Fault::LoseCommit, "item_3", "not made"),
+            (Fault::LoseAnswerAndRefuse, "item_4", "unknown"),
+        ] {
+            let turn = store.begin_turn("conv_1", WAIT).await.unwrap();
+            proxy.set(fault);
+            let write = vec![NewItem { id: id.to_owned(), body: "{}".to_owned() }];
+            let told = match turn.finish(&TurnWrite { items: write, ..TurnWrite::default() }).await {
+                Ok(_) => "made",
+                Err(StoreError::Unavailable(_)) => "not made",
+                Err(StoreError::Unknown(_)) => "unknown",
+                Err(other) => panic!("{other}"),
+            };
+            assert_ne!(proxy.fault(), fault, "nothing was lost");
+            assert_eq!(told, expected, "{fault:?}");
+        }
+        proxy.set(Fault::None);
+        assert_eq!(items(&store).await, ["item_1", "item_2", "item_4"]);
+    });
+}
