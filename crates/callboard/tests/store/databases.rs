@@ -106,6 +106,22 @@ impl Database {
     }
 }
 
+impl Database {
+    /// On a server that only reads: what is to be written all the same.
+    pub(crate) fn execute_writing(&self, sql: &str) {
+        let url = self.address.replace("options=", "options=-c%20default_transaction_read_only%3Doff%20");
+        postgres(&url, sql).unwrap();
+    }
+
+    /// Has the server close all connections of stores.
+    pub(crate) fn end_connections(&self) {
+        let name = self.schema.as_ref().unwrap();
+        let others = format!("FROM pg_stat_activity WHERE application_name = '{name}' AND pid <> pg_backend_pid()");
+        assert!(self.execute(&format!("SELECT pg_terminate_backend(pid) {others}")) > 0);
+        while self.execute(&format!("SELECT pid {others}")) > 0 {}
+    }
+}
+
 impl Drop for Database {
     fn drop(&mut self) {
         if let Some(folder) = &self.folder {

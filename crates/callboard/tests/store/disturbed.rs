@@ -20,10 +20,6 @@ fn open_with(address: &str, change: impl FnOnce(&mut StoreSettings)) -> Result<S
     Store::open(&Address::read(address)?, settings)
 }
 
-fn database() -> Database {
-    Database::new(&Kind::Postgres(Server::start()))
-}
-
 /// Plays a turn that appends an item.
 async fn play(store: &Store, id: &str) -> Result<(), StoreError> {
     let turn = store.begin_turn("conv_1", WAIT).await?;
@@ -38,7 +34,8 @@ async fn items(store: &Store) -> Vec<String> {
 
 #[test]
 fn a_commit_whose_answer_is_lost_is_told_as_what_it_was() {
-    let database = database();
+    let server = Kind::Postgres(Server::start());
+    let database = Database::new(&server);
     let proxy = Proxy::before(&database.address);
     let store = open(&proxy.address);
     block_on(async {
@@ -65,4 +62,24 @@ fn a_commit_whose_answer_is_lost_is_told_as_what_it_was() {
         proxy.set(Fault::None);
         assert_eq!(items(&store).await, ["item_1", "item_2", "item_4"]);
     });
+}
+
+#[test]
+fn a_server_that_only_reads_for_a_while_is_written_to_again() {
+    let server = Kind::Postgres(Server::start_own(&[]));
+    let database = Database::new(&server);
+    let store = open(&database.address);
+    block_on(store.create_conversation(new("conv_1", 1))).unwrap();
+    database.execute("ALTER DATABASE postgres SET default_transaction_read_only = on");
+    database.end_connections();
+    // As many connections as there can be learn that they may only read.
+    let refused = block_on(futures_util::future::join_all((0..8).map(|number| {
+        let store = store.clone();
+        async move { store.create_conversation(new(&format!("conv_1{number}"), 1)).await }
+    })));
+    for refused in refused {
+        assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+    }
+    database.execute_writing("ALTER DATABASE postgres SET default_transaction_read_only = off");
+    block_on(play(&store, "item_1")).unwrap();
 }

@@ -38,13 +38,15 @@ pub(super) struct Session {
     pub(super) statements: HashMap<&'static str, tokio_postgres::Statement>,
     /// A change whose COMMIT was sent and not answered.
     pub(super) in_doubt: Option<InDoubt>,
+    /// Whether the server has shown that this connection is of no more use.
+    is_spoiled: bool,
 }
 
 impl Line {
     /// Connects.
     pub(super) async fn open(access: &Access) -> Result<Self, StoreError> {
         let (client, wire) = connect(access).await.map_err(|error| failed(&error))?;
-        let session = Session { client, statements: HashMap::new(), in_doubt: None };
+        let session = Session { client, statements: HashMap::new(), in_doubt: None, is_spoiled: false };
         let mut line = Self { session, wire: Some(wire) };
         let settled = line.drive(async |session| session.client.batch_execute(SESSION).await).await?;
         settled.map_err(|error| failed(&error))?;
@@ -75,9 +77,19 @@ impl Line {
         self.session.in_doubt.take()
     }
 
+    /// Takes note of a failure: some last as long as the connection does, and end with a new one.
+    pub(super) fn note(&mut self, error: &tokio_postgres::Error) {
+        self.session.is_spoiled |= error.code().is_some_and(|code| is_of(code, SPOILING));
+    }
+
+    /// Whether a new connection would do better, and so would those that were opened together with this one.
+    pub(super) fn is_spoiled(&self) -> bool {
+        self.session.is_spoiled
+    }
+
     /// The line, unless the server has closed it, or work on it was given up halfway.
     pub(super) fn if_open(mut self) -> Option<Self> {
-        let wire = self.wire.as_mut()?;
+        let wire = self.wire.as_mut().filter(|_| !self.session.is_spoiled)?;
         // A look at what the server has sent since the last work: its end, perhaps.
         if wire.as_mut().now_or_never().is_some() || self.session.client.is_closed() { None } else { Some(self) }
     }
@@ -113,15 +125,20 @@ async fn migrate(client: &mut Client) -> Result<(), StoreError> {
 /// A failure of PostgreSQL in words.
 pub(super) fn failed(error: &tokio_postgres::Error) -> StoreError {
     match error.as_db_error() {
-        Some(said) if is_passing(said.code()) => StoreError::Unavailable(said.message().to_owned()),
+        Some(said) if is_of(said.code(), PASSING) => StoreError::Unavailable(said.message().to_owned()),
         Some(said) => StoreError::Database(format!("{} ({})", said.message(), said.code().code())),
         None => StoreError::Unavailable(full_words(error)),
     }
 }
 
-/// The server shuts down, starts up, is full, or gave up waiting.
-fn is_passing(code: &SqlState) -> bool {
-    ["57", "53", "08", "55"].iter().any(|class| code.code().starts_with(class))
+/// Classes of errors that pass: the server shuts down, starts up, is full, does not write now, or gave up waiting.
+const PASSING: &[&str] = &["57", "53", "08", "55", "25", "40", "58"];
+/// Classes of errors that stay with a connection: it may only read, since it was opened when the server was a standby or was told so;
+/// what was prepared is gone or has changed; or the server is ending it.
+const SPOILING: &[&str] = &["25", "26", "0A", "57", "08"];
+
+fn is_of(code: &SqlState, classes: &[&str]) -> bool {
+    classes.iter().any(|class| code.code().starts_with(class))
 }
 
 fn full_words(error: &tokio_postgres::Error) -> String {

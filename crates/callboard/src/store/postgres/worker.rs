@@ -54,13 +54,18 @@ async fn serve_all(access: &Access, settings: &StoreSettings, mut jobs: Jobs) {
                 Some(job) => busy.push(serve_job(access, settings.patience, idle.pop(), job)),
                 None => is_closed = true,
             },
-            Some(line) = busy.next() => idle.extend(line),
+            Some(line) = busy.next() => {
+                if line.as_ref().is_some_and(Line::is_spoiled) {
+                    idle.clear();
+                }
+                idle.extend(line.and_then(Line::if_open));
+            }
             else => return,
         }
     }
 }
 
-/// Does one piece of work and hands the connection back, if it can be used again.
+/// Does one piece of work and hands the connection back.
 async fn serve_job(access: &Access, patience: Duration, line: Option<Line>, job: Job) -> Option<Line> {
     let mut line = line.and_then(Line::if_open);
     let answer = tokio::time::timeout(patience, perform(access, &mut line, &job.work)).await;
@@ -70,7 +75,7 @@ async fn serve_job(access: &Access, patience: Duration, line: Option<Line>, job:
     };
     // Whoever asked may have left.
     let _ = job.reply.send(answer);
-    line.and_then(Line::if_open)
+    line
 }
 
 async fn perform(access: &Access, line: &mut Option<Line>, work: &Work) -> Result<Answer, StoreError> {
@@ -82,7 +87,12 @@ async fn perform(access: &Access, line: &mut Option<Line>, work: &Work) -> Resul
     loop {
         match line.drive(async |session| once(session, work).await).await? {
             Err(error) if attempt < ATTEMPTS && lost_against_another(&error) => attempt += 1,
-            outcome => return outcome.map_err(|error| failed(&error)),
+            outcome => {
+                return outcome.map_err(|error| {
+                    line.note(&error);
+                    failed(&error)
+                });
+            }
         }
     }
 }
