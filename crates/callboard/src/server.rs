@@ -34,6 +34,7 @@ const FORGET: Duration = Duration::from_secs(10 * 60);
 const KEEP: Duration = Duration::from_millis(200);
 /// How long those who are cut off may take to hear of it.
 const LAST_WORDS: Duration = Duration::from_secs(1);
+const LAST_FLUSH: Duration = Duration::from_secs(3);
 const LAST_EXPORT: Duration = Duration::from_secs(3);
 
 /// Serves until a signal asks to stop and all replies in flight are whole, or the drain time is over.
@@ -136,9 +137,11 @@ async fn export_traces(app: &App) {
     }
 }
 
-/// What the last turns left behind.
+/// What the last turns left behind. A store that does not answer does not keep the program from ending.
 async fn settle_traces(app: &App) {
-    app.traces.flush().await;
+    if tokio::time::timeout(LAST_FLUSH, app.traces.flush()).await.is_err() {
+        tracing::error!("the store does not answer: the traces of the last turns were not stored");
+    }
     if let Some(outbox) = app.traces.outbox() {
         otlp::export_rest(outbox, &app.client(), LAST_EXPORT).await;
     }

@@ -26,7 +26,7 @@ pub struct StoreSettings {
     pub connections: usize,
     /// Bytes of a history that may be loaded for a turn.
     pub history_bytes: u64,
-    /// How long PostgreSQL has for a piece of work.
+    /// How long PostgreSQL has for a piece of work, from when it was left: also while it waits for a connection.
     pub patience: Duration,
 }
 
@@ -163,7 +163,7 @@ fn closed() -> StoreError {
     StoreError::Unavailable("it was closed".to_owned())
 }
 
-/// All that waits is written before the threads end.
+/// All that waits is written before the threads end, unless the database does not answer.
 impl Drop for Inner {
     fn drop(&mut self) {
         self.keeper.stop();
@@ -180,7 +180,7 @@ fn presence(path: &Path) -> Result<Presence, StoreError> {
 
 fn open_postgres(url: &str, settings: &StoreSettings, threads: &mut Threads) -> Result<Queues, StoreError> {
     // On a thread of its own, since the caller may be inside a runtime, which cannot start another one.
-    let checked = std::thread::scope(|scope| scope.spawn(|| postgres::check(url)).join());
+    let checked = std::thread::scope(|scope| scope.spawn(|| postgres::check(url, settings.patience)).join());
     checked.unwrap_or_else(|_| Err(StoreError::Unavailable("the first connection panicked".to_owned())))?;
     let (queue, jobs) = Queue::new();
     let (url, settings) = (url.to_owned(), settings.clone());

@@ -1,6 +1,7 @@
 //! The way to a database: work goes in from any thread or runtime, answers come back as futures.
 
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 
 use super::error::StoreError;
 use super::statement::{Answer, Job, Miss, Row, Statement, Work};
@@ -29,7 +30,7 @@ impl Queue {
     pub(super) fn leave(&self, work: Work) -> oneshot::Receiver<Result<Answer, StoreError>> {
         let (reply, answer) = oneshot::channel();
         // When the threads are gone the reply is dropped with the job, which the receiver sees.
-        let _ = self.jobs.send(Job { work, reply });
+        let _ = self.jobs.send(Job { work, reply, left: Instant::now() });
         answer
     }
 

@@ -7,6 +7,7 @@
 //! locked, by words that stand in a comment which only PostgreSQL is shown the inside of: `/*postgres: FOR SHARE*/`.
 
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 use super::error::StoreError;
 
@@ -67,6 +68,8 @@ pub(super) struct Answer {
 pub(super) struct Job {
     pub(super) work: Work,
     pub(super) reply: oneshot::Sender<Result<Answer, StoreError>>,
+    /// When it was left.
+    pub(super) left: Instant,
 }
 
 impl Statement {

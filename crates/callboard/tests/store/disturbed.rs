@@ -1,9 +1,9 @@
 //! A PostgreSQL that is lost, hangs, is full or refuses to write: what callers are told is what happened, and all goes on by itself
 //! when it is over.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use callboard::store::{Address, ItemPage, NewItem, Store, StoreError, StoreSettings, TurnWrite};
+use callboard::store::{Address, ItemPage, NewItem, Notes, Store, StoreError, StoreSettings, Trace, TurnWrite};
 
 use crate::cluster::{Server, new_name};
 use crate::contract::{WAIT, new};
@@ -82,4 +82,82 @@ fn a_server_that_only_reads_for_a_while_is_written_to_again() {
     }
     database.execute_writing("ALTER DATABASE postgres SET default_transaction_read_only = off");
     block_on(play(&store, "item_1")).unwrap();
+}
+
+#[test]
+fn a_server_that_hangs_keeps_nobody_longer_than_the_time_that_is_set() {
+    let server = Kind::Postgres(Server::start());
+    let database = Database::new(&server);
+    let proxy = Proxy::before(&database.address);
+    let store = open_with(&proxy.address, |settings| {
+        settings.patience = Duration::from_secs(1);
+        settings.connections = 2;
+    })
+    .unwrap();
+    block_on(async {
+        store.create_conversation(new("conv_1", 1)).await.unwrap();
+        proxy.set(Fault::Hang);
+        let began = Instant::now();
+        let looks = (0..40).map(|_| store.conversation("conv_1"));
+        for look in futures_util::future::join_all(looks).await {
+            assert!(matches!(look, Err(StoreError::Unavailable(_))), "{look:?}");
+        }
+        assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
+        proxy.set(Fault::None);
+        // Connections that are being opened since the time of silence must be given up first.
+        while store.conversation("conv_1").await.is_err() {}
+    });
+}
+
+#[test]
+fn a_store_ends_though_its_server_hangs() {
+    let server = Kind::Postgres(Server::start());
+    let database = Database::new(&server);
+    let proxy = Proxy::before(&database.address);
+    let store = open_with(&proxy.address, |settings| settings.patience = Duration::from_secs(12)).unwrap();
+    block_on(store.create_conversation(new("conv_1", 1))).unwrap();
+    proxy.set(Fault::Hang);
+    let trace =
+        Trace { id: "t".to_owned(), conversation: None, created_at: 1, body: "{}".to_owned(), content_of: None };
+    store.note_unawaited(&Notes { trace: Some(trace), ..Notes::default() }).unwrap();
+    let began = Instant::now();
+    drop(store);
+    assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
+}
+
+#[test]
+fn what_takes_connections_and_says_nothing_is_no_store() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("postgres://callboard@{}/postgres?connect_timeout=1", listener.local_addr().unwrap());
+    let refused = open_with(&address, |_| {}).map(drop).unwrap_err();
+    assert!(refused.to_string().contains("no PostgreSQL answered within 1s"), "{refused}");
+}
+
+#[test]
+fn work_waits_for_an_open_connection_where_no_other_can_be_had() {
+    let server = Kind::Postgres(Server::start());
+    let database = Database::new(&server);
+    let guest = database.guest("CONNECTION LIMIT 2");
+    let store = open(&guest);
+    block_on(async {
+        let made = (0..60).map(|number| {
+            let store = store.clone();
+            async move { store.create_conversation(new(&format!("conv_{number}"), 1)).await }
+        });
+        for made in futures_util::future::join_all(made).await {
+            made.unwrap();
+        }
+    });
+}
+
+#[test]
+fn a_whole_database_is_used_without_the_right_to_change_it() {
+    let server = Kind::Postgres(Server::start());
+    let database = Database::new(&server);
+    let guest = database.guest("");
+    let store = open(&guest);
+    block_on(async {
+        store.create_conversation(new("conv_1", 1)).await.unwrap();
+        play(&store, "item_1").await.unwrap();
+    });
 }

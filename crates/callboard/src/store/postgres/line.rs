@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
+use std::time::Duration;
 
 use futures_util::future::{Either, FutureExt as _, select};
 use tokio_postgres::error::SqlState;
@@ -15,12 +16,16 @@ use super::doubt::InDoubt;
 
 /// Taken while the schema is changed, so that of two processes one does it and the other finds it done.
 const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(4917225180339212)";
+const HAS_VERSION: &str = "SELECT to_regclass('callboard_schema') IS NOT NULL";
 /// The clock that leases are measured with: the server's, since those of several machines differ.
 const CLOCK: &str = "CREATE OR REPLACE FUNCTION callboard_now() RETURNS BIGINT LANGUAGE sql VOLATILE \
      AS 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::BIGINT'";
 /// A server that hangs must not hang us: it gives up by itself.
 const SESSION: &str = "SET statement_timeout = '20s'; SET idle_in_transaction_session_timeout = '30s'; \
      SET client_min_messages = 'warning'";
+
+/// A connection is opened within this time, where the address says none.
+const OPENING: Duration = Duration::from_secs(5);
 
 /// The part of a connection that moves bytes. It ends when the connection does.
 type Wire = Pin<Box<dyn Future<Output = Result<(), tokio_postgres::Error>> + Send>>;
@@ -43,8 +48,14 @@ pub(super) struct Session {
 }
 
 impl Line {
-    /// Connects.
+    /// Connects, in the time that is set for it: who takes a connection need not be a PostgreSQL, nor be awake.
     pub(super) async fn open(access: &Access) -> Result<Self, StoreError> {
+        let within = time_to_open(access);
+        let opened = tokio::time::timeout(within, Self::open_at_leisure(access)).await;
+        opened.unwrap_or_else(|_| Err(silent(within)))
+    }
+
+    async fn open_at_leisure(access: &Access) -> Result<Self, StoreError> {
         let (client, wire) = connect(access).await.map_err(|error| failed(&error))?;
         let session = Session { client, statements: HashMap::new(), in_doubt: None, is_spoiled: false };
         let mut line = Self { session, wire: Some(wire) };
@@ -95,6 +106,16 @@ impl Line {
     }
 }
 
+/// The address names the time for each host.
+fn time_to_open(access: &Access) -> Duration {
+    let hosts = u32::try_from(access.config.get_hosts().len().max(1)).unwrap_or(u32::MAX);
+    access.config.get_connect_timeout().copied().unwrap_or(OPENING).saturating_mul(hosts)
+}
+
+fn silent(within: Duration) -> StoreError {
+    StoreError::Unavailable(format!("no PostgreSQL answered within {within:?}; is one at this address, and awake?"))
+}
+
 async fn connect(access: &Access) -> Result<(Client, Wire), tokio_postgres::Error> {
     match &access.tls {
         Some(tls) => {
@@ -108,18 +129,34 @@ async fn connect(access: &Access) -> Result<(Client, Wire), tokio_postgres::Erro
     }
 }
 
+/// A database that is whole is only looked at, so that a user with no right to change its tables can use it.
 async fn migrate(client: &mut Client) -> Result<(), StoreError> {
     let failed = |error: tokio_postgres::Error| failed(&error);
+    if pending(version(client).await?, "UNLOGGED")?.is_none() {
+        return Ok(());
+    }
     let transaction = client.transaction().await.map_err(failed)?;
     transaction.batch_execute(MIGRATION_LOCK).await.map_err(failed)?;
+    // Also has the server look anew for what others have made meanwhile.
     transaction.batch_execute(VERSION_TABLE).await.map_err(failed)?;
-    let row = transaction.query_one(READ_VERSION, &[]).await.map_err(failed)?;
-    let version: Option<i64> = row.try_get(0).map_err(failed)?;
-    if let Some(changes) = pending(version.unwrap_or_default(), "UNLOGGED")? {
+    if let Some(changes) = pending(read_version(transaction.client()).await?, "UNLOGGED")? {
         transaction.batch_execute(CLOCK).await.map_err(failed)?;
         transaction.batch_execute(&changes).await.map_err(failed)?;
     }
     transaction.commit().await.map_err(failed)
+}
+
+/// The version of the database; zero where it has none.
+async fn version(client: &Client) -> Result<i64, StoreError> {
+    let failed = |error: tokio_postgres::Error| failed(&error);
+    let row = client.query_one(HAS_VERSION, &[]).await.map_err(failed)?;
+    if row.try_get(0).map_err(failed)? { read_version(client).await } else { Ok(0) }
+}
+
+async fn read_version(client: &Client) -> Result<i64, StoreError> {
+    let failed = |error: tokio_postgres::Error| failed(&error);
+    let row = client.query_one(READ_VERSION, &[]).await.map_err(failed)?;
+    Ok(row.try_get::<_, Option<i64>>(0).map_err(failed)?.unwrap_or_default())
 }
 
 /// A failure of PostgreSQL in words.

@@ -4,6 +4,7 @@ mod access;
 mod doubt;
 mod line;
 mod pipeline;
+mod pool;
 mod worker;
 
 pub(super) use worker::{check, serve};
