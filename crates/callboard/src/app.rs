@@ -97,8 +97,9 @@ impl App {
 /// Opens what lasts.
 pub fn open_store(settings: &Settings) -> anyhow::Result<Store> {
     let address = Address::read(settings.store.expose())?;
-    let history_bytes = settings.limits.history_bytes as u64;
-    Store::open(&address, StoreSettings { history_bytes, ..StoreSettings::new(random::letters::<12>()) })
+    let (connections, history_bytes) = (settings.store_connections, settings.limits.history_bytes as u64);
+    let usual = StoreSettings::new(random::letters::<12>());
+    Store::open(&address, StoreSettings { connections, history_bytes, ..usual })
         .with_context(|| format!("the store {address} cannot be opened; name another with --store"))
 }
 

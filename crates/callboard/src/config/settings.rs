@@ -23,6 +23,8 @@ pub struct Settings {
     pub characters: PathBuf,
     /// The store.
     pub store: StoreUrl,
+    /// Connections to PostgreSQL at most.
+    pub store_connections: usize,
     /// How much is logged.
     pub log: LogLevel,
     /// The model servers, in the order given.
@@ -54,6 +56,7 @@ impl Settings {
             api_keys: Vec::new(),
             characters: PathBuf::new(),
             store: StoreUrl::default(),
+            store_connections: 0,
             log: LogLevel::Info,
             upstreams: Vec::new(),
             contract: ContractSettings { mode: ContractMode::Enforce, reasks: 0, stream_arguments: false },

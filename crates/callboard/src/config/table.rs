@@ -64,6 +64,16 @@ static SERVING_KEYS: &[Key<Settings>] = &[
     Key {
         about: About {
             section: Section::Top,
+            name: "store_connections",
+            fallback: Fallback::Text("8"),
+            flag: None,
+            help: "Connections to PostgreSQL at most; work waits for one that is free",
+        },
+        kind: Kind::Count { least: 1, most: 1000, field: |settings| &mut settings.store_connections },
+    },
+    Key {
+        about: About {
+            section: Section::Top,
             name: "log",
             fallback: Fallback::Text("info"),
             flag: Some(Flag { name: "log", value: "LEVEL", repeatable: false }),
