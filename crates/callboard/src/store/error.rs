@@ -4,6 +4,11 @@ use std::time::Duration;
 
 use callboard_core::wire::ApiError;
 
+use crate::telemetry::seldom::SeldomWords;
+
+/// Each request may fail for the same reason.
+static FAILED: SeldomWords = SeldomWords::new();
+
 /// A failure of the store.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
@@ -32,6 +37,12 @@ pub enum StoreError {
     /// The database refused something it should have done.
     #[error("the store failed: {0}")]
     Database(String),
+    /// The file is not a database of Callboard. Nothing was changed in it.
+    #[error("{0}; nothing was changed in it: name another file")]
+    Foreign(String),
+    /// The file of the database was removed or replaced while it was open.
+    #[error("the file {0} of the store was removed or replaced; put it back, or restart Callboard")]
+    Removed(String),
     /// The database was written by a newer Callboard.
     #[error(
         "the store was written by a newer Callboard (its version is {found}, this one knows {known}): install that version, or use another store"
@@ -101,8 +112,15 @@ impl From<StoreError> for ApiError {
                                look at the conversation before you send it again";
                 Self::new(500, "store_outcome_unknown", message).not_to_be_retried()
             }
+            StoreError::Removed(_) => {
+                let message = "the file of the store was removed or replaced while Callboard runs, so nothing can be stored; \
+                               put it back, or restart Callboard";
+                Self::new(503, "store_unavailable", message).with_retry_after(10)
+            }
             error => {
-                tracing::error!(%error, "the store failed");
+                if FAILED.is_due(&error.to_string()) {
+                    tracing::error!(%error, "the store failed");
+                }
                 let message = "what belongs to this conversation cannot be read or written now; try again later";
                 Self::new(503, "store_unavailable", message).with_retry_after(1)
             }

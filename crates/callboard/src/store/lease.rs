@@ -30,6 +30,9 @@ const TAKE: &str = "INSERT INTO turn_leases (conversation_id, instance, token, e
 const RENEW: &str = "UPDATE turn_leases SET expires_at = callboard_now() + CAST($1 AS BIGINT) WHERE conversation_id = $2 AND token = $3";
 const RELEASE: &str = "DELETE FROM turn_leases WHERE conversation_id = $1 AND token = $2";
 
+/// One that ended before it began.
+const ATTEMPT: &str = "INSERT INTO turn_leases (conversation_id, instance, token, expires_at) VALUES ($1, $2, $3, 0)";
+
 /// The turns that run in this process.
 #[derive(Debug, Default)]
 pub(super) struct Claims {
@@ -112,6 +115,12 @@ impl Lease {
     /// Gives it back.
     pub(super) fn release(&self) -> Statement {
         Statement::new(RELEASE, [self.conversation.as_str().into(), self.token.as_str().into()])
+    }
+
+    /// Takes a lease of a conversation that does not exist and gives it back, to see whether anything can be written.
+    pub(super) fn attempt(&self) -> Vec<Statement> {
+        let cells: [Cell; 3] = [self.conversation.as_str().into(), "".into(), self.token.as_str().into()];
+        vec![Statement::new(ATTEMPT, cells), self.release()]
     }
 
     fn renew(&self, length: Duration) -> Statement {

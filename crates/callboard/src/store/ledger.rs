@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use super::address::Address;
 use super::error::StoreError;
+use super::health::Health;
 use super::lease::{Claims, Keeper};
 use super::presence::Presence;
 use super::queue::Queue;
-use super::statement::Statement;
 use super::threads::Threads;
 use super::unawaited::Unawaited;
 use super::{postgres, sqlite};
@@ -55,6 +55,7 @@ pub(super) struct Inner {
     pub(super) settings: StoreSettings,
     pub(super) claims: Arc<Claims>,
     pub(super) unawaited: Unawaited,
+    pub(super) health: Health,
     neighbours: Neighbours,
     numbered: AtomicU64,
     queues: Option<Queues>,
@@ -82,13 +83,13 @@ struct Queues {
 impl Store {
     /// Opens the store and brings it to its newest version. Blocks until that is done.
     pub fn open(address: &Address, settings: StoreSettings) -> Result<Self, StoreError> {
-        let mut threads = Threads::default();
+        let (mut threads, health) = (Threads::default(), Health::default());
         let (queues, neighbours) = match address {
-            Address::Postgres(url) => (open_postgres(url, &settings, &mut threads)?, Neighbours::Unknown),
-            Address::Memory => (open_memory(&mut threads)?, Neighbours::None),
+            Address::Postgres(url) => (open_postgres(url, &settings, &health, &mut threads)?, Neighbours::Unknown),
+            Address::Memory => (open_memory(&health, &mut threads)?, Neighbours::None),
             Address::File { path, synchronous_full } => {
                 let opening = sqlite::Opening { path: Some(path), synchronous_full: *synchronous_full };
-                (open_file(&opening, &mut threads)?, Neighbours::Processes(presence(path)?))
+                (open_file(&opening, &health, &mut threads)?, Neighbours::Processes(presence(path)?))
             }
         };
         let claims = Arc::new(Claims::default());
@@ -98,6 +99,7 @@ impl Store {
                 settings,
                 claims,
                 unawaited: Unawaited::default(),
+                health,
                 neighbours,
                 numbered: AtomicU64::new(0),
                 queues: Some(queues),
@@ -105,11 +107,6 @@ impl Store {
                 threads,
             }),
         })
-    }
-
-    /// Whether the database answers.
-    pub async fn check(&self) -> Result<(), StoreError> {
-        self.reads()?.read(Statement::new("SELECT version FROM callboard_schema", [])).await.map(drop)
     }
 
     /// Whether a history of so many bytes may be loaded.
@@ -178,28 +175,34 @@ fn presence(path: &Path) -> Result<Presence, StoreError> {
     Presence::take(&own)
 }
 
-fn open_postgres(url: &str, settings: &StoreSettings, threads: &mut Threads) -> Result<Queues, StoreError> {
+fn open_postgres(
+    url: &str,
+    settings: &StoreSettings,
+    health: &Health,
+    threads: &mut Threads,
+) -> Result<Queues, StoreError> {
     // On a thread of its own, since the caller may be inside a runtime, which cannot start another one.
     let checked = std::thread::scope(|scope| scope.spawn(|| postgres::check(url, settings.patience)).join());
     checked.unwrap_or_else(|_| Err(StoreError::Unavailable("the first connection panicked".to_owned())))?;
     let (queue, jobs) = Queue::new();
-    let (url, settings) = (url.to_owned(), settings.clone());
-    threads.start("store-postgres", move || postgres::serve(&url, &settings, jobs))?;
+    let (url, settings, health) = (url.to_owned(), settings.clone(), health.clone());
+    threads.start("store-postgres", move || postgres::serve(&url, &settings, &health, jobs))?;
     Ok(Queues { reads: queue.clone(), writes: queue })
 }
 
 /// A database in memory belongs to one connection, so reads and writes share it.
-fn open_memory(threads: &mut Threads) -> Result<Queues, StoreError> {
+fn open_memory(health: &Health, threads: &mut Threads) -> Result<Queues, StoreError> {
     let connection = sqlite::open(&sqlite::Opening { path: None, synchronous_full: false })?;
-    let (queue, jobs) = Queue::new();
-    threads.start("store-sqlite", move || sqlite::serve(connection, jobs))?;
+    let ((queue, jobs), health) = (Queue::new(), health.clone());
+    threads.start("store-sqlite", move || sqlite::serve(connection, &health, jobs))?;
     Ok(Queues { reads: queue.clone(), writes: queue })
 }
 
-fn open_file(opening: &sqlite::Opening<'_>, threads: &mut Threads) -> Result<Queues, StoreError> {
+fn open_file(opening: &sqlite::Opening<'_>, health: &Health, threads: &mut Threads) -> Result<Queues, StoreError> {
     let (writer, reader) = (sqlite::open(opening)?, sqlite::open(opening)?);
     let ((writes, changes), (reads, questions)) = (Queue::new(), Queue::new());
-    threads.start("store-write", move || sqlite::serve(writer, changes))?;
-    threads.start("store-read", move || sqlite::serve(reader, questions))?;
+    let (writing, reading) = (health.clone(), health.clone());
+    threads.start("store-write", move || sqlite::serve(writer, &writing, changes))?;
+    threads.start("store-read", move || sqlite::serve(reader, &reading, questions))?;
     Ok(Queues { reads, writes })
 }

@@ -10,6 +10,7 @@ mod conversation;
 mod count;
 mod deletion;
 mod error;
+mod health;
 mod item;
 mod journal;
 mod lease;

@@ -15,6 +15,8 @@ mod databases;
 mod disturbed;
 mod encrypted;
 #[cfg(test)]
+mod files;
+#[cfg(test)]
 mod meetings;
 #[cfg(test)]
 mod movement;

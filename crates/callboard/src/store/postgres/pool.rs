@@ -11,12 +11,13 @@ use futures_util::stream::FuturesUnordered;
 use tokio::time::{Instant, sleep_until};
 
 use super::super::error::StoreError;
+use super::super::health::Health;
 use super::super::ledger::StoreSettings;
 use super::super::queue::Jobs;
 use super::super::statement::Job;
 use super::access::Access;
 use super::line::Line;
-use super::worker::{serve_job, too_slow};
+use super::worker::{Done, serve_job, too_slow};
 
 /// When a connection could not be opened, and others are at work, none is tried for so long.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -24,6 +25,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Connections that do nothing, and work that nobody does yet.
 struct Pool<'a> {
     settings: &'a StoreSettings,
+    health: &'a Health,
     /// The connection used last is used first, so that no more are opened than are needed at once.
     idle: Vec<Line>,
     waiting: VecDeque<Job>,
@@ -33,8 +35,9 @@ struct Pool<'a> {
 }
 
 /// Works until the queue is closed and empty, or what is left over takes too long.
-pub(super) async fn serve_all(access: &Access, settings: &StoreSettings, mut jobs: Jobs) {
-    let mut pool = Pool { settings, idle: Vec::new(), waiting: VecDeque::new(), refused_until: None, end: None };
+pub(super) async fn serve_all(access: &Access, settings: &StoreSettings, health: &Health, mut jobs: Jobs) {
+    let mut pool =
+        Pool { settings, health, idle: Vec::new(), waiting: VecDeque::new(), refused_until: None, end: None };
     let (mut busy, mut opening) = (FuturesUnordered::new(), FuturesUnordered::new());
     loop {
         while let Some((line, job)) = pool.next() {
@@ -48,7 +51,7 @@ pub(super) async fn serve_all(access: &Access, settings: &StoreSettings, mut job
         }
         tokio::select! {
             job = jobs.recv(), if pool.end.is_none() => pool.take(job),
-            Some(line) = busy.next() => pool.take_back(line),
+            Some(done) = busy.next() => pool.take_back(done),
             Some(opened) = opening.next() => pool.add(opened, busy.is_empty() && opening.is_empty()),
             () = sleep_until(pool.next_deadline()), if !pool.waiting.is_empty() => pool.give_up(),
             () = sleep_until(pool.end.unwrap_or_else(Instant::now)), if pool.end.is_some() => {
@@ -83,11 +86,12 @@ impl Pool<'_> {
         }
     }
 
-    fn take_back(&mut self, line: Line) {
-        if line.is_spoiled() {
+    fn take_back(&mut self, done: Done) {
+        self.health.answer(done.job, done.answer);
+        if done.line.is_spoiled() {
             self.idle.clear();
         }
-        self.idle.extend(line.if_open());
+        self.idle.extend(done.line.if_open());
     }
 
     /// A connection, or a refusal. Where there is no other to wait for, nobody waits longer.
@@ -96,7 +100,7 @@ impl Pool<'_> {
             Ok(line) => self.idle.push(line),
             Err(error) if is_last && self.idle.is_empty() => {
                 for job in self.waiting.drain(..) {
-                    let _ = job.reply.send(Err(error.clone()));
+                    self.health.answer(job, Err(error.clone()));
                 }
             }
             Err(error) => {
@@ -114,7 +118,7 @@ impl Pool<'_> {
     fn give_up(&mut self) {
         let now = Instant::now();
         while let Some(job) = self.waiting.pop_front_if(|job| job.left + self.settings.patience <= now) {
-            let _ = job.reply.send(Err(too_slow(self.settings.patience)));
+            self.health.answer(job, Err(too_slow(self.settings.patience)));
         }
     }
 }

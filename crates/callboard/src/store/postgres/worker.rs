@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio_postgres::error::SqlState;
 
 use super::super::error::StoreError;
+use super::super::health::Health;
 use super::super::ledger::StoreSettings;
 use super::super::queue::Jobs;
 use super::super::statement::{Answer, Job, Work};
@@ -29,9 +30,9 @@ pub(crate) fn check(url: &str, patience: Duration) -> Result<(), StoreError> {
 }
 
 /// Works until the queue is closed and empty.
-pub(crate) fn serve(url: &str, settings: &StoreSettings, jobs: Jobs) {
+pub(crate) fn serve(url: &str, settings: &StoreSettings, health: &Health, jobs: Jobs) {
     let served = Access::read(url).and_then(|access| {
-        runtime()?.block_on(serve_all(&access, settings, jobs));
+        runtime()?.block_on(serve_all(&access, settings, health, jobs));
         Ok(())
     });
     if let Err(error) = served {
@@ -44,16 +45,21 @@ fn runtime() -> Result<tokio::runtime::Runtime, StoreError> {
     runtime.map_err(|error| StoreError::Unavailable(format!("no runtime can be started: {error}")))
 }
 
-/// Does one piece of work and hands the connection back.
-pub(super) async fn serve_job(access: &Access, patience: Duration, mut line: Line, job: Job) -> Line {
+/// A piece of work that was done.
+pub(super) struct Done {
+    pub(super) line: Line,
+    pub(super) job: Job,
+    pub(super) answer: Result<Answer, StoreError>,
+}
+
+/// Does one piece of work and hands it back with the connection and the answer.
+pub(super) async fn serve_job(access: &Access, patience: Duration, mut line: Line, job: Job) -> Done {
     let answer = tokio::time::timeout_at(job.left + patience, perform(&mut line, &job.work)).await;
     let answer = match (answer.unwrap_or_else(|_| Err(too_slow(patience))), line.take_doubt()) {
         (Err(error), Some(change)) => change.settled(access, error, patience / 3).await,
         (answer, _) => answer,
     };
-    // Whoever asked may have left.
-    let _ = job.reply.send(answer);
-    line
+    Done { line, job, answer }
 }
 
 async fn perform(line: &mut Line, work: &Work) -> Result<Answer, StoreError> {

@@ -9,6 +9,7 @@ use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
 use super::super::error::StoreError;
 use super::super::schema::{READ_VERSION, VERSION_TABLE, pending};
+use super::identity::Identity;
 
 /// How long a connection waits for another process.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -25,18 +26,62 @@ pub(crate) struct Opening<'a> {
     pub(crate) synchronous_full: bool,
 }
 
+/// A connection, and the file behind it.
+pub(crate) struct Open {
+    pub(super) connection: Connection,
+    pub(super) identity: Option<Identity>,
+}
+
 /// Opens a connection and brings the database to the newest version.
-pub(crate) fn open(opening: &Opening<'_>) -> Result<Connection, StoreError> {
+pub(crate) fn open(opening: &Opening<'_>) -> Result<Open, StoreError> {
     let mut connection = match opening.path {
         Some(path) => open_file(path)?,
         None => Connection::open_in_memory().map_err(failed)?,
     };
+    let identity = opening.path.map(Identity::of);
+    make_ready(&mut connection, opening).map_err(|error| match opening.path {
+        Some(path) => in_words(error, path),
+        None => error,
+    })?;
+    Ok(Open { connection, identity })
+}
+
+fn make_ready(connection: &mut Connection, opening: &Opening<'_>) -> Result<(), StoreError> {
     connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
     connection.busy_timeout(PATIENCE).map_err(failed)?;
-    settle(&connection, opening).map_err(failed)?;
-    add_clock(&connection).map_err(failed)?;
-    migrate(&mut connection)?;
-    Ok(connection)
+    refuse_what_is_not_ours(connection)?;
+    settle(connection, opening).map_err(failed)?;
+    add_clock(connection).map_err(failed)?;
+    migrate(connection)
+}
+
+/// Before anything is changed: a database with tables, and without ours, belongs to another program.
+fn refuse_what_is_not_ours(connection: &Connection) -> Result<(), StoreError> {
+    const LOOK: &str = "SELECT count(*), count(*) FILTER (WHERE name = 'callboard_schema') FROM sqlite_master";
+    let tables = with_patience(|| connection.query_row(LOOK, [], |row| Ok((row.get(0)?, row.get(1)?))));
+    match tables {
+        Ok((1_i64.., 0_i64)) => Err(StoreError::Foreign("holds the tables of another program".to_owned())),
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => {
+            Err(StoreError::Foreign("is no SQLite database".to_owned()))
+        }
+        outcome => outcome.map(drop).map_err(failed),
+    }
+}
+
+/// What went wrong when a file was opened, with its name.
+fn in_words(error: StoreError, path: &Path) -> StoreError {
+    let name = path.display();
+    match error {
+        StoreError::Foreign(why) => StoreError::Foreign(format!("{name} {why}")),
+        StoreError::Unavailable(why) => {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            let folder = folder.display();
+            let words =
+                format!("{name}: {why}; the file and its folder {folder} must both be writable, and the disk not full");
+            StoreError::Unavailable(words)
+        }
+        other => other,
+    }
 }
 
 fn open_file(path: &Path) -> Result<Connection, StoreError> {

@@ -3,6 +3,7 @@
 //! In write-ahead mode readers never wait for the writer. All that waits in the writer's queue goes into one transaction.
 
 mod connection;
+mod identity;
 mod worker;
 
 pub(super) use connection::{Opening, open};

@@ -7,12 +7,17 @@ use rusqlite::{Connection, TransactionBehavior, params_from_iter};
 use tokio::sync::oneshot;
 
 use super::super::error::StoreError;
+use super::super::health::Health;
 use super::super::queue::Jobs;
 use super::super::statement::{Answer, Cell, Job, Row, Statement, Work};
-use super::connection::{failed, is_busy};
+use super::connection::{Open, failed, is_busy};
+use super::identity::Identity;
+use crate::telemetry::seldom::SeldomWords;
 
 /// So many changes at most share a transaction, so that none waits long for the others.
 const TOGETHER: usize = 64;
+
+static FAILED: SeldomWords = SeldomWords::new();
 
 type Reply = oneshot::Sender<Result<Answer, StoreError>>;
 
@@ -24,8 +29,13 @@ struct Change {
 }
 
 /// Works until the queue is closed and empty.
-pub(crate) fn serve(mut connection: Connection, mut jobs: Jobs) {
+pub(crate) fn serve(open: Open, health: &Health, mut jobs: Jobs) {
+    let Open { mut connection, mut identity } = open;
     while let Some(first) = jobs.blocking_recv() {
+        if let Some(Err(error)) = identity.as_mut().map(Identity::check) {
+            health.answer(first, Err(error));
+            continue;
+        }
         let mut changes = Vec::new();
         let mut next = Some(first);
         while let Some(job) = next {
@@ -33,7 +43,7 @@ pub(crate) fn serve(mut connection: Connection, mut jobs: Jobs) {
             next = if changes.len() < TOGETHER { jobs.try_recv().ok() } else { None };
         }
         if !changes.is_empty() {
-            write(&mut connection, changes);
+            write(&mut connection, health, changes);
         }
     }
 }
@@ -50,17 +60,21 @@ fn take(connection: &Connection, job: Job, changes: &mut Vec<Change>) {
 }
 
 /// All changes in one transaction. When that fails as a whole, none of them was made.
-fn write(connection: &mut Connection, changes: Vec<Change>) {
+fn write(connection: &mut Connection, health: &Health, changes: Vec<Change>) {
     let mut answers = Vec::new();
-    match perform_all(connection, &changes, &mut answers) {
+    let performed = perform_all(connection, &changes, &mut answers);
+    health.note(performed.is_ok());
+    match performed {
         Ok(()) => {
             for (change, answer) in changes.into_iter().zip(answers) {
                 let _ = change.reply.send(answer.map_err(failed));
             }
         }
         Err(error) => {
-            tracing::error!(%error, changes = changes.len(), "changes could not be stored");
             let error = failed(error);
+            if FAILED.is_due(&error.to_string()) {
+                tracing::error!(%error, changes = changes.len(), "changes could not be stored");
+            }
             for change in changes {
                 let _ = change.reply.send(Err(error.clone()));
             }

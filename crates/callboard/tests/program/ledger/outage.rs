@@ -78,3 +78,20 @@ fn a_database_that_is_gone_stops_only_what_needs_it() {
     };
     assert_eq!(said(&next), "a b", "no turn that was refused has left anything");
 }
+
+#[test]
+fn a_file_that_is_gone_is_told() {
+    let house = House::new(Database::file());
+    let program = house.open();
+    let ready = |query: &str| ask(&program.address, "GET", &format!("/ready{query}"), &[], "");
+    assert!(ready("?store=required").body.contains(r#""store":"ok""#));
+    std::fs::remove_file(house.database.address.strip_prefix("sqlite:").unwrap()).unwrap();
+    let create = || send(&program, "/v1/conversations", &json!({}));
+    let refused = std::iter::repeat_with(create).find(|answer| answer.status != 200).unwrap();
+    assert_eq!((refused.status, refused.error("code").as_str()), (503, "store_unavailable"));
+    assert!(refused.error("message").contains("removed or replaced"), "{refused:?}");
+    let served = std::iter::repeat_with(|| ready("")).find(|answer| !answer.body.contains(r#""store":"ok""#)).unwrap();
+    assert_eq!((served.status, served.body.as_str()), (200, r#"{"status":"ready","store":"unavailable"}"#));
+    let refused = ready("?store=required");
+    assert_eq!((refused.status, refused.error("code").as_str()), (503, "store_unavailable"));
+}
