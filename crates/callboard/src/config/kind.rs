@@ -5,7 +5,7 @@
 
 use super::reading::{self, MOST_SECONDS};
 use super::said::Raw;
-use super::secret::{MASK, Secret, StoreUrl, without_password};
+use super::secret::{MASK, Secret, StoreUrl, without_password, without_query};
 use super::settings::{ContractMode, LogLevel};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -90,6 +90,7 @@ impl<T> Kind<T> {
     pub(super) fn shown(&self, source: &str) -> String {
         match self {
             Kind::Secrets(_) | Kind::Headers(_) | Kind::Variable(_) => MASK.to_owned(),
+            Kind::Url(_) | Kind::Collector(_) => brief(&without_query(source)),
             _ => brief(&without_password(source)),
         }
     }

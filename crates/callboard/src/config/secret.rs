@@ -63,6 +63,15 @@ pub(super) fn without_password(text: &str) -> String {
     without_user_password(&without_query_password(text))
 }
 
+/// The text of a URL that should have no query, without whatever stands in one: it may be a key.
+pub(super) fn without_query(text: &str) -> String {
+    let shown = without_password(text);
+    match shown.find(['?', '#']) {
+        Some(at) => format!("{}{MASK}", shown.get(..=at).unwrap_or_default()),
+        None => shown,
+    }
+}
+
 fn without_user_password(text: &str) -> String {
     let Some((user, host)) = text.rsplit_once('@') else {
         return text.to_owned();
@@ -111,6 +120,19 @@ mod tests {
             ("\"postgres://db/calls?password=hunter2\"", "\"postgres://db/calls?password=********\""),
         ] {
             assert_eq!(without_password(text), shown);
+        }
+    }
+
+    #[test]
+    fn queries_are_masked_where_none_should_be() {
+        for (text, shown) in [
+            ("http://host/v1", "http://host/v1"),
+            ("http://host/v1?key=SECRET", "http://host/v1?********"),
+            ("http://host/v1#SECRET", "http://host/v1#********"),
+            ("http://me:SEC?RET@host/v1", "http://me:********@host/v1"),
+            ("http://host/v1?key=SEC:R@ET", "http://host/v1?********"),
+        ] {
+            assert_eq!(without_query(text), shown);
         }
     }
 

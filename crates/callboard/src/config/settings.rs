@@ -4,7 +4,7 @@
 //! default to, is not known here but in `table`.
 
 use super::error::ConfigError;
-use super::secret::{Secret, StoreUrl};
+use super::secret::{Secret, StoreUrl, without_query};
 use super::upstream_url;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -91,7 +91,7 @@ pub struct UpstreamSettings {
 impl UpstreamSettings {
     /// A server that was found, not said.
     pub fn found(url: &str, key: Option<String>) -> Result<UpstreamSettings, ConfigError> {
-        let base = upstream_url::normal(url).ok_or_else(|| ConfigError::FoundUrl(url.to_owned()))?;
+        let base = upstream_url::normal(url).ok_or_else(|| ConfigError::FoundUrl(without_query(url)))?;
         let key = key.and_then(|key| Secret::new(&key));
         Ok(UpstreamSettings { url: base, key, ..UpstreamSettings::blank() })
     }
