@@ -21,12 +21,14 @@ use super::threads::Threads;
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(80);
 
-/// A lease of the same process is taken over: inside it the queue decides.
+/// A lease of the same process is taken over: inside it the queue decides. So is one that ends later than any lease that was taken now
+/// could: the clock was set back since. Twice its length, since others may have waited for this row a while.
 const TAKE: &str = "INSERT INTO turn_leases (conversation_id, instance, token, expires_at) \
      SELECT id, CAST($1 AS TEXT), CAST($2 AS TEXT), callboard_now() + CAST($3 AS BIGINT) FROM conversations WHERE id = $4 \
      ON CONFLICT (conversation_id) DO UPDATE \
      SET instance = excluded.instance, token = excluded.token, expires_at = excluded.expires_at \
-     WHERE turn_leases.expires_at <= callboard_now() OR turn_leases.instance = excluded.instance";
+     WHERE turn_leases.expires_at <= callboard_now() OR turn_leases.instance = excluded.instance \
+     OR turn_leases.expires_at > excluded.expires_at + CAST($3 AS BIGINT)";
 const RENEW: &str = "UPDATE turn_leases SET expires_at = callboard_now() + CAST($1 AS BIGINT) WHERE conversation_id = $2 AND token = $3";
 const RELEASE: &str = "DELETE FROM turn_leases WHERE conversation_id = $1 AND token = $2";
 

@@ -7,6 +7,9 @@ use callboard::store::{Address, Store, StoreError, StoreSettings};
 
 use crate::cluster::{Server, new_name};
 
+/// How long leases last here.
+pub(crate) const LEASE: Duration = Duration::from_millis(600);
+
 /// What databases are made of.
 pub(crate) enum Kind {
     Memory,
@@ -146,7 +149,7 @@ impl Drop for Database {
 
 /// Opens a store as a process of that name, with leases that end soon.
 pub(crate) fn open(address: &str, instance: &str) -> Result<Store, StoreError> {
-    let settings = StoreSettings { lease: Duration::from_millis(600), ..StoreSettings::new(instance) };
+    let settings = StoreSettings { lease: LEASE, ..StoreSettings::new(instance) };
     Store::open(&Address::read(address)?, settings)
 }
 

@@ -9,7 +9,7 @@ use super::change::change;
 use super::conversations::{new, new_items};
 use super::journal::{made, replayed};
 use super::run::Promise;
-use crate::databases::{Database, block_on};
+use crate::databases::{Database, LEASE, block_on};
 
 pub(crate) const WAIT: Duration = Duration::from_secs(30);
 const SHORT: Duration = Duration::from_millis(50);
@@ -26,6 +26,7 @@ pub(super) const PROMISES: &[Promise] = &[
     ("a turn of a conversation that does not exist is refused", not_found),
     ("a turn whose conversation was deleted writes nothing at all", deleted_meanwhile),
     ("a lease of a process that died ends by itself", dead_process),
+    ("a lease that ends later than any could is not waited for", clock_set_back),
     ("a turn that lost its lease is refused, and nothing of it is stored", lost_lease),
     ("a long turn keeps its lease", long_turn),
     ("several writes of one turn follow each other", several_writes),
@@ -126,7 +127,7 @@ fn deleted_meanwhile(database: &Database) {
         store.delete_conversation("conv_1").await.unwrap();
         let write = full_write(&turn);
         let refused = turn.finish(&write).await;
-        assert_eq!(refused.unwrap_err(), StoreError::Conflict("conv_1".to_owned()));
+        assert_eq!(refused.unwrap_err(), StoreError::Deleted("conv_1".to_owned()));
         assert_nothing(&store).await;
         store.create_conversation(new("conv_1", 1)).await.unwrap();
         let turn = store.begin_turn("conv_1", WAIT).await.unwrap();
@@ -145,14 +146,29 @@ fn dead_process(database: &Database) {
     }
     let (store, _neighbour) = (database.open(), database.open());
     block_on(store.create_conversation(new("conv_1", 1))).unwrap();
-    let length = Duration::from_millis(400);
-    let end = SystemTime::now().duration_since(UNIX_EPOCH).unwrap() + length;
-    let lease = format!("INSERT INTO turn_leases VALUES ('conv_1', 'dead', 'token', {})", end.as_millis());
     let start = Instant::now();
-    assert_eq!(database.execute(&lease), 1);
+    let end = lease_for(database, Duration::from_millis(400));
     drop(block_on(store.begin_turn("conv_1", WAIT)).unwrap());
     assert!(start.elapsed() < WAIT);
     assert!(SystemTime::now().duration_since(UNIX_EPOCH).unwrap() >= end - Duration::from_millis(1));
+}
+
+fn clock_set_back(database: &Database) {
+    if database.is_in_memory() {
+        return;
+    }
+    let (store, _neighbour) = (database.open(), database.open());
+    block_on(store.create_conversation(new("conv_1", 1))).unwrap();
+    lease_for(database, LEASE * 50);
+    drop(block_on(store.begin_turn("conv_1", LEASE)).unwrap());
+}
+
+/// A lease that another process took, which ends after so long.
+fn lease_for(database: &Database, length: Duration) -> Duration {
+    let end = SystemTime::now().duration_since(UNIX_EPOCH).unwrap() + length;
+    let lease = format!("INSERT INTO turn_leases VALUES ('conv_1', 'dead', 'token', {})", end.as_millis());
+    assert_eq!(database.execute(&lease), 1);
+    end
 }
 
 /// On a file, the system knows who is there.
@@ -162,8 +178,7 @@ fn alone_in_a_file(database: &Database) {
     }
     let store = database.open();
     block_on(store.create_conversation(new("conv_1", 1))).unwrap();
-    let lease = format!("INSERT INTO turn_leases VALUES ('conv_1', 'dead', 'token', {})", i64::MAX);
-    assert_eq!(database.execute(&lease), 1);
+    lease_for(database, LEASE);
     let turn = block_on(store.begin_turn("conv_1", WAIT)).unwrap();
     let neighbour = database.open();
     let busy = block_on(neighbour.begin_turn("conv_1", Duration::from_millis(50)));
