@@ -63,13 +63,22 @@ pub fn run(app: &Arc<App>, listener: StdListener) -> anyhow::Result<()> {
             () = export_traces(app) => {}
         }
     });
-    tracing::info!("draining: replies in flight are finished, new connections are refused");
+    tracing::info!(
+        "draining: replies in flight are finished, new connections are refused; a second signal ends all at once"
+    );
     stop.send_replace(true);
+    end_at_second_signal(runtime, signals)?;
     for thread in threads {
         thread.join().map_err(|_| anyhow::anyhow!("a server thread panicked"))??;
     }
     single_runtime()?.block_on(settle_traces(app));
     Ok(())
+}
+
+/// Whoever asks twice does not want to wait. The thread ends with the program.
+fn end_at_second_signal(runtime: tokio::runtime::Runtime, mut signals: Signals) -> std::io::Result<()> {
+    let listening = std::thread::Builder::new().name("second-signal".to_owned());
+    listening.spawn(move || std::process::exit(runtime.block_on(signals.next()))).map(drop)
 }
 
 /// Waits for something before anybody is served.
@@ -169,10 +178,17 @@ impl Signals {
         let mut upkeep = tokio::time::interval(UPKEEP);
         loop {
             tokio::select! {
-                _ = self.terminate.recv() => return,
-                _ = self.interrupt.recv() => return,
+                _ = self.next() => return,
                 _ = upkeep.tick() => app.metrics.run_upkeep(),
             }
+        }
+    }
+
+    /// Waits for a signal and tells the exit code of a program that it ends.
+    async fn next(&mut self) -> i32 {
+        tokio::select! {
+            _ = self.terminate.recv() => 143,
+            _ = self.interrupt.recv() => 130,
         }
     }
 }

@@ -298,6 +298,22 @@ fn draining_finishes_what_has_begun() {
 }
 
 #[test]
+fn a_second_signal_ends_the_program_at_once() {
+    let (_go, gate) = channel();
+    let server = halting(|visit| visit.text("One"), |visit| visit.finish("stop"), gate);
+    let program = Program::before(&server.url, &[("CALLBOARD_TIMEOUTS_DRAIN_SECONDS", "600")]);
+    let address = program.address.clone();
+    let mut client = Connection::send(&address, "POST", "/v1/chat/completions", &[], STREAMED);
+    client.read_until("One").unwrap();
+    program.terminate();
+    while std::net::TcpStream::connect(&address).is_ok() {
+        std::thread::yield_now();
+    }
+    program.terminate();
+    assert_eq!(program.exit_code(), Some(143));
+}
+
+#[test]
 fn an_observed_server_is_passed_on_and_counted() {
     let odd =
         r#"{"choices":[{"delta":{"tool_calls":[{"id":"x","function":{"name":"note","arguments":"{'text': 'a'}"}}]}}]}"#;
