@@ -42,7 +42,7 @@ pub(super) async fn one(State(shared): State<Shared>, Path(id): Path<String>) ->
     match shared.app.store.trace(&id).await {
         Ok(Some(trace)) => reply::json(trace.body),
         Ok(None) => reply::error(&ApiError::new(404, "trace_not_found", format!("there is no trace {id:?}"))),
-        Err(error) => reply::error(&failed(&error)),
+        Err(error) => reply::error(&failed(error)),
     }
 }
 
@@ -54,7 +54,7 @@ async fn page(shared: &Shared, query: &str) -> Result<String, ApiError> {
     let behind = match &page.after {
         None => None,
         Some(id) => {
-            let trace = store.trace(id).await.map_err(|error| failed(&error))?;
+            let trace = store.trace(id).await.map_err(failed)?;
             let known = trace.ok_or_else(|| {
                 ApiError::from(BadRequest::at(
                     "after",
@@ -65,7 +65,7 @@ async fn page(shared: &Shared, query: &str) -> Result<String, ApiError> {
             Some((known.created_at, known.id))
         }
     };
-    let found = find(shared, behind, page.limit, &filter).await.map_err(|error| failed(&error))?;
+    let found = find(shared, behind, page.limit, &filter).await.map_err(failed)?;
     Ok(written(&found, page.limit))
 }
 
@@ -131,7 +131,7 @@ fn written<'a>(found: &'a [Trace], limit: usize) -> String {
     serde_json::to_string(&list).unwrap_or_default()
 }
 
-fn failed(error: &StoreError) -> ApiError {
-    tracing::error!(%error, "traces cannot be read");
-    ApiError::new(503, "store_unavailable", format!("traces cannot be read: {error}")).with_retry_after(1)
+/// The words of the database stay in the log.
+fn failed(error: StoreError) -> ApiError {
+    ApiError { message: "traces cannot be read now; Callboard's log says why".to_owned(), ..ApiError::from(error) }
 }

@@ -88,6 +88,9 @@ pub enum StoreError {
     /// The conversation went on elsewhere since this turn began.
     #[error("conversation {0:?} went on elsewhere while this turn ran; nothing of it was stored: send it again")]
     Conflict(String),
+    /// The conversation was deleted since this turn began.
+    #[error("conversation {0:?} was deleted while this turn ran; nothing of it was stored")]
+    Deleted(String),
 }
 
 impl StoreError {
@@ -105,25 +108,38 @@ impl From<StoreError> for ApiError {
             StoreError::Conflict(_) => Self::new(409, "conversation_conflict", error.to_string()),
             StoreError::TooLarge { history, bytes, limit } => Self::history_too_large(&history, bytes, limit),
             StoreError::BaseGone(id) => Self::previous_response_deleted(&id),
+            StoreError::Deleted(_) => Self::new(404, "conversation_not_found", error.to_string()),
             StoreError::NotFound(id) => Self::conversation_not_found(&id),
-            StoreError::Unknown(_) => {
-                tracing::error!(%error, "the store failed");
-                let message = "the connection to the database was lost while this turn was stored, so it is not known whether it was; \
-                               look at the conversation before you send it again";
-                Self::new(500, "store_outcome_unknown", message).not_to_be_retried()
-            }
-            StoreError::Removed(_) => {
-                let message = "the file of the store was removed or replaced while Callboard runs, so nothing can be stored; \
-                               put it back, or restart Callboard";
-                Self::new(503, "store_unavailable", message).with_retry_after(10)
-            }
             error => {
                 if FAILED.is_due(&error.to_string()) {
                     tracing::error!(%error, "the store failed");
                 }
-                let message = "what belongs to this conversation cannot be read or written now; try again later";
-                Self::new(503, "store_unavailable", message).with_retry_after(1)
+                failure(&error)
             }
+        }
+    }
+}
+
+fn failure(error: &StoreError) -> ApiError {
+    match error {
+        StoreError::Unknown(_) => {
+            let message = "the connection to the database was lost while this turn was stored, so it is not known whether it was; \
+                           look at the conversation before you send it again";
+            ApiError::new(500, "store_outcome_unknown", message).not_to_be_retried()
+        }
+        StoreError::Database(_) | StoreError::Damaged(_) => {
+            let message = "what belongs to this conversation cannot be read or written, and trying again will not help; \
+                           Callboard's log says why";
+            ApiError::new(500, "store_failed", message).not_to_be_retried()
+        }
+        StoreError::Removed(_) => {
+            let message = "the file of the store was removed or replaced while Callboard runs, so nothing can be stored; \
+                           put it back, or restart Callboard";
+            ApiError::new(503, "store_unavailable", message).with_retry_after(10)
+        }
+        _ => {
+            let message = "what belongs to this conversation cannot be read or written now; try again later";
+            ApiError::new(503, "store_unavailable", message).with_retry_after(1)
         }
     }
 }
@@ -138,6 +154,10 @@ mod tests {
         let cases = [
             (StoreError::Unavailable(words()), (503, "store_unavailable", Some(1), false)),
             (StoreError::Unknown(words()), (500, "store_outcome_unknown", None, true)),
+            (StoreError::Database(words()), (500, "store_failed", None, true)),
+            (StoreError::Damaged(words()), (500, "store_failed", None, true)),
+            (StoreError::Removed(words()), (503, "store_unavailable", Some(10), false)),
+            (StoreError::Deleted("c".to_owned()), (404, "conversation_not_found", None, false)),
             (StoreError::Conflict("c".to_owned()), (409, "conversation_conflict", None, false)),
         ];
         for (error, expected) in cases {

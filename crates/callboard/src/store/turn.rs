@@ -180,7 +180,16 @@ impl Turn {
                 self.standing = plan.after;
                 Ok(())
             }
-            Some(_) => Err(StoreError::Conflict(self.standing.conversation.id.clone())),
+            Some(_) => Err(self.conflict().await),
+        }
+    }
+
+    /// Why the conversation is not where this turn left it.
+    async fn conflict(&self) -> StoreError {
+        let id = &self.standing.conversation.id;
+        match self.held.store.conversation(id).await {
+            Ok(None) => StoreError::Deleted(id.clone()),
+            _ => StoreError::Conflict(id.clone()),
         }
     }
 }

@@ -74,7 +74,7 @@ fn what_could_not_be_kept_is_told_as_failed() {
 
     go.send(()).unwrap();
     let whole = ask(&program.address, "POST", "/v1/responses", &[], WHOLE);
-    assert_eq!((whole.status, whole.error("code")), (503, error["code"].as_str().unwrap().to_owned()), "{whole:?}");
+    assert_eq!((whole.status, whole.error("code")), (500, error["code"].as_str().unwrap().to_owned()), "{whole:?}");
 }
 
 #[test]

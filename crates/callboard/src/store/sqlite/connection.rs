@@ -159,3 +159,17 @@ pub(super) fn failed(error: rusqlite::Error) -> StoreError {
         _ => StoreError::Database(error.to_string()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_cannot_be_written_is_told_with_its_folder() {
+        let readonly = failed(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(8), None));
+        for (path, folder) in [("/data/a.db", "folder /data must"), ("a.db", "folder . must")] {
+            let words = in_words(readonly.clone(), Path::new(path)).to_string();
+            assert!(words.contains(path) && words.contains(folder), "{words}");
+        }
+    }
+}

@@ -22,7 +22,7 @@ fn a_store_that_cannot_be_opened_is_told_at_the_start() {
         (format!("sqlite:{}", in_folder("")), "directory"),
         (format!("sqlite:{}", in_folder("letter/store.db")), "Not a directory"),
         (format!("sqlite:{}", in_folder("missing/store.db")), "No such file or directory"),
-        (format!("sqlite:{}", in_folder("letter")), "file is not a database"),
+        (format!("sqlite:{}", in_folder("letter")), "is no SQLite database"),
         (format!("sqlite:{}", in_folder("newer")), "newer Callboard (its version is 99"),
         (format!("postgres://somebody@{nobody}/callboard"), "Connection refused"),
     ];
