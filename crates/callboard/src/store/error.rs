@@ -31,6 +31,9 @@ pub enum StoreError {
     /// The database cannot be reached, or does not answer. Nothing was changed.
     #[error("the store does not answer: {0}")]
     Unavailable(String),
+    /// The database can be read, and not written to: it is full, or only to be read. Nothing was changed.
+    #[error("the store cannot be written: {0}")]
+    Unwritable(String),
     /// The database was lost while it made a change, and cannot be asked what came of it.
     #[error("it is not known whether the store has made a change: {0}")]
     Unknown(String),
@@ -153,6 +156,7 @@ mod tests {
         let words = || "words of the database".to_owned();
         let cases = [
             (StoreError::Unavailable(words()), (503, "store_unavailable", Some(1), false)),
+            (StoreError::Unwritable(words()), (503, "store_unavailable", Some(1), false)),
             (StoreError::Unknown(words()), (500, "store_outcome_unknown", None, true)),
             (StoreError::Database(words()), (500, "store_failed", None, true)),
             (StoreError::Damaged(words()), (500, "store_failed", None, true)),

@@ -73,12 +73,10 @@ fn in_words(error: StoreError, path: &Path) -> StoreError {
     let name = path.display();
     match error {
         StoreError::Foreign(why) => StoreError::Foreign(format!("{name} {why}")),
-        StoreError::Unavailable(why) => {
+        StoreError::Unwritable(why) => {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
             let folder = folder.display();
-            let words =
-                format!("{name}: {why}; the file and its folder {folder} must both be writable, and the disk not full");
-            StoreError::Unavailable(words)
+            StoreError::Unwritable(format!("{name}: {why}; the file and its folder {folder} must both be writable"))
         }
         other => other,
     }
@@ -153,9 +151,10 @@ pub(super) fn failed(error: rusqlite::Error) -> StoreError {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             StoreError::Unavailable(format!("another process holds the database: {error}"))
         }
-        Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure | ErrorCode::CannotOpen | ErrorCode::ReadOnly) => {
-            StoreError::Unavailable(error.to_string())
+        Some(ErrorCode::DiskFull | ErrorCode::CannotOpen | ErrorCode::ReadOnly) => {
+            StoreError::Unwritable(error.to_string())
         }
+        Some(ErrorCode::SystemIoFailure) => StoreError::Unavailable(error.to_string()),
         _ => StoreError::Database(error.to_string()),
     }
 }
