@@ -12,7 +12,9 @@ pub(crate) enum Fault {
     LoseCommit,
     /// The connection is cut instead of carrying the answer to a COMMIT back.
     LoseAnswer,
-    /// As above, and nobody is let in again.
+    /// The answer to a COMMIT does not come, nor anything else on this connection, which stays open.
+    KeepAnswer,
+    /// The connection is cut instead of carrying the answer to a COMMIT back, and nobody is let in again.
     LoseAnswerAndRefuse,
     /// Connections are taken and cut.
     Refuse,
@@ -69,7 +71,7 @@ fn join(client: TcpStream, server: TcpStream, fault: &Arc<Mutex<Fault>>) {
     });
     std::thread::spawn(move || {
         carry(server, client, &to_client, |bytes, fault| match fault {
-            Fault::LoseAnswer if holds(bytes, b"COMMIT\0") => Some(Fault::None),
+            Fault::LoseAnswer | Fault::KeepAnswer if holds(bytes, b"COMMIT\0") => Some(Fault::None),
             Fault::LoseAnswerAndRefuse if holds(bytes, b"COMMIT\0") => Some(Fault::Refuse),
             _ => None,
         });
@@ -88,7 +90,9 @@ fn carry(
         let bytes = &buffer[..read];
         let mut now = fault.lock().unwrap();
         if let Some(next) = lost(bytes, *now) {
-            *now = next;
+            let is_silent = std::mem::replace(&mut *now, next) == Fault::KeepAnswer;
+            drop(now);
+            while is_silent && from.read(&mut buffer).is_ok_and(|read| read > 0) {}
             break;
         }
         let hangs = *now == Fault::Hang;

@@ -45,7 +45,8 @@ fn a_commit_whose_answer_is_lost_is_told_as_what_it_was() {
         for (fault, id, expected) in [
             (Fault::LoseAnswer, "item_2", "made"),
             (Fault::LoseCommit, "item_3", "not made"),
-            (Fault::LoseAnswerAndRefuse, "item_4", "unknown"),
+            (Fault::KeepAnswer, "item_4", "made"),
+            (Fault::LoseAnswerAndRefuse, "item_5", "unknown"),
         ] {
             let turn = store.begin_turn("conv_1", WAIT).await.unwrap();
             proxy.set(fault);
@@ -60,7 +61,7 @@ fn a_commit_whose_answer_is_lost_is_told_as_what_it_was() {
             assert_eq!(told, expected, "{fault:?}");
         }
         proxy.set(Fault::None);
-        assert_eq!(items(&store).await, ["item_1", "item_2", "item_4"]);
+        assert_eq!(items(&store).await, ["item_1", "item_2", "item_4", "item_5"]);
     });
 }
 
