@@ -111,12 +111,12 @@ impl Lease {
             milliseconds(settings.lease).into(),
             self.conversation.as_str().into(),
         ];
-        Statement::new(TAKE, cells).or(Miss::Leased)
+        Statement::new(TAKE, cells).or(Miss::Leased).repeatable()
     }
 
     /// Gives it back.
     pub(super) fn release(&self) -> Statement {
-        Statement::new(RELEASE, [self.conversation.as_str().into(), self.token.as_str().into()])
+        Statement::new(RELEASE, [self.conversation.as_str().into(), self.token.as_str().into()]).repeatable()
     }
 
     /// Takes a lease of a conversation that does not exist and gives it back, to see whether anything can be written.
@@ -128,7 +128,7 @@ impl Lease {
     fn renew(&self, length: Duration) -> Statement {
         let cells: [Cell; 3] =
             [milliseconds(length).into(), self.conversation.as_str().into(), self.token.as_str().into()];
-        Statement::new(RENEW, cells)
+        Statement::new(RENEW, cells).repeatable()
     }
 }
 

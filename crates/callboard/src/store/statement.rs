@@ -26,6 +26,8 @@ pub(super) struct Statement {
     pub(super) cells: Vec<Cell>,
     /// What it means when no row was touched; none where that is fine.
     pub(super) otherwise: Option<Miss>,
+    /// Whether it makes no difference if it is done once more.
+    pub(super) is_repeatable: bool,
 }
 
 /// What must hold for a change, and did not.
@@ -75,12 +77,18 @@ pub(super) struct Job {
 impl Statement {
     pub(super) fn new(sql: &'static str, cells: impl Into<Vec<Cell>>) -> Self {
         debug_assert!(is_numbered_in_order(sql), "{sql}");
-        Self { sql, cells: cells.into(), otherwise: None }
+        Self { sql, cells: cells.into(), otherwise: None, is_repeatable: false }
     }
 
     /// It must touch a row.
     pub(super) fn or(mut self, miss: Miss) -> Self {
         self.otherwise = Some(miss);
+        self
+    }
+
+    /// Done once more, it makes no difference: nobody has to know whether it was done.
+    pub(super) fn repeatable(mut self) -> Self {
+        self.is_repeatable = true;
         self
     }
 

@@ -34,21 +34,28 @@ pub(super) async fn write(session: &mut Session, statements: &[Statement], then:
     }
     // Sent right behind the first statements, so that its answer costs no trip of its own.
     let number = Statement::new(TRANSACTION, []);
-    let (outcome, number) = join(perform(session, statements, then), rows(session, &number)).await;
-    match outcome {
-        Ok(answer) if answer.missed.is_none() => commit(session, InDoubt::new(number?, answer)).await,
-        undone => {
+    let number = async {
+        let is_repeatable = statements.iter().all(|statement| statement.is_repeatable);
+        if is_repeatable { Ok(None) } else { rows(session, &number).await.map(Some) }
+    };
+    match join(perform(session, statements, then), number).await {
+        (Ok(answer), Ok(number)) if answer.missed.is_none() => commit(session, number, answer).await,
+        (outcome, number) => {
             let ended = execute(session, &Statement::new("ROLLBACK", [])).await;
-            undone.and_then(|answer| ended.map(|_| answer))
+            let answer = outcome?;
+            // Behind a miss it may well have failed.
+            let number = if answer.missed.is_none() { number.map(drop) } else { Ok(()) };
+            number.and(ended).map(|_| answer)
         }
     }
 }
 
-/// From the moment that COMMIT is sent until it is answered the change is in doubt.
-async fn commit(session: &mut Session, change: InDoubt) -> Outcome<Answer> {
-    session.in_doubt = Some(change);
-    let ended = execute(session, &Statement::new("COMMIT", [])).await;
-    match ended {
+/// From the moment that COMMIT is sent until it is answered a change with a number is in doubt.
+async fn commit(session: &mut Session, number: Option<Vec<Row>>, answer: Answer) -> Outcome<Answer> {
+    let commit = Statement::new("COMMIT", []);
+    let Some(number) = number else { return execute(session, &commit).await.map(|_| answer) };
+    session.in_doubt = Some(InDoubt::new(number, answer));
+    match execute(session, &commit).await {
         Err(error) if !is_refusal(&error) => Err(error),
         ended => {
             let answer = session.in_doubt.take().map(|change| change.answer).unwrap_or_default();
