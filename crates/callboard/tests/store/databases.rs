@@ -116,13 +116,13 @@ impl Database {
         postgres(&url, sql).unwrap();
     }
 
-    /// The address for a user that may change what is in the tables, and nothing else.
-    pub(crate) fn guest(&self, limits: &str) -> String {
+    /// The address for a user that may change what is in the tables, and has these rights to what they live in.
+    pub(crate) fn guest(&self, limits: &str, rights: &str) -> String {
         drop(self.open());
         let (schema, guest) = (self.schema.as_ref().unwrap(), new_name("guest"));
         for sql in [
             format!("CREATE ROLE {guest} LOGIN {limits}"),
-            format!("GRANT USAGE ON SCHEMA {schema} TO {guest}"),
+            format!("GRANT {rights} ON SCHEMA {schema} TO {guest}"),
             format!("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {guest}"),
         ] {
             self.execute(&sql);

@@ -138,7 +138,7 @@ fn what_takes_connections_and_says_nothing_is_no_store() {
 fn work_waits_for_an_open_connection_where_no_other_can_be_had() {
     let server = Kind::Postgres(Server::start());
     let database = Database::new(&server);
-    let guest = database.guest("CONNECTION LIMIT 2");
+    let guest = database.guest("CONNECTION LIMIT 2", "USAGE, CREATE");
     let store = open(&guest);
     block_on(async {
         let made = (0..60).map(|number| {
@@ -155,7 +155,7 @@ fn work_waits_for_an_open_connection_where_no_other_can_be_had() {
 fn a_whole_database_is_used_without_the_right_to_change_it() {
     let server = Kind::Postgres(Server::start());
     let database = Database::new(&server);
-    let guest = database.guest("");
+    let guest = database.guest("", "USAGE");
     let store = open(&guest);
     block_on(async {
         store.create_conversation(new("conv_1", 1)).await.unwrap();
