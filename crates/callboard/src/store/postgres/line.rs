@@ -20,9 +20,11 @@ const HAS_VERSION: &str = "SELECT to_regclass('callboard_schema') IS NOT NULL";
 /// The clock that leases are measured with: the server's, since those of several machines differ.
 const CLOCK: &str = "CREATE OR REPLACE FUNCTION callboard_now() RETURNS BIGINT LANGUAGE sql VOLATILE \
      AS 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::BIGINT'";
-/// A server that hangs must not hang us: it gives up by itself.
+/// A server that hangs must not hang us: it gives up by itself. Whatever is asked is found by a key, so a plan is made once, and
+/// never by reading a whole table, which is what the server prefers as long as it does not know how large a table has become.
 const SESSION: &str = "SET statement_timeout = '20s'; SET idle_in_transaction_session_timeout = '30s'; \
-     SET client_min_messages = 'warning'";
+     SET client_min_messages = 'warning'; SET plan_cache_mode = 'force_generic_plan'; \
+     SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off";
 
 /// A connection is opened within this time, where the address says none.
 const OPENING: Duration = Duration::from_secs(5);

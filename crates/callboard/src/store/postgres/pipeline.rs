@@ -28,6 +28,26 @@ pub(super) async fn read(session: &mut Session, queries: &[Statement]) -> Outcom
 
 /// Changes, in one transaction.
 pub(super) async fn write(session: &mut Session, statements: &[Statement], then: &[Statement]) -> Outcome<Answer> {
+    match statements {
+        [only] if only.is_repeatable => write_one(session, only, then).await,
+        _ => write_all(session, statements, then).await,
+    }
+}
+
+/// A statement is a transaction of its own. One that may be done again needs no other, and what is looked at can be sent right behind
+/// it: behind a miss it was looked at for nothing.
+async fn write_one(session: &mut Session, statement: &Statement, then: &[Statement]) -> Outcome<Answer> {
+    for sql in std::iter::once(statement).chain(then).map(|statement| statement.sql) {
+        prepare(session, sql).await?;
+    }
+    let (touched, looked) = join(execute(session, statement), look(session, then)).await;
+    match statement.missed(touched?) {
+        None => Ok(Answer { looked: looked?, missed: None }),
+        missed => Ok(Answer { looked: Vec::new(), missed }),
+    }
+}
+
+async fn write_all(session: &mut Session, statements: &[Statement], then: &[Statement]) -> Outcome<Answer> {
     let ours = ["BEGIN", TRANSACTION, "COMMIT", "ROLLBACK"];
     for sql in statements.iter().chain(then).map(|statement| statement.sql).chain(ours) {
         prepare(session, sql).await?;
