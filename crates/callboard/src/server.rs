@@ -5,7 +5,7 @@
 
 use std::net::TcpListener as StdListener;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use axum::Router;
@@ -37,6 +37,9 @@ const KEEP: Duration = Duration::from_millis(200);
 const LAST_WORDS: Duration = Duration::from_secs(1);
 const LAST_FLUSH: Duration = Duration::from_secs(3);
 const LAST_EXPORT: Duration = Duration::from_secs(3);
+
+/// Signals within this time after the first ask for the same thing.
+const SAME_WISH: Duration = Duration::from_secs(1);
 
 /// Serves until a signal asks to stop and all replies in flight are whole, or the drain time is over.
 pub fn run(app: &Arc<App>, listener: StdListener) -> anyhow::Result<()> {
@@ -75,10 +78,20 @@ pub fn run(app: &Arc<App>, listener: StdListener) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whoever asks twice does not want to wait. The thread ends with the program.
+/// Whoever asks twice does not want to wait. Supervisors send one wish twice, to the process and to its group, so what follows the
+/// first at once belongs to it. The thread ends with the program.
 fn end_at_second_signal(runtime: tokio::runtime::Runtime, mut signals: Signals) -> std::io::Result<()> {
+    let first = Instant::now();
+    let second = async move {
+        loop {
+            let code = signals.next().await;
+            if first.elapsed() >= SAME_WISH {
+                return code;
+            }
+        }
+    };
     let listening = std::thread::Builder::new().name("second-signal".to_owned());
-    listening.spawn(move || std::process::exit(runtime.block_on(signals.next()))).map(drop)
+    listening.spawn(move || std::process::exit(runtime.block_on(second))).map(drop)
 }
 
 /// Waits for something before anybody is served.

@@ -309,8 +309,25 @@ fn a_second_signal_ends_the_program_at_once() {
     while std::net::TcpStream::connect(&address).is_ok() {
         std::thread::yield_now();
     }
+    assert_eq!(program.terminate_until_it_ends(), Some(143));
+}
+
+/// A supervisor that asks a process and its group asks twice.
+#[test]
+fn a_signal_that_comes_twice_at_once_is_one() {
+    let (go, gate) = channel();
+    let server = halting(|visit| visit.text("One"), |visit| visit.finish("stop"), gate);
+    let program = Program::before(&server.url, &[]);
+    let mut client = Connection::send(&program.address, "POST", "/v1/chat/completions", &[], STREAMED);
+    client.read_until("One").unwrap();
     program.terminate();
-    assert_eq!(program.exit_code(), Some(143));
+    program.terminate();
+    while std::net::TcpStream::connect(&program.address).is_ok() {
+        std::thread::yield_now();
+    }
+    go.send(()).unwrap();
+    assert!(client.read_until("[DONE]").is_some());
+    assert_eq!(program.exit_code(), Some(0));
 }
 
 #[test]

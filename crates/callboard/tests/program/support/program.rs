@@ -56,6 +56,16 @@ impl Program {
         assert!(sent.success());
     }
 
+    /// Asks it again and again, and tells its exit code.
+    pub(crate) fn terminate_until_it_ends(mut self) -> Option<i32> {
+        loop {
+            match self.child.try_wait().unwrap() {
+                Some(status) => return status.code(),
+                None => self.terminate(),
+            }
+        }
+    }
+
     /// Ends it at once, wherever it is.
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
