@@ -193,6 +193,14 @@ impl ApiError {
         Self::new(503, "server_stopping", message).with_retry_after(1)
     }
 
+    /// The program ends in the middle of a reply of which the client has seen something.
+    #[must_use]
+    pub fn stopping_midway() -> Self {
+        let message = "the server is stopping, and the reply was cut off; what a character's tools changed before is kept, so look at \
+                       what holds before you send the request again";
+        Self::new(503, "server_stopping", message)
+    }
+
     /// No model server is configured.
     #[must_use]
     pub fn no_upstream() -> Self {

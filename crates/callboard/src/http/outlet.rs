@@ -64,9 +64,15 @@ pub(super) async fn streamed(
 ) -> Response {
     let ending = arrival.ending.clone();
     let mut outlet = Box::new(Outlet { run, writer, over: false, ending, _ticket: ticket });
-    let first = match outlet.run.next().await {
-        Progress::Failed(error) => return failed(&error, outlet.run.report()),
-        progress => outlet.write(progress),
+    let first = loop {
+        let piece = match outlet.run.next().await {
+            Progress::Failed(error) => return failed(&error, outlet.run.report()),
+            progress => outlet.write(progress),
+        };
+        // Calls that run here are not told: of a reply with nothing else the client has seen nothing.
+        if !piece.is_empty() {
+            break piece;
+        }
     };
     metrics::first_byte(endpoint, arrival.at.elapsed());
     let body = stream::unfold((Some(first), outlet), |(first, mut outlet)| async move {
@@ -111,7 +117,7 @@ impl Outlet {
             progress = self.run.next() => return progress,
             () = stop_asked(&mut self.ending) => {}
         }
-        let error = ApiError::stopping();
+        let error = ApiError::stopping_midway();
         self.run.fail(&error);
         Progress::Failed(error)
     }

@@ -69,7 +69,7 @@ async fn next(turn: &mut ResponseTurn, ending: &mut watch::Receiver<bool>) -> St
         step = turn.next(None) => return step,
         () = stop_asked(ending) => {}
     }
-    turn.fail(ApiError::stopping()).await
+    turn.fail(ApiError::stopping_midway()).await
 }
 
 fn text_of(step: Step, turn: &mut ResponseTurn, over: &mut bool) -> String {

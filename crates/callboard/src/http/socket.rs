@@ -166,7 +166,7 @@ impl Connection {
             };
             let step = match told {
                 Some(step) => step,
-                None => turn.fail(ApiError::stopping()).await,
+                None => turn.fail(ApiError::stopping_midway()).await,
             };
             match step {
                 Step::Piece(lines) => {

@@ -188,6 +188,20 @@ fn a_turn_that_fails_unseen_is_applied_once_when_it_is_sent_again() {
     assert_eq!(said(&post(&program.address, RESPONSES, &[], &body).heard().unwrap()), "away");
 }
 
+/// In Chat Completions the calls of a character are not told: behind them its client has still seen nothing.
+#[test]
+fn a_stream_that_fails_behind_calls_alone_is_refused_and_leaves_nothing() {
+    let house = House::with_model(Database::file(), move |mut visit| {
+        let fails = wanted(&visit).is_none() && visit.body.contains("note away") && !visit.body.contains("note again");
+        if fails { visit.json(401, r#"{"error":{"message":"no"}}"#) } else { play(&mut visit) }
+    });
+    let program = house.open();
+    let headers = ["callboard-conversation: tale"];
+    let refused = post(&program.address, CHAT, &headers, &chat(true, &[user("note away")]));
+    assert!(matches!(refused, super::clients::Outcome::Refused(401 | 502, _)), "{refused:?}");
+    assert_eq!(told(&program, &headers, &[user("note again")]), "again");
+}
+
 fn user(words: &str) -> Value {
     json!({"role": "user", "content": words})
 }
