@@ -193,11 +193,12 @@ fn head(request: &ResponsesRequest, id: String, created_at: u64, conversation: O
     head
 }
 
-/// This wire has a closed list of codes; ours stands in the message.
+/// This wire has a closed list of codes; ours stands in the message. Only what is wrong with the request is about the prompt, not a key
+/// that a model server refuses or a conversation that went on elsewhere.
 fn error_code(error: &ApiError) -> &'static str {
     match error.status {
         429 => "rate_limit_exceeded",
-        400..=499 => "invalid_prompt",
+        400 | 413 | 422 => "invalid_prompt",
         _ => "server_error",
     }
 }
@@ -216,4 +217,25 @@ fn usage_json(usage: &Usage) -> Value {
         "output_tokens_details": {"reasoning_tokens": reasoning},
         "total_tokens": usage.total_tokens(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_wrong_with_the_request_is_about_the_prompt() {
+        let code = |status| error_code(&ApiError::new(status, "ours", "words"));
+        for (status, expected) in [
+            (400, "invalid_prompt"),
+            (422, "invalid_prompt"),
+            (429, "rate_limit_exceeded"),
+            (401, "server_error"),
+            (404, "server_error"),
+            (409, "server_error"),
+            (502, "server_error"),
+        ] {
+            assert_eq!(code(status), expected, "{status}");
+        }
+    }
 }
