@@ -70,7 +70,7 @@ pub(super) async fn streamed(
             progress => outlet.write(progress),
         };
         // Calls that run here are not told: of a reply with nothing else the client has seen nothing.
-        if !piece.is_empty() {
+        if !piece.is_empty() || outlet.run.scene().is_none() {
             break piece;
         }
     };

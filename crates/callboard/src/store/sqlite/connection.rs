@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const STATEMENTS_KEPT: usize = 128;
 /// A page that changes often is copied back to the file once for so many pages that were written.
 const PAGES_BEFORE_CHECKPOINT: i64 = 4000;
-const CACHE_KIBIBYTES: i64 = 2_000;
+const CACHE_KIBIBYTES: i64 = 1_000;
 
 /// What to open.
 pub(crate) struct Opening<'a> {
