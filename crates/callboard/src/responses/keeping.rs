@@ -131,7 +131,7 @@ impl Keeping {
             created_at: clock::milliseconds(),
             expires_at: None,
             body: object.to_text().get().to_owned(),
-            input: Value::Array(self.whole_input()).to_string(),
+            input: json_array(self.whole_input()),
         });
         let snapshot = match &self.home {
             Home::Response { .. } => {
@@ -145,16 +145,15 @@ impl Keeping {
     /// What this connection knows of a response that was deleted becomes a part of the one that follows it.
     fn standing_alone(&self, mut notes: Notes) -> Notes {
         if let Some(response) = &mut notes.response {
-            let whole = self.earlier.iter().chain(&self.input).cloned().collect();
-            (response.previous, response.input) = (None, Value::Array(whole).to_string());
+            (response.previous, response.input) = (None, json_array(self.earlier.iter().chain(&self.input)));
         }
         notes
     }
 
     /// The input, behind all that can be found nowhere else.
-    fn whole_input(&self) -> Vec<Value> {
+    fn whole_input(&self) -> impl Iterator<Item = &Value> {
         let earlier = if self.alone { self.earlier.as_slice() } else { &[] };
-        earlier.iter().chain(&self.input).cloned().collect()
+        earlier.iter().chain(&self.input)
     }
 
     fn snapshot(&self, object: &ResponseObject, character: &str, scene: &Scene) -> NewSnapshot {
@@ -183,4 +182,9 @@ impl Keeping {
         let change = record.and_then(|record| record.changed());
         TurnWrite { at: clock::milliseconds(), opening, change, items, notes }
     }
+}
+
+/// Items as a JSON array, without copying them. Values can always be written.
+fn json_array<'a>(items: impl Iterator<Item = &'a Value>) -> String {
+    serde_json::to_string(&items.collect::<Vec<_>>()).unwrap_or_default()
 }

@@ -5,6 +5,7 @@
 
 use callboard_core::contract::Report;
 use callboard_core::model::{Finish, Usage};
+use callboard_core::turn::Event;
 use callboard_core::wire::ApiError;
 use callboard_core::wire::responses::{EventWriter, ResponseEnd, ResponseObject};
 
@@ -42,35 +43,54 @@ pub struct ResponseTurn {
     sheet: Option<Sheet>,
     keeping: Option<Keeping>,
     begun: bool,
+    /// What was written and has not been told.
+    held: String,
+    told: bool,
     seen: bool,
 }
 
 impl ResponseTurn {
     /// A response that has not begun.
     pub fn new(run: Option<Run>, sheet: Sheet, keeping: Keeping) -> Self {
-        Self { run, sheet: Some(sheet), keeping: Some(keeping), begun: false, seen: false }
+        Self {
+            run,
+            sheet: Some(sheet),
+            keeping: Some(keeping),
+            begun: false,
+            held: String::new(),
+            told: false,
+            seen: false,
+        }
     }
 
     /// Goes on until there is something to tell. A response on a connection is kept for those who go on from it there.
     pub async fn next(&mut self, local: Option<&mut LocalResponses>) -> Step {
-        let progress = match &mut self.run {
-            Some(run) => run.next().await,
-            None => Progress::Complete(Finish::Stop, Some(Usage::default())),
-        };
-        match progress {
-            Progress::KeepAlive => Step::KeepAlive,
-            Progress::Failed(error) => self.failed(error).await,
-            Progress::Complete(finish, usage) => self.complete(finish, usage, local).await,
-            Progress::Events(events) => {
-                let mut out = self.begin();
-                for event in events {
-                    match &mut self.sheet {
-                        Some(Sheet::Whole(object)) => object.event(event),
-                        Some(Sheet::Streamed(writer)) => writer.event(event, &mut out),
-                        None => {}
-                    }
-                }
-                Step::Piece(out)
+        loop {
+            let progress = match &mut self.run {
+                Some(run) => run.next().await,
+                None => Progress::Complete(Finish::Stop, Some(Usage::default())),
+            };
+            match progress {
+                Progress::KeepAlive => return Step::KeepAlive,
+                Progress::Failed(error) => return self.failed(error).await,
+                Progress::Complete(finish, usage) => return self.complete(finish, usage, local).await,
+                Progress::Events(events) => self.write(events),
+            }
+            // What comes with the end is told with it. A reply that comes at once is kept before any of it is told, so that an
+            // error can have its own status.
+            if !self.run.as_ref().is_some_and(Run::is_ending) {
+                return Step::Piece(self.tell());
+            }
+        }
+    }
+
+    fn write(&mut self, events: Vec<Event>) {
+        self.write_beginning();
+        for event in events {
+            match &mut self.sheet {
+                Some(Sheet::Whole(object)) => object.event(event),
+                Some(Sheet::Streamed(writer)) => writer.event(event, &mut self.held),
+                None => {}
             }
         }
     }
@@ -101,18 +121,26 @@ impl ResponseTurn {
     /// The first events, where they have not been told yet. They come with the first thing that is said, or before it where the
     /// client has to hear that the connection lives.
     pub fn begin(&mut self) -> String {
-        let mut out = String::new();
+        self.write_beginning();
+        self.tell()
+    }
+
+    fn write_beginning(&mut self) {
         if !std::mem::replace(&mut self.begun, true)
             && let Some(Sheet::Streamed(writer)) = &mut self.sheet
         {
-            writer.begin(&mut out);
+            writer.begin(&mut self.held);
         }
-        out
+    }
+
+    /// What was written since the last time.
+    fn tell(&mut self) -> String {
+        self.told = true;
+        std::mem::take(&mut self.held)
     }
 
     async fn complete(&mut self, finish: Finish, usage: Option<Usage>, local: Option<&mut LocalResponses>) -> Step {
-        let was_begun = self.begun;
-        let mut out = self.begin();
+        self.write_beginning();
         let usage = match &self.run {
             Some(run) => run.counted_usage(usage),
             None => usage.unwrap_or_default(),
@@ -120,21 +148,20 @@ impl ResponseTurn {
         let end = ResponseEnd { finish, usage: &usage, completed_at: clock::seconds() };
         match &mut self.sheet {
             Some(Sheet::Whole(object)) => object.finish(&end),
-            Some(Sheet::Streamed(writer)) => writer.settle(&end, &mut out),
+            Some(Sheet::Streamed(writer)) => writer.settle(&end, &mut self.held),
             None => {}
         }
         match self.keep(local).await {
             Ok(()) => {
                 let report = self.report();
                 if let Some(Sheet::Streamed(writer)) = &mut self.sheet {
-                    writer.finish(&report, &mut out);
+                    writer.finish(&report, &mut self.held);
                 }
-                Step::Over(out, usage)
+                Step::Over(self.tell(), usage)
             }
-            // Nothing was told yet, so the error can have its own status.
-            Err(error) if !was_begun => Step::Failed(error, String::new()),
+            Err(error) if !self.told => Step::Failed(error, String::new()),
             Err(error) => {
-                out.push_str(&self.told(&error));
+                let out = self.tell_failure(&error);
                 Step::Failed(error, out)
             }
         }
@@ -154,7 +181,7 @@ impl ResponseTurn {
     /// A turn that failed leaves nothing in its conversation, so that it can be sent again; unless the client has seen that
     /// tools changed something. A response whose beginning it has seen can be asked for by its id.
     async fn failed(&mut self, error: ApiError) -> Step {
-        let out = self.told(&error);
+        let out = self.tell_failure(&error);
         let in_conversation = self.keeping.as_ref().is_some_and(Keeping::is_in_conversation);
         let changed = self.run.as_ref().and_then(Run::scene).is_some_and(|scene| scene.record().changed().is_some());
         if self.seen
@@ -170,12 +197,11 @@ impl ResponseTurn {
         Step::Failed(error, out)
     }
 
-    fn told(&mut self, error: &ApiError) -> String {
-        let mut out = String::new();
+    fn tell_failure(&mut self, error: &ApiError) -> String {
         if let (true, Some(Sheet::Streamed(writer))) = (self.begun, &mut self.sheet) {
-            writer.fail(error, &mut out);
+            writer.fail(error, &mut self.held);
         }
-        out
+        self.tell()
     }
 
     /// The response as far as it came, and how to keep it.

@@ -7,6 +7,7 @@ use callboard_core::model::{Delta, Finish, Item, Usage};
 use callboard_core::turn::{Action, Ask, Ending, Event, Input, Turn};
 use callboard_core::wire::ApiError;
 use callboard_core::wire::chat::{ChatRequest, ReplyFault, ReplyReader};
+use futures_util::FutureExt as _;
 
 use super::asking::Asked;
 use super::stopwatch::{Bell, Stopwatch};
@@ -109,6 +110,11 @@ impl Session {
     fn complete_trace(&mut self) {
         self.trace.contract(self.parts.turn.report());
         self.trace.name_calls(self.parts.turn.transcript());
+    }
+
+    /// Whether the reply is whole, and that is told next.
+    pub fn is_ending(&self) -> bool {
+        matches!(self.actions.as_slice(), [Action::Finish(Ending::Complete { .. })])
     }
 
     /// What was done to keep the contract.
@@ -314,9 +320,17 @@ impl Session {
     fn after_piece(&mut self, fed: Result<(), ReplyFault>, reader: ReplyReader, rest: Option<ReplyBody>) {
         match (fed, rest) {
             (Err(fault), _) => self.lost(&Failure::from(&fault), fault_error(&fault)),
-            (Ok(()), Some(body)) if reader.is_ended() => self.state = State::Closing(body),
+            (Ok(()), Some(body)) if reader.is_ended() => self.close_at_once(body),
             (Ok(()), Some(body)) => self.state = State::Reading(reader, body),
             (Ok(()), None) => self.reply_ended(),
+        }
+    }
+
+    /// The end of the connection often comes with that of the reply: then what was said and its end are known together.
+    fn close_at_once(&mut self, mut body: ReplyBody) {
+        match body.next().now_or_never() {
+            Some(Ok(None)) => self.reply_ended(),
+            _ => self.state = State::Closing(body),
         }
     }
 

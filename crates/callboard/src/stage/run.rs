@@ -26,6 +26,14 @@ impl Run {
         }
     }
 
+    /// Whether the reply is whole, and that is told next.
+    pub fn is_ending(&self) -> bool {
+        match self {
+            Self::Gateway(session) => session.is_ending(),
+            Self::Stage(scene) => scene.is_ending(),
+        }
+    }
+
     /// Records the turn, which came in by this endpoint; the recorder takes what else is known about it.
     pub fn trace_with(
         &mut self,

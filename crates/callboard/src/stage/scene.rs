@@ -95,6 +95,11 @@ impl Scene {
         progress
     }
 
+    /// Whether the reply is whole, and that is told next.
+    pub fn is_ending(&self) -> bool {
+        self.session.is_ending()
+    }
+
     /// The client gets to see something of the turn: from now on it is kept as far as it comes.
     pub fn mark_seen(&mut self) {
         self.seen = true;

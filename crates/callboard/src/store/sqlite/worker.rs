@@ -3,7 +3,7 @@
 //! While one transaction is on its way to the disk, the next changes gather; the busier the store, the less each costs.
 
 use rusqlite::types::{FromSqlError, ToSql, ToSqlOutput, Value, ValueRef};
-use rusqlite::{Connection, TransactionBehavior, params_from_iter};
+use rusqlite::{Connection, params_from_iter};
 use tokio::sync::oneshot;
 
 use super::super::error::StoreError;
@@ -30,7 +30,7 @@ struct Change {
 
 /// Works until the queue is closed and empty.
 pub(crate) fn serve(open: Open, health: &Health, mut jobs: Jobs) {
-    let Open { mut connection, mut identity } = open;
+    let Open { connection, mut identity } = open;
     while let Some(first) = jobs.blocking_recv() {
         if let Some(Err(error)) = identity.as_mut().map(Identity::check) {
             health.answer(first, Err(error));
@@ -43,7 +43,7 @@ pub(crate) fn serve(open: Open, health: &Health, mut jobs: Jobs) {
             next = if changes.len() < TOGETHER { jobs.try_recv().ok() } else { None };
         }
         if !changes.is_empty() {
-            write(&mut connection, health, changes);
+            write(&connection, health, changes);
         }
     }
 }
@@ -60,12 +60,11 @@ fn take(connection: &Connection, job: Job, changes: &mut Vec<Change>) {
 }
 
 /// All changes in one transaction. When that fails as a whole, none of them was made.
-fn write(connection: &mut Connection, health: &Health, changes: Vec<Change>) {
-    let mut answers = Vec::new();
-    let performed = perform_all(connection, &changes, &mut answers);
+fn write(connection: &Connection, health: &Health, changes: Vec<Change>) {
+    let performed = perform_all(connection, &changes);
     health.note(performed.is_ok());
     match performed {
-        Ok(()) => {
+        Ok(answers) => {
             for (change, answer) in changes.into_iter().zip(answers) {
                 let _ = change.reply.send(answer.map_err(failed));
             }
@@ -84,26 +83,67 @@ fn write(connection: &mut Connection, health: &Health, changes: Vec<Change>) {
 
 type Answers = Vec<rusqlite::Result<Answer>>;
 
-fn perform_all(connection: &mut Connection, changes: &[Change], answers: &mut Answers) -> rusqlite::Result<()> {
-    let mut transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    if let [only] = changes {
-        let answer = perform(&transaction, only)?;
-        let keep = answer.missed.is_none();
-        answers.push(Ok(answer));
-        return if keep { transaction.commit() } else { transaction.rollback() };
-    }
+/// Few changes miss anything. So all are made unguarded, and once more with a guard for each where that turns out to be needed.
+fn perform_all(connection: &Connection, changes: &[Change]) -> rusqlite::Result<Answers> {
+    let transaction = Transaction::begin(connection)?;
+    let mut answers = Vec::with_capacity(changes.len());
     for change in changes {
-        let savepoint = transaction.savepoint()?;
-        let answer = perform(&savepoint, change);
-        match &answer {
-            Ok(Answer { missed: None, .. }) => savepoint.commit()?,
-            // Some failures end the whole transaction, and with it all changes.
-            Err(error) if is_busy(error) || savepoint.is_autocommit() => return answer.map(drop),
-            _ => drop(savepoint),
+        let answer = perform(connection, change);
+        if let Ok(Answer { missed: None, .. }) = answer {
+            answers.push(answer);
+            continue;
         }
+        drop(transaction);
+        // A single change that could not be made at all is a failure of the whole.
+        return if changes.len() == 1 { Ok(vec![Ok(answer?)]) } else { perform_guarded(connection, changes) };
+    }
+    transaction.commit()?;
+    Ok(answers)
+}
+
+fn perform_guarded(connection: &Connection, changes: &[Change]) -> rusqlite::Result<Answers> {
+    let transaction = Transaction::begin(connection)?;
+    let mut answers = Vec::with_capacity(changes.len());
+    for change in changes {
+        execute(connection, "SAVEPOINT change")?;
+        let answer = perform(connection, change);
+        match &answer {
+            Ok(Answer { missed: None, .. }) => {}
+            // Some failures end the whole transaction, and with it all changes.
+            Err(error) if is_busy(error) || connection.is_autocommit() => return answer.map(|_| Vec::new()),
+            _ => execute(connection, "ROLLBACK TO change")?,
+        }
+        execute(connection, "RELEASE change")?;
         answers.push(answer);
     }
-    transaction.commit()
+    transaction.commit()?;
+    Ok(answers)
+}
+
+/// A transaction that may write. Dropped, it leaves everything as it was.
+struct Transaction<'a>(&'a Connection);
+
+impl<'a> Transaction<'a> {
+    fn begin(connection: &'a Connection) -> rusqlite::Result<Self> {
+        execute(connection, "BEGIN IMMEDIATE").map(|()| Self(connection))
+    }
+
+    fn commit(self) -> rusqlite::Result<()> {
+        execute(self.0, "COMMIT")
+    }
+}
+
+impl Drop for Transaction<'_> {
+    fn drop(&mut self) {
+        if !self.0.is_autocommit() {
+            // Where that fails the next one cannot begin, and says so.
+            let _ = execute(self.0, "ROLLBACK");
+        }
+    }
+}
+
+fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
+    connection.prepare_cached(sql)?.execute([]).map(drop)
 }
 
 fn perform(connection: &Connection, change: &Change) -> rusqlite::Result<Answer> {
@@ -149,5 +189,50 @@ impl ToSql for Cell {
             Self::Integer(number) => ToSqlOutput::Owned(Value::Integer(*number)),
             Self::Text(text) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::statement::Miss;
+    use super::*;
+
+    const TABLE: &str = "CREATE TABLE things (id INTEGER PRIMARY KEY)";
+    const INSERT: &str = "INSERT INTO things (id) VALUES ($1)";
+    const TOUCH: &str = "UPDATE things SET id = id WHERE id = $1";
+
+    fn change(statements: impl IntoIterator<Item = Statement>) -> Change {
+        Change { statements: statements.into_iter().collect(), then: Vec::new(), reply: oneshot::channel().0 }
+    }
+
+    fn insert(id: i64) -> Statement {
+        Statement::new(INSERT, [id.into()])
+    }
+
+    fn ids(connection: &Connection) -> Vec<i64> {
+        let mut statement = connection.prepare("SELECT id FROM things ORDER BY id").unwrap();
+        statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    }
+
+    #[test]
+    fn a_change_that_cannot_be_made_takes_no_other_with_it() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch(TABLE).unwrap();
+        let missing = Statement::new(TOUCH, [9.into()]).or(Miss::Gone);
+        let changes = [
+            change([insert(1)]),
+            change([insert(2), missing.clone()]),
+            change([insert(3), insert(1)]),
+            change([insert(4)]),
+        ];
+        let answers = perform_all(&connection, &changes).unwrap();
+        let outcomes: Vec<_> = answers.iter().map(|answer| answer.as_ref().map(|answer| answer.missed).ok()).collect();
+        assert_eq!(outcomes, [Some(None), Some(Some(Miss::Gone)), None, Some(None)]);
+        assert_eq!(ids(&connection), [1, 4]);
+
+        let alone = perform_all(&connection, &[change([insert(5), missing])]).unwrap();
+        assert_eq!(alone[0].as_ref().unwrap().missed, Some(Miss::Gone));
+        assert!(perform_all(&connection, &[change([insert(6), insert(1)])]).is_err());
+        assert_eq!(ids(&connection), [1, 4]);
     }
 }

@@ -79,6 +79,21 @@ fn a_database_that_is_gone_stops_only_what_needs_it() {
     assert_eq!(said(&next), "a b", "no turn that was refused has left anything");
 }
 
+/// A server may answer in one piece though a stream was asked for. Then nothing has been told when the reply cannot be kept.
+#[test]
+fn a_streamed_reply_that_comes_at_once_is_refused_with_a_status_where_it_cannot_be_kept() {
+    let house = House::with_model(Database::file(), |mut visit| {
+        visit.json(200, r#"{"choices":[{"index":0,"message":{"content":"Hello."},"finish_reason":"stop"}]}"#);
+    });
+    let program = house.open();
+    let request = json!({"model": "m", "input": "Hello.", "stream": true});
+    let served = send(&program, RESPONSES, &request);
+    assert!(served.status == 200 && served.body.contains("response.completed"), "{served:?}");
+    std::fs::remove_file(house.database.address.strip_prefix("sqlite:").unwrap()).unwrap();
+    let refused = std::iter::repeat_with(|| send(&program, RESPONSES, &request)).find(|answer| answer.status != 200);
+    assert_eq!(refused.unwrap().error("code"), "store_unavailable");
+}
+
 #[test]
 fn a_file_that_is_gone_is_told() {
     let house = House::new(Database::file());
