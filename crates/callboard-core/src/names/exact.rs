@@ -40,8 +40,8 @@ fn written(words: &[Word]) -> String {
 }
 
 fn stems(words: &[Word]) -> String {
-    // "The Squad" has nothing but words that do not count, so they do.
-    let is_telling = words.iter().any(|word| word.role == Role::Weighty || word.number.is_some());
+    // "The Who" has nothing but words that do not count, so they do.
+    let is_telling = words.iter().any(|word| word.role != Role::Silent || word.number.is_some());
     let counted = words.iter().filter(|word| word.role != Role::Silent || !is_telling);
     let mut stems: Vec<String> =
         counted.map(|word| word.number.map_or_else(|| word.stem.clone(), |number| number.to_string())).collect();

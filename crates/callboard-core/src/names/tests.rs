@@ -190,6 +190,15 @@ fn numbers_tell_names_apart() {
             ("candle paper white", "Kindle Paperwhite", Method::Sound),
         ],
     );
+    let plain = ["Dude", "The Unit", "The Who"];
+    all_found(
+        &plain,
+        &[
+            ("my dude", "Dude", Method::Exact),
+            ("that unit", "The Unit", Method::Exact),
+            ("the who", "The Who", Method::Exact),
+        ],
+    );
     let squads = ["Rifle Squad 1", "Rifle Squad 2", "Mortar Team"];
     all_found(
         &squads,
