@@ -147,7 +147,7 @@ async fn append(shared: &Shared, id: &str, mut items: Vec<Value>) -> Result<Vec<
     check_pairs(&items, &earlier)?;
     let new: Vec<NewItem> = items.iter().map(NewItem::of).collect();
     turn.check_room(&new)?;
-    turn.finish(&TurnWrite { at: clock::milliseconds(), items: new, ..TurnWrite::default() }).await?;
+    turn.finish(TurnWrite { at: clock::milliseconds(), items: new, ..TurnWrite::default() }).await?;
     Ok(items)
 }
 

@@ -64,7 +64,7 @@ pub(super) async fn one(
             let message = "a response that is stored cannot be streamed again; leave stream out to get it whole";
             return Err(BadRequest::at("stream", "unsupported_parameter", message).into());
         }
-        Ok(reply::json(stored(&shared, &id, &headers).await?.body))
+        Ok(reply::json(stored(&shared, &id, &headers).await?.to_text()?))
     })
     .await
 }
@@ -92,7 +92,7 @@ pub(super) async fn input_items(
         let pairs = query::pairs(query.as_deref().unwrap_or_default())?;
         let page = PageQuery::read(pairs.iter().map(|(key, value)| (key.as_str(), value.as_str())))?;
         let response = stored(&shared, &id, &headers).await?;
-        let items = input_of(&shared.app.store, &response).await?;
+        let items = input_of(&shared.app.store, &response.said).await?;
         Ok(reply::json(page.page(&items)?.to_string()))
     })
     .await
@@ -110,5 +110,5 @@ pub(super) async fn cancel(State(shared): State<Shared>, Path(id): Path<String>,
 async fn stored(shared: &Shared, id: &str, headers: &HeaderMap) -> Result<store::Response, ApiError> {
     let owner = Asker::of(shared, headers).owner;
     let found = shared.app.store.response(id, clock::milliseconds()).await?;
-    found.filter(|response| response.owner == owner).ok_or_else(|| ApiError::response_not_found(id))
+    found.filter(|response| response.said.owner == owner).ok_or_else(|| ApiError::response_not_found(id))
 }

@@ -5,12 +5,11 @@ use std::time::Duration;
 use callboard_core::model::BadRequest;
 use callboard_core::wire::ApiError;
 use callboard_core::wire::responses::ResponsesRequest;
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::conversations::{begin_turn, owned_conversation};
 use super::ids::response_of;
-use super::keeping::Home;
+use super::keeping::{Home, character_of, snapshot_key};
 use super::lineage::Lineage;
 use super::local::{LocalResponse, LocalResponses};
 use super::measure::json_bytes;
@@ -18,7 +17,7 @@ use super::player::{Went, check_player};
 use crate::clock;
 use crate::session::Record;
 use crate::stage::Role;
-use crate::store::{Opening, Place, Response, Snapshot, Store, StoreError, Turn};
+use crate::store::{Opening, Place, Said, Snapshot, Store, StoreError, Turn};
 
 /// How long a turn waits for others of its conversation.
 pub const TURN_WAIT: Duration = Duration::from_secs(120);
@@ -111,13 +110,11 @@ impl Followed<'_> {
     }
 
     /// A response that a character played is told by what it left there. Whoever is on stage has been looked for already.
-    async fn check_response_player(&self, response: &Response) -> Result<(), ApiError> {
-        let Output { model, .. } = serde_json::from_str(&response.body).map_err(damaged)?;
-        let key = super::keeping::snapshot_key(&response.id, &model);
-        if self.role.is_none() && self.store.find_snapshot(&[key], |_, _| true).await?.is_some() {
-            self.check_player(&model, Went::Response(&response.id))?;
+    fn check_response_player(&self, id: &str, kept_with: Option<&str>) -> Result<(), ApiError> {
+        match kept_with.and_then(|key| character_of(key, id)).filter(|_| self.role.is_none()) {
+            Some(character) => self.check_player(character, Went::Response(id)),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     async fn response(&self, id: &str, stored: bool) -> Result<Earlier, ApiError> {
@@ -133,11 +130,9 @@ impl Followed<'_> {
         }
         let mut lineage = Lineage::new(self.store, id);
         let newest = lineage.piece(Some(clock::milliseconds())).await?;
-        self.check_newest(id, newest.last())?;
-        if let Some(newest) = newest.last() {
-            self.check_response_player(newest).await?;
-        }
-        lineage.add(&newest)?;
+        self.check_newest(id, newest.said.last())?;
+        self.check_response_player(id, newest.kept_with.as_deref())?;
+        lineage.add(&newest.said)?;
         lineage.read_rest().await?;
         if let Some(gone) = lineage.rest {
             let message = format!("the response {id:?} followed {gone:?}, which is gone; send the whole input anew");
@@ -159,7 +154,7 @@ impl Followed<'_> {
         Earlier { items: local.items.clone(), remembered, home, alone: !local.stored }
     }
 
-    fn check_newest(&self, id: &str, newest: Option<&Response>) -> Result<(), ApiError> {
+    fn check_newest(&self, id: &str, newest: Option<&Said>) -> Result<(), ApiError> {
         let missing = || Err(ApiError::previous_response_not_found(id));
         let Some(last) = newest.filter(|last| last.owner == self.owner && last.id == id) else { return missing() };
         if let Some(conversation) = &last.conversation {
@@ -174,7 +169,7 @@ impl Followed<'_> {
     async fn remembered(&self, responses: &[String]) -> Result<Option<(usize, Remembered)>, StoreError> {
         let Some(role) = self.role else { return Ok(None) };
         let character = role.character.manifest().id.clone();
-        let keys: Vec<String> = responses.iter().map(|id| super::keeping::snapshot_key(id, &character)).collect();
+        let keys: Vec<String> = responses.iter().map(|id| snapshot_key(id, &character)).collect();
         let Some((number, snapshot)) = self.store.find_snapshot(&keys, |_, _| true).await? else { return Ok(None) };
         let next = snapshot.journal.last().map_or(1, |entry| entry.sequence.saturating_add(1));
         let record = Record::resumed(snapshot.initial, snapshot.state, snapshot.journal, next);
@@ -189,7 +184,7 @@ impl Followed<'_> {
         let Some((number, remembered)) = self.remembered(&newest_first).await? else { return Ok(None) };
         let Some(id) = newest_first.get(number) else { return Ok(None) };
         let response = self.store.response(id, clock::milliseconds()).await?;
-        Ok(response.filter(|response| response.owner == self.owner).map(|_| remembered))
+        Ok(response.filter(|response| response.said.owner == self.owner).map(|_| remembered))
     }
 
     /// Items that the input names, from the responses they belong to.
@@ -200,11 +195,11 @@ impl Followed<'_> {
         let (mut items, mut bytes) = (Vec::new(), 0_u64);
         for id in responses {
             let response = self.store.response(&id, clock::milliseconds()).await?;
-            if let Some(response) = response.filter(|response| response.owner == self.owner) {
-                let mut found = items_of_response(&response)?;
+            if let Some(said) = response.map(|response| response.said).filter(|said| said.owner == self.owner) {
+                let mut found = items_said(&said)?;
                 bytes = bytes.saturating_add(json_bytes(&found));
                 self.store.check_history(&id, bytes)?;
-                if let Some(conversation) = &response.conversation {
+                if let Some(conversation) = &said.conversation {
                     found.retain(|item| id_of(item).is_some_and(|id| ids.contains(&id)));
                     found = self.not_deleted(conversation, found).await?;
                 }
@@ -228,14 +223,14 @@ impl Followed<'_> {
 }
 
 /// All that a response was made from: what stood before it, and its own input.
-pub async fn input_of(store: &Store, response: &Response) -> Result<Vec<Value>, ApiError> {
+pub async fn input_of(store: &Store, said: &Said) -> Result<Vec<Value>, ApiError> {
     let mut items = Vec::new();
-    if let Some(previous) = &response.previous {
+    if let Some(previous) = &said.previous {
         let mut lineage = Lineage::new(store, previous);
         lineage.read_rest().await?;
         items = lineage.into_items();
     }
-    items.extend(serde_json::from_str::<Vec<Value>>(&response.input).map_err(damaged)?);
+    items.extend(serde_json::from_str::<Vec<Value>>(&said.input).map_err(damaged)?);
     Ok(items)
 }
 
@@ -244,20 +239,10 @@ fn id_of(item: &Value) -> Option<&str> {
 }
 
 /// What went into a response and what came out of it.
-pub(super) fn items_of_response(response: &Response) -> Result<Vec<Value>, StoreError> {
-    let mut items: Vec<Value> = serde_json::from_str(&response.input).map_err(damaged)?;
-    let body: Output = serde_json::from_str(&response.body).map_err(damaged)?;
-    items.extend(body.output);
+pub(super) fn items_said(said: &Said) -> Result<Vec<Value>, StoreError> {
+    let mut items: Vec<Value> = serde_json::from_str(&said.input).map_err(damaged)?;
+    items.extend(serde_json::from_str::<Vec<Value>>(&said.output).map_err(damaged)?);
     Ok(items)
-}
-
-/// Of a stored response only what came out, and who made it; what was asked for may be large, and is skipped.
-#[derive(Deserialize)]
-struct Output {
-    #[serde(default)]
-    model: String,
-    #[serde(default)]
-    output: Vec<Value>,
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is what map_err hands over")]

@@ -1,6 +1,6 @@
 //! How a response is kept: with its conversation, its items and the character's state in one transaction, or not at all.
 
-use callboard_core::wire::responses::ResponseObject;
+use callboard_core::wire::responses::{ItemText, ResponseObject};
 use serde_json::Value;
 
 use super::earlier::Remembered;
@@ -8,7 +8,7 @@ use super::local::LocalResponse;
 use crate::clock;
 use crate::stage::Scene;
 use crate::store::{
-    NewItem, NewSnapshot, Notes, Opening, Place, Response, Snapshot, Store, StoreError, Turn, TurnWrite,
+    NewItem, NewSnapshot, Notes, Opening, Place, Response, Said, Snapshot, Store, StoreError, Turn, TurnWrite,
 };
 
 /// Where a response is kept.
@@ -48,9 +48,20 @@ pub struct Keeping {
     pub place: Option<Place>,
 }
 
+/// What was said in a response, item by item.
+struct Words {
+    input: Vec<NewItem>,
+    output: Vec<NewItem>,
+}
+
 /// Under which key a character's part at the end of a response is kept.
 pub(super) fn snapshot_key(response: &str, character: &str) -> String {
     format!("{response}/{character}")
+}
+
+/// The character whose part is kept under a key with this response.
+pub(super) fn character_of<'a>(key: &'a str, response: &str) -> Option<&'a str> {
+    key.strip_prefix(response)?.strip_prefix('/')
 }
 
 impl Keeping {
@@ -61,19 +72,18 @@ impl Keeping {
 
     /// Keeps a response at its end.
     pub async fn keep(self, object: &ResponseObject, scene: Option<&Scene>) -> Result<(), StoreError> {
-        let notes = self.notes(object, scene);
-        match self.home {
-            Home::Conversation(_) => {
-                let write = self.turn_write(object, scene, notes);
-                let Home::Conversation(turn) = self.home else { return Ok(()) };
-                turn.finish(&write).await.map(drop)
-            }
-            _ => match self.store.note(&notes).await {
-                Err(StoreError::BaseGone(_)) if !self.earlier.is_empty() => {
-                    self.store.note(&self.standing_alone(notes)).await
-                }
-                kept => kept,
-            },
+        let words = self.words(object);
+        let notes = self.notes(object, &words, scene);
+        if self.is_in_conversation() {
+            let write = self.turn_write(words, scene, notes);
+            let Home::Conversation(turn) = self.home else { return Ok(()) };
+            return turn.finish(write).await.map(drop);
+        }
+        // Only a connection that knows what stood before can do without it.
+        let again = (!self.earlier.is_empty()).then(|| notes.clone());
+        match (self.store.note(notes).await, again) {
+            (Err(StoreError::BaseGone(_)), Some(notes)) => self.store.note(self.standing_alone(notes)).await,
+            (kept, _) => kept,
         }
     }
 
@@ -84,20 +94,19 @@ impl Keeping {
         {
             return Ok(());
         }
-        self.store.note(&self.notes(object, None)).await
+        self.store.note(self.notes(object, &self.words(object), None)).await
     }
 
     /// Keeps a response that its client has left, without waiting.
     pub fn keep_unawaited(self, object: &ResponseObject, scene: Option<&Scene>) -> Result<(), StoreError> {
-        let notes = self.notes(object, scene);
-        match self.home {
-            Home::Conversation(_) => {
-                let write = self.turn_write(object, scene, notes);
-                let Home::Conversation(turn) = self.home else { return Ok(()) };
-                turn.finish_unawaited(&write)
-            }
-            _ => self.store.note_unawaited(&notes),
+        let words = self.words(object);
+        let notes = self.notes(object, &words, scene);
+        if self.is_in_conversation() {
+            let write = self.turn_write(words, scene, notes);
+            let Home::Conversation(turn) = self.home else { return Ok(()) };
+            return turn.finish_unawaited(write);
         }
+        self.store.note_unawaited(notes)
     }
 
     /// The response for those who go on from it on the same connection.
@@ -114,7 +123,15 @@ impl Keeping {
         LocalResponse { id: object.id().to_owned(), items, remembered, stored }
     }
 
-    fn notes(&self, object: &ResponseObject, scene: Option<&Scene>) -> Notes {
+    fn words(&self, object: &ResponseObject) -> Words {
+        let new_item = |ItemText { id, text }| NewItem { id, body: text };
+        Words {
+            input: self.input.iter().map(NewItem::of).collect(),
+            output: object.output_texts().into_iter().map(new_item).collect(),
+        }
+    }
+
+    fn notes(&self, object: &ResponseObject, words: &Words, scene: Option<&Scene>) -> Notes {
         let conversation = match &self.home {
             Home::Conversation(turn) => Some(turn.standing().conversation.id.clone()),
             _ => None,
@@ -123,15 +140,14 @@ impl Keeping {
             Home::Response { previous } => previous.clone(),
             _ => None,
         };
-        let response = self.stored.then(|| Response {
-            id: object.id().to_owned(),
-            owner: self.owner.clone(),
-            conversation,
-            previous,
-            created_at: clock::milliseconds(),
-            expires_at: None,
-            body: object.to_text().get().to_owned(),
-            input: json_array(self.whole_input()),
+        let response = self.stored.then(|| {
+            // The input stands behind all that can be found nowhere else.
+            let earlier: Vec<NewItem> = self.earlier.iter().filter(|_| self.alone).map(NewItem::of).collect();
+            let (input, output) = (array(earlier.iter().chain(&words.input)), array(&words.output));
+            let body = object.to_text_without(&output);
+            let said =
+                Said { id: object.id().to_owned(), owner: self.owner.clone(), conversation, previous, input, output };
+            Response { said, created_at: clock::milliseconds(), expires_at: None, body }
         });
         let snapshot = match &self.home {
             Home::Response { .. } => {
@@ -145,15 +161,11 @@ impl Keeping {
     /// What this connection knows of a response that was deleted becomes a part of the one that follows it.
     fn standing_alone(&self, mut notes: Notes) -> Notes {
         if let Some(response) = &mut notes.response {
-            (response.previous, response.input) = (None, json_array(self.earlier.iter().chain(&self.input)));
+            response.said.previous = None;
+            let all: Vec<NewItem> = self.earlier.iter().chain(&self.input).map(NewItem::of).collect();
+            response.said.input = array(&all);
         }
         notes
-    }
-
-    /// The input, behind all that can be found nowhere else.
-    fn whole_input(&self) -> impl Iterator<Item = &Value> {
-        let earlier = if self.alone { self.earlier.as_slice() } else { &[] };
-        earlier.iter().chain(&self.input)
     }
 
     fn snapshot(&self, object: &ResponseObject, character: &str, scene: &Scene) -> NewSnapshot {
@@ -171,8 +183,8 @@ impl Keeping {
         NewSnapshot { key: snapshot_key(id, character), name: None, at, snapshot, response: Some(id.to_owned()) }
     }
 
-    fn turn_write(&self, object: &ResponseObject, scene: Option<&Scene>, notes: Notes) -> TurnWrite {
-        let items = self.input.iter().chain(&object.output_items()).map(NewItem::of).collect();
+    fn turn_write(&self, words: Words, scene: Option<&Scene>, notes: Notes) -> TurnWrite {
+        let items = words.input.into_iter().chain(words.output).collect();
         let record = scene.map(Scene::record);
         let opening = self.character.as_ref().zip(scene).filter(|_| self.opens).map(|(character, scene)| Opening {
             character: character.clone(),
@@ -184,7 +196,8 @@ impl Keeping {
     }
 }
 
-/// Items as a JSON array, without copying them. Values can always be written.
-fn json_array<'a>(items: impl Iterator<Item = &'a Value>) -> String {
-    serde_json::to_string(&items.collect::<Vec<_>>()).unwrap_or_default()
+/// Items as a JSON array.
+fn array<'a>(items: impl IntoIterator<Item = &'a NewItem>) -> String {
+    let bodies: Vec<&str> = items.into_iter().map(|item| item.body.as_str()).collect();
+    format!("[{}]", bodies.join(","))
 }

@@ -4,9 +4,8 @@
 use callboard_core::wire::ApiError;
 use serde_json::Value;
 
-use super::earlier::items_of_response;
-use super::measure::json_bytes;
-use crate::store::{Response, Store, StoreError};
+use super::earlier::items_said;
+use crate::store::{ResponseChain, Said, Store, StoreError};
 
 /// How many responses may follow each other.
 const LONGEST: usize = 10_000;
@@ -31,11 +30,11 @@ impl<'a> Lineage<'a> {
     }
 
     /// The next piece, oldest response first. Where a time is given, its newest must be one that can be seen then.
-    pub(super) async fn piece(&self, seen: Option<i64>) -> Result<Vec<Response>, StoreError> {
+    pub(super) async fn piece(&self, seen: Option<i64>) -> Result<ResponseChain, StoreError> {
         let most = i64::try_from(LONGEST.saturating_sub(self.newest_first.len())).unwrap_or(i64::MAX);
         match &self.rest {
             Some(rest) => self.store.response_chain(rest, most, seen).await,
-            None => Ok(Vec::new()),
+            None => Ok(ResponseChain::default()),
         }
     }
 
@@ -45,7 +44,7 @@ impl<'a> Lineage<'a> {
             if self.newest_first.len() >= LONGEST {
                 return Err(too_long(self.id));
             }
-            let piece = self.piece(None).await?;
+            let piece = self.piece(None).await?.said;
             if piece.is_empty() {
                 return Ok(());
             }
@@ -55,24 +54,18 @@ impl<'a> Lineage<'a> {
     }
 
     /// Adds a piece, unless all of it is too large then.
-    pub(super) fn add(&mut self, piece: &[Response]) -> Result<(), StoreError> {
+    pub(super) fn add(&mut self, piece: &[Said]) -> Result<(), StoreError> {
+        let bytes = piece.iter().map(|said| (said.input.len() + said.output.len()) as u64);
+        self.bytes = bytes.fold(self.bytes, u64::saturating_add);
+        self.store.check_history(self.id, self.bytes)?;
         let mut items = Vec::new();
-        for response in piece {
-            items.extend(items_of_response(response)?);
+        for said in piece {
+            items.extend(items_said(said)?);
         }
-        self.rest = piece.first().and_then(|response| response.previous.clone());
-        self.newest_first.extend(piece.iter().rev().map(|response| response.id.clone()));
-        self.bytes = self.bytes.saturating_add(self.bytes_of(piece, &items));
+        self.rest = piece.first().and_then(|said| said.previous.clone());
+        self.newest_first.extend(piece.iter().rev().map(|said| said.id.clone()));
         self.pieces.push(items);
-        self.store.check_history(self.id, self.bytes)
-    }
-
-    /// What is stored also holds what was asked for, and so is larger than its items. Only where that is too large, they are
-    /// measured.
-    fn bytes_of(&self, piece: &[Response], items: &[Value]) -> u64 {
-        let stored = piece.iter().map(|response| (response.body.len() + response.input.len()) as u64).sum();
-        let is_all = self.pieces.is_empty() && self.rest.is_none();
-        if is_all && self.store.check_history(self.id, stored).is_ok() { stored } else { json_bytes(items) }
+        Ok(())
     }
 
     /// All items, oldest first.

@@ -58,7 +58,7 @@ impl Conversations {
 
     /// Keeps a snapshot under a key, and as the end of the conversation that the client named, if it did.
     pub async fn keep(&self, new: NewSnapshot) -> Result<(), StoreError> {
-        self.store.note(&Notes { snapshot: Some(new), ..Notes::default() }).await
+        self.store.note(Notes { snapshot: Some(new), ..Notes::default() }).await
     }
 
     /// The store behind it.

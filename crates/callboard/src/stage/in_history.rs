@@ -135,7 +135,7 @@ impl InHistory {
         let (key, store) = (self.key.interrupted(), self.conversations.store().clone());
         let mut new = self.snapshot(key, system_prompt, record, messages);
         new.snapshot.interrupted = Some(said.to_owned());
-        store.note_unawaited(&Notes { snapshot: Some(new), ..Notes::default() })
+        store.note_unawaited(Notes { snapshot: Some(new), ..Notes::default() })
     }
 
     fn snapshot(self, key: Key, system_prompt: &str, record: &Record, messages: Vec<String>) -> NewSnapshot {

@@ -46,7 +46,7 @@ impl Turn {
         let conversation = plan.after.conversation.id.clone();
         plan.statements.extend(undone.marks.iter().map(|(sequence, by)| mark(&conversation, *sequence, *by)));
         let plan = plan.checked(self.standing.conversation.version);
-        self.perform(plan, &Notes::default()).await?;
+        self.perform(plan, Notes::default()).await?;
         Ok(Some(undone))
     }
 }

@@ -42,7 +42,7 @@ pub use journal::UndoFailure;
 pub use ledger::{Store, StoreSettings};
 pub use notes::Notes;
 pub use page::Page;
-pub use response::Response;
+pub use response::{Response, ResponseChain, Said};
 pub use retention::{Keep, Pruned, Retention};
 pub use snapshot::{NewSnapshot, Place, Snapshot};
 pub use standing::{Opening, Standing};

@@ -25,36 +25,37 @@ pub struct Notes {
 
 impl Store {
     /// Writes notes, unless the response that theirs follows is gone.
-    pub async fn note(&self, notes: &Notes) -> Result<(), StoreError> {
+    pub async fn note(&self, notes: Notes) -> Result<(), StoreError> {
+        let base = notes.base().to_owned();
         match self.write_with(notes, Vec::new()).await? {
-            Some(Miss::Base) => Err(StoreError::BaseGone(notes.base().to_owned())),
+            Some(Miss::Base) => Err(StoreError::BaseGone(base)),
             _ => Ok(()),
         }
     }
 
     /// Writes notes without waiting, for a turn whose client has left. Whoever looks for a history in this process finds them.
-    pub fn note_unawaited(&self, notes: &Notes) -> Result<(), StoreError> {
+    pub fn note_unawaited(&self, notes: Notes) -> Result<(), StoreError> {
         let statements = self.statements_alone(notes)?;
         self.inner.unawaited.add(self.writes()?.leave(Work::Write(statements, Vec::new())));
         Ok(())
     }
 
     /// The statements of notes that nobody can try again: their history gets a chain of its own at once.
-    pub(super) fn statements_alone(&self, notes: &Notes) -> Result<Vec<Statement>, StoreError> {
+    pub(super) fn statements_alone(&self, notes: Notes) -> Result<Vec<Statement>, StoreError> {
         notes.statements(&self.inner.settings.instance, self.inner.next_number(), Chain::Forked)
     }
 
     /// Writes notes behind other statements. A history that went on elsewhere gets a chain of its own.
-    pub(super) async fn write_with(&self, notes: &Notes, first: Vec<Statement>) -> Result<Option<Miss>, StoreError> {
-        let again = notes.continues_a_chain().then(|| first.clone());
+    pub(super) async fn write_with(&self, notes: Notes, first: Vec<Statement>) -> Result<Option<Miss>, StoreError> {
+        let again = notes.continues_a_chain().then(|| (notes.clone(), first.clone()));
         let missed = self.write_once(notes, first, Chain::Continued).await?;
         match again {
-            Some(first) if missed == Some(Miss::Chain) => self.write_once(notes, first, Chain::Forked).await,
+            Some((notes, first)) if missed == Some(Miss::Chain) => self.write_once(notes, first, Chain::Forked).await,
             _ => Ok(missed),
         }
     }
 
-    async fn write_once(&self, notes: &Notes, first: Vec<Statement>, chain: Chain) -> Result<Option<Miss>, StoreError> {
+    async fn write_once(&self, notes: Notes, first: Vec<Statement>, chain: Chain) -> Result<Option<Miss>, StoreError> {
         let mut statements = first;
         statements.extend(notes.statements(&self.inner.settings.instance, self.inner.next_number(), chain)?);
         if statements.is_empty() {
@@ -69,21 +70,21 @@ impl Store {
 impl Notes {
     /// The response that theirs follows.
     fn base(&self) -> &str {
-        self.response.as_ref().and_then(|response| response.previous.as_deref()).unwrap_or_default()
+        self.response.as_ref().and_then(|response| response.said.previous.as_deref()).unwrap_or_default()
     }
 
     fn continues_a_chain(&self) -> bool {
         self.snapshot.as_ref().is_some_and(|new| new.snapshot.place.is_some())
     }
 
-    fn statements(&self, instance: &str, number: u64, chain: Chain) -> Result<Vec<Statement>, StoreError> {
+    fn statements(self, instance: &str, number: u64, chain: Chain) -> Result<Vec<Statement>, StoreError> {
         // Always in this order, which is that of deletions too: so they never wait for each other in a circle.
-        let mut statements: Vec<Statement> = self.response.clone().map(response::put).into_iter().collect();
+        let mut statements: Vec<Statement> = self.response.map(response::put).into_iter().collect();
         if let Some(snapshot) = &self.snapshot {
             statements.extend(snapshot::keep(snapshot, &format!("{instance}-{number}"), chain)?);
         }
-        statements.extend(self.trace.clone().map(trace::insert));
-        statements.extend(count::add(self.counts.clone(), number));
+        statements.extend(self.trace.map(trace::insert));
+        statements.extend(count::add(self.counts, number));
         Ok(statements)
     }
 }

@@ -1,20 +1,25 @@
-//! Responses: each with the input it was made from and the one it followed.
+//! Responses: each with the input it was made from, what came out of it, and the one it followed.
 //!
 //! One that follows another can be written only as long as that one is there, and keeps it there. How responses go is in
 //! `deletion`.
 
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
 use super::error::StoreError;
 use super::ledger::Store;
-use super::statement::{Cell, Miss, Row, Statement};
+use super::statement::{Cell, Miss, Row, Statement, Work};
 
-const PUT: &str = "INSERT INTO responses (id, owner, conversation_id, created_at, expires_at, body, input) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7) \
-     ON CONFLICT (id) DO UPDATE SET body = excluded.body, expires_at = excluded.expires_at";
-const PUT_BEHIND: &str = "INSERT INTO responses (id, owner, conversation_id, created_at, expires_at, body, input, previous_id) \
-     SELECT $1, $2, $3, CAST($4 AS BIGINT), CAST($5 AS BIGINT), $6, $7, id FROM responses WHERE id = $8 \
+const PUT: &str = "INSERT INTO responses (id, owner, conversation_id, created_at, expires_at, body, output, input) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
+     ON CONFLICT (id) DO UPDATE SET body = excluded.body, output = excluded.output, expires_at = excluded.expires_at";
+const PUT_BEHIND: &str = "INSERT INTO responses \
+     (id, owner, conversation_id, created_at, expires_at, body, output, input, previous_id) \
+     SELECT $1, $2, $3, CAST($4 AS BIGINT), CAST($5 AS BIGINT), $6, $7, $8, id FROM responses WHERE id = $9 \
      /*postgres: FOR SHARE*/ \
-     ON CONFLICT (id) DO UPDATE SET body = excluded.body, expires_at = excluded.expires_at";
-const ONE: &str = "SELECT id, owner, conversation_id, previous_id, created_at, expires_at, body, input FROM responses \
+     ON CONFLICT (id) DO UPDATE SET body = excluded.body, output = excluded.output, expires_at = excluded.expires_at";
+const ONE: &str = "SELECT id, owner, conversation_id, previous_id, input, output, body, created_at, expires_at FROM responses \
      WHERE id = $1 AND deleted_at IS NULL AND (expires_at IS NULL OR expires_at > $2)";
 /// From the newest back, until so many responses or so many bytes were found. What was deleted or has expired stays for those
 /// that follow it, but nobody begins with it. The first of all leads to a row without an id, which nothing joins. Were it kept out by a
@@ -22,16 +27,31 @@ const ONE: &str = "SELECT id, owner, conversation_id, previous_id, created_at, e
 const CHAIN: &str = "WITH RECURSIVE chain (id, depth, bytes) AS ( \
          SELECT id, CAST(1 AS BIGINT), CAST(0 AS BIGINT) FROM responses WHERE id = $1 AND (CAST($2 AS BIGINT) IS NULL \
          OR (deleted_at IS NULL AND (expires_at IS NULL OR expires_at > CAST($2 AS BIGINT)))) UNION ALL \
-         SELECT later.previous_id, chain.depth + 1, chain.bytes + octet_length(later.body) + octet_length(later.input) \
+         SELECT later.previous_id, chain.depth + 1, \
+         chain.bytes + octet_length(COALESCE(later.output, later.body)) + octet_length(later.input) \
          FROM chain JOIN responses later ON later.id = chain.id \
          WHERE chain.depth < $3 \
-         AND chain.bytes + octet_length(later.body) + octet_length(later.input) < $4) \
-     SELECT r.id, r.owner, r.conversation_id, r.previous_id, r.created_at, r.expires_at, r.body, r.input \
+         AND chain.bytes + octet_length(COALESCE(later.output, later.body)) + octet_length(later.input) < $4) \
+     SELECT r.id, r.owner, r.conversation_id, r.previous_id, r.input, r.output, CASE WHEN r.output IS NULL THEN r.body END \
      FROM chain JOIN responses r ON r.id = chain.id ORDER BY chain.depth DESC";
+const KEPT_WITH: &str = "SELECT history FROM snapshots WHERE response_id = $1";
 
 /// A stored response.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Response {
+    /// What those that follow it need.
+    pub said: Said,
+    /// When.
+    pub created_at: i64,
+    /// When it is to be forgotten.
+    pub expires_at: Option<i64>,
+    /// The response object as JSON. What came out of it stands apart, and may be missing here.
+    pub body: String,
+}
+
+/// What was said in a response.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Said {
     /// `resp_…`.
     pub id: String,
     /// Whose it is, as the caller tells people apart; empty where it does not.
@@ -40,14 +60,19 @@ pub struct Response {
     pub conversation: Option<String>,
     /// The response it followed.
     pub previous: Option<String>,
-    /// When.
-    pub created_at: i64,
-    /// When it is to be forgotten.
-    pub expires_at: Option<i64>,
-    /// The response object as JSON.
-    pub body: String,
     /// The input items as a JSON array.
     pub input: String,
+    /// What came out, as a JSON array.
+    pub output: String,
+}
+
+/// Responses that follow each other.
+#[derive(Debug, Default)]
+pub struct ResponseChain {
+    /// What was said in them, oldest first.
+    pub said: Vec<Said>,
+    /// The key of the snapshot that was kept with the newest one, where a character played in it.
+    pub kept_with: Option<String>,
 }
 
 impl Store {
@@ -57,28 +82,34 @@ impl Store {
         rows.into_iter().next().as_mut().map(Response::read).transpose()
     }
 
-    /// A response behind all that it followed, also what was deleted since, oldest first: so many at most, and no more bytes
-    /// than may be loaded at once. If the first of them names a previous one, the rest begins there. Where a time is given, the
-    /// response itself must be one that can be seen then.
-    pub async fn response_chain(&self, id: &str, most: i64, seen: Option<i64>) -> Result<Vec<Response>, StoreError> {
+    /// A response behind all that it followed, also what was deleted since: so many at most, and no more bytes than may be loaded
+    /// at once. If the first of them names a previous one, the rest begins there. Where a time is given, the response itself
+    /// must be one that can be seen then.
+    pub async fn response_chain(&self, id: &str, most: i64, seen: Option<i64>) -> Result<ResponseChain, StoreError> {
         let cells = [id.into(), seen.into(), most.into(), self.history_bytes().into()];
-        let rows = self.settled_reads().await?.read(Statement::new(CHAIN, cells)).await?;
-        rows.into_iter().map(|mut row| Response::read(&mut row)).collect()
+        let looks = vec![Statement::new(CHAIN, cells), Statement::new(KEPT_WITH, [id.into()])];
+        let mut looked =
+            self.settled_reads().await?.ask(Work::Read(looks)).await?.looked.into_iter().map(Vec::into_iter);
+        let (chain, mut kept) = (looked.next().unwrap_or_default(), looked.next().unwrap_or_default());
+        let said = chain.map(|mut row| Ok(Said::read(&mut row)?.0)).collect::<Result<_, StoreError>>()?;
+        Ok(ResponseChain { said, kept_with: kept.next().map(|mut row| row.text()).transpose()? })
     }
 }
 
 /// Stores a response, or its new body.
 pub(super) fn put(response: Response) -> Statement {
-    let cells: [Cell; 7] = [
-        response.id.into(),
-        response.owner.into(),
-        response.conversation.into(),
-        response.created_at.into(),
-        response.expires_at.into(),
-        response.body.into(),
-        response.input.into(),
+    let Response { said, created_at, expires_at, body } = response;
+    let cells: [Cell; 8] = [
+        said.id.into(),
+        said.owner.into(),
+        said.conversation.into(),
+        created_at.into(),
+        expires_at.into(),
+        body.into(),
+        said.output.into(),
+        said.input.into(),
     ];
-    match response.previous {
+    match said.previous {
         None => Statement::new(PUT, cells),
         Some(previous) => {
             let cells: Vec<Cell> = cells.into_iter().chain([previous.into()]).collect();
@@ -89,15 +120,41 @@ pub(super) fn put(response: Response) -> Statement {
 
 impl Response {
     fn read(row: &mut Row) -> Result<Self, StoreError> {
-        Ok(Self {
-            id: row.text()?,
-            owner: row.text()?,
-            conversation: row.optional_text()?,
-            previous: row.optional_text()?,
-            created_at: row.integer()?,
-            expires_at: row.optional_integer()?,
-            body: row.text()?,
-            input: row.text()?,
-        })
+        let (said, body) = Said::read(row)?;
+        Ok(Self { said, body, created_at: row.integer()?, expires_at: row.optional_integer()? })
     }
+
+    /// The whole object, as it was told.
+    pub fn to_text(&self) -> Result<String, StoreError> {
+        let mut fields: Map<String, Value> = serde_json::from_str(&self.body).map_err(damaged)?;
+        fields.insert("output".to_owned(), serde_json::from_str(&self.said.output).map_err(damaged)?);
+        serde_json::to_string(&fields).map_err(damaged)
+    }
+}
+
+impl Said {
+    /// Also the body, where that was looked at.
+    fn read(row: &mut Row) -> Result<(Self, String), StoreError> {
+        let (id, owner, conversation, previous) =
+            (row.text()?, row.text()?, row.optional_text()?, row.optional_text()?);
+        let (input, output, body) = (row.text()?, row.optional_text()?, row.optional_text()?.unwrap_or_default());
+        let output = output.map_or_else(|| output_in(&body), Ok)?;
+        Ok((Self { id, owner, conversation, previous, input, output }, body))
+    }
+}
+
+/// What came out of a response of an earlier version.
+fn output_in(body: &str) -> Result<String, StoreError> {
+    #[derive(Deserialize)]
+    struct Body<'a> {
+        #[serde(borrow, default)]
+        output: Option<&'a RawValue>,
+    }
+    let Body { output } = serde_json::from_str(body).map_err(damaged)?;
+    Ok(output.map_or("[]", RawValue::get).to_owned())
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is what map_err hands over")]
+fn damaged(error: serde_json::Error) -> StoreError {
+    StoreError::Damaged(format!("a response: {error}"))
 }

@@ -3,7 +3,11 @@
 use super::error::StoreError;
 
 /// The changes that lead from each version to the next: the first makes version 1.
-const MIGRATIONS: &[&str] = &[include_str!("migrations/001_ledger.sql"), include_str!("migrations/002_deletion.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/001_ledger.sql"),
+    include_str!("migrations/002_deletion.sql"),
+    include_str!("migrations/003_output.sql"),
+];
 
 /// Where a database notes its version. It has one row.
 pub(super) const VERSION_TABLE: &str = "CREATE TABLE IF NOT EXISTS callboard_schema (version BIGINT NOT NULL)";

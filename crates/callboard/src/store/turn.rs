@@ -146,35 +146,38 @@ impl Turn {
     }
 
     /// Writes something of the turn, which goes on.
-    pub async fn commit(&mut self, write: &TurnWrite) -> Result<(), StoreError> {
+    pub async fn commit(&mut self, mut write: TurnWrite) -> Result<(), StoreError> {
+        let notes = std::mem::take(&mut write.notes);
         let plan = write.plan(&self.standing)?;
-        self.perform(plan, &write.notes).await
+        self.perform(plan, notes).await
     }
 
     /// Writes the rest of the turn and ends it, in one transaction.
-    pub async fn finish(mut self, write: &TurnWrite) -> Result<Standing, StoreError> {
+    pub async fn finish(mut self, mut write: TurnWrite) -> Result<Standing, StoreError> {
+        let notes = std::mem::take(&mut write.notes);
         let mut plan = write.plan(&self.standing)?;
         plan.statements.extend(self.held.release());
         // It goes back with the write, also when whoever waits for that is dropped.
         self.held.given_back = true;
-        let written = self.perform(plan, &write.notes).await;
+        let written = self.perform(plan, notes).await;
         self.held.given_back = written.is_ok();
-        written.map(|()| self.standing.clone())
+        written.map(|()| self.standing)
     }
 
     /// Writes the rest of the turn and ends it without waiting, for a turn whose client has left. The next turn of this
     /// conversation in this process begins behind it.
-    pub fn finish_unawaited(mut self, write: &TurnWrite) -> Result<(), StoreError> {
+    pub fn finish_unawaited(mut self, mut write: TurnWrite) -> Result<(), StoreError> {
+        let notes = std::mem::take(&mut write.notes);
         let mut plan = write.plan(&self.standing)?;
         plan.statements.extend(self.held.release());
         let store = self.held.store.clone();
-        plan.statements.extend(store.statements_alone(&write.notes)?);
+        plan.statements.extend(store.statements_alone(notes)?);
         store.inner.unawaited.add(store.writes()?.leave(Work::Write(plan.statements, Vec::new())));
         self.held.given_back = true;
         Ok(())
     }
 
-    pub(super) async fn perform(&mut self, plan: Plan, notes: &Notes) -> Result<(), StoreError> {
+    pub(super) async fn perform(&mut self, plan: Plan, notes: Notes) -> Result<(), StoreError> {
         match self.held.store.write_with(notes, plan.statements).await? {
             None => {
                 self.standing = plan.after;

@@ -95,14 +95,24 @@ impl Plan {
         Ok(())
     }
 
+    /// Adds what the conversation begins with.
+    fn open(&mut self, opening: Opening) -> Result<(), StoreError> {
+        self.statements.push(opening.put(&self.after.conversation.id)?);
+        if let Some(state) = opening.state.clone() {
+            self.set_state(state);
+        }
+        self.after.opening = Some(opening);
+        Ok(())
+    }
+
     /// Adds a change of state with its entries.
-    fn change(&mut self, change: &Change) -> Result<(), StoreError> {
+    fn change(&mut self, change: Change) -> Result<(), StoreError> {
         for entry in &change.entries {
             self.append(entry)?;
         }
         let id = self.after.conversation.id.clone();
         self.statements.extend(change.marks.iter().map(|(sequence, by)| journal::mark(&id, *sequence, *by)));
-        self.set_state(change.state.clone());
+        self.set_state(change.state);
         Ok(())
     }
 
@@ -129,31 +139,22 @@ impl Plan {
 }
 
 impl TurnWrite {
-    pub(super) fn plan(&self, before: &Standing) -> Result<Plan, StoreError> {
+    pub(super) fn plan(self, before: &Standing) -> Result<Plan, StoreError> {
         let mut plan = Plan::new(before, self.at);
-        if let Some(opening) = &self.opening {
-            self.open(opening, &mut plan)?;
+        if let Some(opening) = self.opening {
+            plan.open(opening)?;
         }
-        if let Some(change) = &self.change {
+        if let Some(change) = self.change {
             plan.change(change)?;
         }
-        for new in &self.items {
+        for new in self.items {
             let (conversation, bytes) = (&mut plan.after.conversation, new.bytes());
-            let item = Item { position: conversation.next_position, id: new.id.clone(), body: new.body.clone() };
+            let item = Item { position: conversation.next_position, id: new.id, body: new.body };
             plan.statements.push(item::insert(&conversation.id, item));
             conversation.next_position += 1;
             conversation.bytes += bytes;
             plan.added += bytes;
         }
         Ok(plan.checked(before.conversation.version))
-    }
-
-    fn open(&self, opening: &Opening, plan: &mut Plan) -> Result<(), StoreError> {
-        plan.statements.push(opening.put(&plan.after.conversation.id)?);
-        plan.after.opening = Some(opening.clone());
-        if let Some(state) = &opening.state {
-            plan.set_state(state.clone());
-        }
-        Ok(())
     }
 }

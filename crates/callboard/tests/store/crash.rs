@@ -150,7 +150,7 @@ async fn play(store: &Store, conversation: &str, id: &str) -> bool {
         }
     }
     let write = next(turn.standing(), call);
-    match turn.finish(&write).await {
+    match turn.finish(write).await {
         Ok(_) => true,
         Err(StoreError::Conflict(_)) => false,
         Err(failure) => panic!("{failure}"),

@@ -24,7 +24,7 @@ fn open_with(address: &str, change: impl FnOnce(&mut StoreSettings)) -> Result<S
 async fn play(store: &Store, id: &str) -> Result<(), StoreError> {
     let turn = store.begin_turn("conv_1", WAIT).await?;
     let items = vec![NewItem { id: id.to_owned(), body: "{}".to_owned() }];
-    turn.finish(&TurnWrite { items, ..TurnWrite::default() }).await.map(drop)
+    turn.finish(TurnWrite { items, ..TurnWrite::default() }).await.map(drop)
 }
 
 async fn items(store: &Store) -> Vec<String> {
@@ -51,7 +51,7 @@ fn a_commit_whose_answer_is_lost_is_told_as_what_it_was() {
             let turn = store.begin_turn("conv_1", WAIT).await.unwrap();
             proxy.set(fault);
             let write = vec![NewItem { id: id.to_owned(), body: "{}".to_owned() }];
-            let told = match turn.finish(&TurnWrite { items: write, ..TurnWrite::default() }).await {
+            let told = match turn.finish(TurnWrite { items: write, ..TurnWrite::default() }).await {
                 Ok(_) => "made",
                 Err(StoreError::Unavailable(_)) => "not made",
                 Err(StoreError::Unknown(_)) => "unknown",
@@ -120,7 +120,7 @@ fn a_store_ends_though_its_server_hangs() {
     proxy.set(Fault::Hang);
     let trace =
         Trace { id: "t".to_owned(), conversation: None, created_at: 1, body: "{}".to_owned(), content_of: None };
-    store.note_unawaited(&Notes { trace: Some(trace), ..Notes::default() }).unwrap();
+    store.note_unawaited(Notes { trace: Some(trace), ..Notes::default() }).unwrap();
     let began = Instant::now();
     drop(store);
     assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());

@@ -88,7 +88,7 @@ fn meet<A: Send, B: Send>(
 
 /// Two responses of which the second is about to be written.
 async fn follower(store: &Store) -> Notes {
-    store.note(&notes(response("resp_1", None, 1), snapshot("p", "1", &["0"]))).await.unwrap();
+    store.note(notes(response("resp_1", None, 1), snapshot("p", "1", &["0"]))).await.unwrap();
     let next = follow(store, FIRST, snapshot("p", "2", &["0", "1"])).await;
     notes(response("resp_2", Some("resp_1"), NOW), next)
 }
@@ -98,14 +98,14 @@ const BEFORE_THE_END: &str = "INSERT INTO traces (id, created_at, body) VALUES (
 
 async fn is_whole(store: &Store) {
     let chain = store.response_chain("resp_2", 9, Some(0)).await.unwrap();
-    assert_eq!(chain.iter().map(|response| response.id.as_str()).collect::<Vec<_>>(), ["resp_1", "resp_2"]);
+    assert_eq!(chain.said.iter().map(|said| said.id.as_str()).collect::<Vec<_>>(), ["resp_1", "resp_2"]);
     assert_eq!(find(store, &[SECOND]).await.unwrap().1, snapshot("p", "2", &["0", "1"]));
 }
 
 fn deleted_while_followed(database: &Database, store: &Store) {
     let written = block_on(follower(store));
     let obstacle = Obstacle::new(database, BEFORE_THE_END);
-    let (kept, deleted) = meet(database, obstacle, store.note(&written), store.delete_response("resp_1", NOW));
+    let (kept, deleted) = meet(database, obstacle, store.note(written), store.delete_response("resp_1", NOW));
     assert_eq!((kept, deleted), (Ok(()), Ok(true)));
     block_on(is_whole(store));
 }
@@ -115,7 +115,7 @@ fn forgotten_while_followed(database: &Database, store: &Store) {
     let obstacle = Obstacle::new(database, BEFORE_THE_END);
     let days = Keep { days: Some(1), most: None };
     let retention = Retention { responses: days, snapshots: days, ..Retention::default() };
-    let (kept, pruned) = meet(database, obstacle, store.note(&written), store.prune(&retention, NOW));
+    let (kept, pruned) = meet(database, obstacle, store.note(written), store.prune(&retention, NOW));
     assert_eq!((kept, pruned), (Ok(()), Ok(Pruned::default())));
     block_on(is_whole(store));
 }
@@ -123,7 +123,7 @@ fn forgotten_while_followed(database: &Database, store: &Store) {
 fn followed_while_deleted(database: &Database, store: &Store) {
     let written = block_on(follower(store));
     let obstacle = Obstacle::new(database, "SELECT id FROM traces WHERE id = 'trace of resp_1' FOR UPDATE");
-    let (deleted, kept) = meet(database, obstacle, store.delete_response("resp_1", NOW), store.note(&written));
+    let (deleted, kept) = meet(database, obstacle, store.delete_response("resp_1", NOW), store.note(written));
     assert_eq!((deleted, kept), (Ok(true), Err(StoreError::BaseGone("resp_1".to_owned()))));
     for table in ["responses", "snapshots", "chain_parts", "traces"] {
         assert_eq!(database.count(table), 0, "{table}");
@@ -146,7 +146,7 @@ fn history_goes_on(database: &Database, store: &Store) {
     let written = block_on(history(store));
     let obstacle = Obstacle::new(database, "INSERT INTO traces (id, created_at, body) VALUES ('trace_2', 0, '{}')");
     let retention = old_histories();
-    let (kept, pruned) = meet(database, obstacle, store.note(&written), store.prune(&retention, NOW));
+    let (kept, pruned) = meet(database, obstacle, store.note(written), store.prune(&retention, NOW));
     assert_eq!((kept, pruned.map(|pruned| pruned.snapshots)), (Ok(()), Ok(1)));
     assert_eq!(block_on(find(store, &["b"])).unwrap().1, snapshot("p", "2", &["0", "1"]));
 }
@@ -155,7 +155,7 @@ fn history_is_forgotten(database: &Database, store: &Store) {
     let written = block_on(history(store));
     let obstacle = Obstacle::new(database, "SELECT name FROM named_snapshots FOR UPDATE");
     let retention = old_histories();
-    let (pruned, kept) = meet(database, obstacle, store.prune(&retention, NOW), store.note(&written));
+    let (pruned, kept) = meet(database, obstacle, store.prune(&retention, NOW), store.note(written));
     assert_eq!((kept, pruned.map(|pruned| pruned.snapshots)), (Ok(()), Ok(1)));
     assert_eq!(block_on(find(store, &["b"])).unwrap().1, snapshot("p", "2", &["0", "1"]));
     assert_eq!(database.count("chain_parts"), 1);

@@ -38,7 +38,7 @@ pub(crate) fn run(kind: &Kind) {
                         let items = vec![NewItem { id, body: "{}".to_owned() }];
                         let made = vec![made(turn, &format!("{{\"turns\":{}}}", version + 1))];
                         let change = change(playing.standing(), None, made);
-                        playing.finish(&TurnWrite { items, change, ..TurnWrite::default() }).await.unwrap();
+                        playing.finish(TurnWrite { items, change, ..TurnWrite::default() }).await.unwrap();
                     });
                 }
             });

@@ -32,7 +32,7 @@ pub use character::CharacterPart;
 pub use conversation::{ConversationRequest, conversation_deleted, conversation_object, response_deleted};
 pub use ids::NewId;
 pub use input_items::id_prefix;
-pub use object::{ResponseEnd, ResponseObject, ResponseStamp};
+pub use object::{ItemText, ResponseEnd, ResponseObject, ResponseStamp};
 pub use page::{PageQuery, whole_list};
 pub use request::ResponsesRequest;
 pub use writer::{EventWriter, Framing};

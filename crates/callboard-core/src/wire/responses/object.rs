@@ -42,6 +42,17 @@ pub struct ResponseEnd<'a> {
     pub completed_at: u64,
 }
 
+const OUTPUT: &str = "\"output\":";
+
+/// An item in JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ItemText {
+    /// Its id.
+    pub id: String,
+    /// All of it.
+    pub text: String,
+}
+
 /// A response in the making, and when it is made.
 pub struct ResponseObject {
     head: Map<String, Value>,
@@ -100,6 +111,25 @@ impl ResponseObject {
     #[must_use]
     pub fn output_items(&self) -> Vec<Value> {
         self.output.items().iter().map(|item| serde_json::to_value(item).unwrap_or_default()).collect()
+    }
+
+    /// The items of the output in JSON, each by itself.
+    #[must_use]
+    pub fn output_texts(&self) -> Vec<ItemText> {
+        let text = |item| serde_json::to_string(item).unwrap_or_default();
+        self.output.items().iter().map(|item| ItemText { id: item.id().to_owned(), text: text(item) }).collect()
+    }
+
+    /// The object as it is now, apart from what came out: of that it gets to know the text, and leaves it out.
+    #[must_use]
+    pub fn to_text_without(&self, output: &str) -> String {
+        let written = self.settled.is_none().then(|| self.to_text());
+        let text = written.as_ref().or(self.settled.as_ref()).map(|text| text.get()).unwrap_or_default();
+        // No other key before it has this name, and inside of strings quotes are escaped.
+        match text.split_once(OUTPUT).and_then(|(before, after)| Some((before, after.strip_prefix(output)?))) {
+            Some((before, after)) => [before, OUTPUT, "[]", after].concat(),
+            None => text.to_owned(),
+        }
     }
 
     /// The object as it is now.
@@ -222,6 +252,38 @@ fn usage_json(usage: &Usage) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_came_out_stands_apart_whatever_else_is_written() {
+        let nasty = r#"\",\"output\":[],"output":[1] é"#;
+        let tool = json!({"type": "function", "name": "f", "parameters": {"output": []}});
+        let request = json!({"model": nasty, "input": "x", "instructions": nasty, "tools": [tool]});
+        let request = ResponsesRequest::read(request.to_string().into_bytes()).unwrap();
+        let mut object = ResponseObject::new(
+            &request,
+            ResponseStamp {
+                id: "resp_1".to_owned(),
+                created_at: 1,
+                conversation: Some(nasty.to_owned()),
+                server_label: String::new(),
+                new_id: Box::new(|prefix| format!("{prefix}_1")),
+            },
+        );
+        for words in ["", nasty] {
+            if !words.is_empty() {
+                object.event(Event::Text(words.to_owned()));
+                object.fail(&ApiError::new(500, "ours", nasty));
+            }
+            let whole: Value = serde_json::from_str(object.to_text().get()).unwrap();
+            let texts: Vec<String> = object.output_texts().into_iter().map(|item| item.text).collect();
+            let output = format!("[{}]", texts.join(","));
+            let mut body: Value = serde_json::from_str(&object.to_text_without(&output)).unwrap();
+            assert_eq!(body["output"], json!([]));
+            body["output"] = serde_json::from_str(&output).unwrap();
+            assert_eq!(body, whole);
+            assert_eq!(body["output"].as_array().unwrap().len(), usize::from(!words.is_empty()));
+        }
+    }
 
     #[test]
     fn only_what_is_wrong_with_the_request_is_about_the_prompt() {

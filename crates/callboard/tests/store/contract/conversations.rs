@@ -30,7 +30,7 @@ pub(super) fn new_items(ids: impl IntoIterator<Item = usize>) -> Vec<NewItem> {
 
 async fn write_items(store: &Store, conversation: &str, ids: std::ops::Range<usize>) {
     let turn = store.begin_turn(conversation, WAIT).await.unwrap();
-    turn.finish(&TurnWrite { at: 5, items: new_items(ids), ..TurnWrite::default() }).await.unwrap();
+    turn.finish(TurnWrite { at: 5, items: new_items(ids), ..TurnWrite::default() }).await.unwrap();
 }
 
 fn one_conversation(database: &Database) {

@@ -4,7 +4,7 @@ use callboard::store::{Keep, NewSnapshot, Notes, Response, Retention, Snapshot, 
 
 use super::conversations::{new, new_items};
 use super::histories::{find, follow, snapshot};
-use super::records::{response, trace};
+use super::records::{response, response_in, trace};
 use super::run::Promise;
 use super::turns::WAIT;
 use crate::databases::{Database, block_on};
@@ -31,7 +31,7 @@ fn key(response: &str) -> String {
 
 /// A response with the character's part at its end and a trace that holds its words, as one write.
 pub(crate) fn notes(response: Response, snapshot: Snapshot) -> Notes {
-    let (id, at) = (response.id.clone(), response.created_at);
+    let (id, at) = (response.said.id.clone(), response.created_at);
     Notes {
         snapshot: Some(NewSnapshot {
             key: key(&id),
@@ -56,14 +56,14 @@ async fn chain(store: &Store, ids: &[(&str, i64)]) {
             None => snapshot("p", "1", &words),
             Some(previous) => follow(store, &key(previous), snapshot("p", "1", &words)).await,
         };
-        store.note(&notes(response(id, previous, *at), kept)).await.unwrap();
+        store.note(notes(response(id, previous, *at), kept)).await.unwrap();
         previous = Some(id);
     }
 }
 
 async fn chain_of(store: &Store, id: &str) -> Vec<String> {
     let chain = store.response_chain(id, 100, Some(0)).await.unwrap();
-    chain.into_iter().map(|response| response.id).collect()
+    chain.said.into_iter().map(|said| said.id).collect()
 }
 
 /// Rows in the tables above.
@@ -93,7 +93,7 @@ fn followed(database: &Database) {
     block_on(async {
         chain(&store, &[("resp_1", 1), ("resp_2", 2), ("resp_3", 3)]).await;
         let fork = follow(&store, &key("resp_2"), snapshot("p", "1", &["0", "1", "other"])).await;
-        store.note(&notes(response("resp_4", Some("resp_2"), 4), fork)).await.unwrap();
+        store.note(notes(response("resp_4", Some("resp_2"), 4), fork)).await.unwrap();
         for id in ["resp_1", "resp_2"] {
             assert!(store.delete_response(id, NOW).await.unwrap(), "{id}");
             assert!(!store.delete_response(id, NOW).await.unwrap(), "{id}");
@@ -121,7 +121,7 @@ fn base_gone(database: &Database) {
         chain(&store, &[("resp_1", 1)]).await;
         let next = follow(&store, &key("resp_1"), snapshot("p", "2", &["0", "1"])).await;
         other.delete_response("resp_1", NOW).await.unwrap();
-        let refused = store.note(&notes(response("resp_2", Some("resp_1"), 2), next)).await;
+        let refused = store.note(notes(response("resp_2", Some("resp_1"), 2), next)).await;
         assert_eq!(refused, Err(StoreError::BaseGone("resp_1".to_owned())));
     });
     expect_left(database, [0, 0, 0, 0]);
@@ -136,11 +136,11 @@ fn chain_gone(database: &Database) {
         Notes { snapshot: Some(new), ..Notes::default() }
     };
     block_on(async {
-        store.note(&keep("a", 1, snapshot("p", "1", &["0"]))).await.unwrap();
+        store.note(keep("a", 1, snapshot("p", "1", &["0"]))).await.unwrap();
         let next = follow(&store, "a", snapshot("p", "2", &["0", "1"])).await;
         let old = Retention { snapshots: Keep { days: Some(1), most: None }, ..Retention::default() };
         assert_eq!(other.prune(&old, NOW).await.unwrap().snapshots, 1);
-        store.note(&keep("b", NOW, next)).await.unwrap();
+        store.note(keep("b", NOW, next)).await.unwrap();
         assert_eq!(find(&store, &["b"]).await.unwrap().1, snapshot("p", "2", &["0", "1"]));
     });
     expect_left(database, [0, 1, 1, 0]);
@@ -183,9 +183,9 @@ fn long_chain(database: &Database) {
         for number in 0..250 {
             let previous = (number > 0).then(|| format!("resp_{}", number - 1));
             let next = response(&format!("resp_{number}"), previous.as_deref(), number);
-            store.note(&Notes { response: Some(next), ..Notes::default() }).await.unwrap();
+            store.note(Notes { response: Some(next), ..Notes::default() }).await.unwrap();
             let single = response(&format!("single_{number}"), None, number);
-            store.note(&Notes { response: Some(single), ..Notes::default() }).await.unwrap();
+            store.note(Notes { response: Some(single), ..Notes::default() }).await.unwrap();
         }
         assert_eq!(store.prune(&thirty_days(), NOW).await.unwrap().responses, 500);
     });
@@ -197,13 +197,13 @@ fn conversation(database: &Database) {
         for id in ["conv_1", "conv_2"] {
             store.create_conversation(new(id, 1)).await.unwrap();
             let turn = store.begin_turn(id, WAIT).await.unwrap();
-            let kept = Response { conversation: Some(id.to_owned()), ..response(&id.replace("conv", "resp"), None, 1) };
+            let kept = response_in(id, response(&id.replace("conv", "resp"), None, 1));
             let words = Trace { id: format!("words of {id}"), content_of: Some(id.to_owned()), ..trace(0, 1) };
             let notes = Notes { response: Some(kept), trace: Some(words), ..Notes::default() };
             let write = TurnWrite { items: new_items(0..2), notes, ..TurnWrite::default() };
-            turn.finish(&write).await.unwrap();
+            turn.finish(write).await.unwrap();
         }
-        store.note(&Notes { trace: Some(trace(1, 1)), ..Notes::default() }).await.unwrap();
+        store.note(Notes { trace: Some(trace(1, 1)), ..Notes::default() }).await.unwrap();
         store.delete_conversation("conv_1").await.unwrap();
         assert_eq!(store.response("resp_1", 0).await.unwrap(), None);
         assert!(store.response("resp_2", 0).await.unwrap().is_some());
@@ -223,7 +223,7 @@ fn replaced(database: &Database) {
                         snapshot: snapshot("p", "1", &[&format!("{thread} {turn}")]),
                         ..NewSnapshot::default()
                     };
-                    block_on(store.note(&Notes { snapshot: Some(new), ..Notes::default() })).unwrap();
+                    block_on(store.note(Notes { snapshot: Some(new), ..Notes::default() })).unwrap();
                 }
             });
         }

@@ -37,7 +37,7 @@ fn odd_words(database: &Database) {
             items: vec![NewItem { id: "item_1".to_owned(), body: json.clone() }],
             ..TurnWrite::default()
         };
-        turn.finish(&write).await.unwrap();
+        turn.finish(write).await.unwrap();
         let standing = store.standing("conv_1").await.unwrap().unwrap();
         assert_eq!(standing.conversation.metadata, json);
         assert_eq!(standing.opening.unwrap().system_prompt, WORDS);
@@ -57,7 +57,7 @@ fn odd_numbers(database: &Database) {
         store.create_conversation(new("conv_1", 1)).await.unwrap();
         let turn = store.begin_turn("conv_1", WAIT).await.unwrap();
         let change = change(turn.standing(), None, vec![(CallNote::default(), state.to_owned())]);
-        turn.finish(&TurnWrite { change, ..TurnWrite::default() }).await.unwrap();
+        turn.finish(TurnWrite { change, ..TurnWrite::default() }).await.unwrap();
         assert_eq!(store.standing("conv_1").await.unwrap().unwrap().state.as_deref(), Some(state));
         let replayed = super::journal::replayed(&store, "conv_1").await;
         let expected: serde_json::Value = serde_json::from_str(state).unwrap();
@@ -87,10 +87,10 @@ fn large(database: &Database) {
         let item = |number| NewItem { id: format!("item_{number}"), body: body.clone() };
         let turn = store.begin_turn("conv_1", WAIT).await.unwrap();
         let mut big = response("resp_1", None, 1);
-        big.input = body.clone();
+        big.said.input = body.clone();
         let notes = Notes { response: Some(big), ..Notes::default() };
-        turn.finish(&TurnWrite { items: (0..60).map(item).collect(), notes, ..TurnWrite::default() }).await.unwrap();
+        turn.finish(TurnWrite { items: (0..60).map(item).collect(), notes, ..TurnWrite::default() }).await.unwrap();
         assert_eq!(store.item("conv_1", "item_59").await.unwrap().unwrap().body, body);
-        assert_eq!(store.response("resp_1", 0).await.unwrap().unwrap().input, body);
+        assert_eq!(store.response("resp_1", 0).await.unwrap().unwrap().said.input, body);
     });
 }

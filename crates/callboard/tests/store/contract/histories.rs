@@ -30,7 +30,7 @@ pub(crate) fn snapshot(system_prompt: &str, state: &str, messages: &[&str]) -> S
 
 pub(crate) async fn keep(store: &Store, key: &str, name: Option<&str>, at: i64, snapshot: Snapshot) {
     let new = NewSnapshot { key: key.to_owned(), name: name.map(str::to_owned), at, snapshot, response: None };
-    store.note(&Notes { snapshot: Some(new), ..Notes::default() }).await.unwrap();
+    store.note(Notes { snapshot: Some(new), ..Notes::default() }).await.unwrap();
 }
 
 /// What is found, without its place, which is the store's own business.
@@ -154,7 +154,7 @@ fn unawaited(database: &Database) {
             let next = follow(&store, &format!("key {number}"), snapshot("p", "1", &["0", "1"])).await;
             let new =
                 NewSnapshot { key: format!("key {}", number + 1), at: 1, snapshot: next, ..NewSnapshot::default() };
-            store.note_unawaited(&Notes { snapshot: Some(new), ..Notes::default() }).unwrap();
+            store.note_unawaited(Notes { snapshot: Some(new), ..Notes::default() }).unwrap();
         }
         assert_eq!(find(&store, &["key 50"]).await.unwrap().1, snapshot("p", "1", &["0", "1"]));
     });

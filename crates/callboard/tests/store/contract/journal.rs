@@ -55,7 +55,7 @@ async fn play(store: &Store, states: &[&str]) {
     let made = states.iter().enumerate().skip(1).map(|(number, state)| made(number, state)).collect();
     let turn = store.begin_turn("conv_1", WAIT).await.unwrap();
     let change = change(turn.standing(), first, made);
-    turn.finish(&TurnWrite { opening: Some(opening), change, ..TurnWrite::default() }).await.unwrap();
+    turn.finish(TurnWrite { opening: Some(opening), change, ..TurnWrite::default() }).await.unwrap();
 }
 
 async fn undo(store: &Store, target: Target, id: &str) -> Result<String, UndoFailure> {
@@ -131,7 +131,7 @@ fn single_undo(database: &Database) {
         assert_eq!(state(&store).await, after);
         let turn = store.begin_turn("conv_1", WAIT).await.unwrap();
         let change = change(turn.standing(), None, vec![made(9, r#"{"cp":5,"vp":4,"log":["y"]}"#)]);
-        turn.finish(&TurnWrite { change, ..TurnWrite::default() }).await.unwrap();
+        turn.finish(TurnWrite { change, ..TurnWrite::default() }).await.unwrap();
         let refused = undo(&store, Target::Single("call_2".to_owned()), "undo_2").await.unwrap_err();
         assert!(matches!(refused, UndoFailure::Refused(UndoError::Conflict { later: 4, .. })), "{refused}");
         assert_eq!(state(&store).await, r#"{"cp":5,"vp":4,"log":["y"]}"#);

@@ -55,7 +55,7 @@ fn older(database: &Database) {
     let rows = "INSERT INTO callboard_schema VALUES (1);
         INSERT INTO conversations VALUES ('conv_1', '', 'someone', 1, 1, '{}', 0, 2, 1);
         INSERT INTO items VALUES ('conv_1', 0, 'item_0', '\"é\"'), ('conv_1', 1, 'item_1', '{}');
-        INSERT INTO responses VALUES ('RESPONSE', 'someone', NULL, NULL, 1, NULL, '{}', '[]');
+        INSERT INTO responses VALUES ('RESPONSE', 'someone', NULL, NULL, 1, NULL, '{\"output\":[1],\"a\":2}', '[]');
         INSERT INTO chain_parts VALUES ('a', 0, '{\"messages\":[]}'), ('b', 0, '{\"messages\":[]}');
         INSERT INTO snapshots VALUES ('RESPONSE/bard', 'a', 1, NULL, NULL, 1), ('key', 'b', 1, NULL, NULL, 1);";
     let version = "CREATE TABLE callboard_schema (version BIGINT NOT NULL);";
@@ -64,6 +64,13 @@ fn older(database: &Database) {
     let store = database.open();
     block_on(async {
         assert_eq!(store.conversation("conv_1").await.unwrap().unwrap().bytes, 6);
+        let response = store.response(RESPONSE, 0).await.unwrap().unwrap();
+        assert_eq!(
+            (response.said.output.as_str(), response.to_text().unwrap().as_str()),
+            ("[1]", r#"{"output":[1],"a":2}"#)
+        );
+        let chain = store.response_chain(RESPONSE, 9, None).await.unwrap();
+        assert_eq!((chain.said, chain.kept_with), (vec![response.said], Some(format!("{RESPONSE}/bard"))));
         assert!(store.delete_response(RESPONSE, 1).await.unwrap());
     });
     assert_eq!((database.count("snapshots"), database.count("chain_parts")), (1, 1));

@@ -1,6 +1,6 @@
 //! Responses, traces and counts.
 
-use callboard::store::{Count, Notes, Page, Response, Store, Trace, TraceFilter};
+use callboard::store::{Count, Notes, Page, Response, Said, Store, Trace, TraceFilter};
 
 use super::run::Promise;
 use crate::databases::{Database, block_on};
@@ -14,20 +14,24 @@ pub(super) const PROMISES: &[Promise] = &[
 ];
 
 pub(crate) fn response(id: &str, previous: Option<&str>, at: i64) -> Response {
-    Response {
+    let said = Said {
         id: id.to_owned(),
         owner: "someone".to_owned(),
         conversation: None,
         previous: previous.map(str::to_owned),
-        created_at: at,
-        expires_at: None,
-        body: format!("{{\"id\":\"{id}\"}}"),
         input: "[]".to_owned(),
-    }
+        output: "[]".to_owned(),
+    };
+    Response { said, created_at: at, expires_at: None, body: format!("{{\"id\":\"{id}\"}}") }
+}
+
+/// A response of a conversation.
+pub(crate) fn response_in(conversation: &str, response: Response) -> Response {
+    Response { said: Said { conversation: Some(conversation.to_owned()), ..response.said }, ..response }
 }
 
 pub(crate) async fn put(store: &Store, response: Response) {
-    store.note(&Notes { response: Some(response), ..Notes::default() }).await.unwrap();
+    store.note(Notes { response: Some(response), ..Notes::default() }).await.unwrap();
 }
 
 pub(crate) fn trace(number: i64, at: i64) -> Trace {
@@ -37,12 +41,16 @@ pub(crate) fn trace(number: i64, at: i64) -> Trace {
 fn responses(database: &Database) {
     let store = database.open();
     block_on(async {
-        let first = Response { conversation: Some("conv_1".to_owned()), ..response("resp_1", None, 5) };
+        let first = response_in("conv_1", response("resp_1", None, 5));
         put(&store, first.clone()).await;
         assert_eq!(store.response("resp_1", 9).await.unwrap(), Some(first.clone()));
-        let done = Response { body: "{\"status\":\"completed\"}".to_owned(), expires_at: Some(20), ..first };
+        let said = Said { output: r#"[{"text":"é"}]"#.to_owned(), ..first.said };
+        let body = r#"{"status":"completed","output":[],"top_p":1.0}"#.to_owned();
+        let done = Response { said, body, expires_at: Some(20), ..first };
         put(&store, done.clone()).await;
-        assert_eq!(store.response("resp_1", 19).await.unwrap(), Some(done));
+        let found = store.response("resp_1", 19).await.unwrap().unwrap();
+        assert_eq!(found.to_text().unwrap(), r#"{"status":"completed","output":[{"text":"é"}],"top_p":1.0}"#);
+        assert_eq!(found, done);
         assert_eq!(store.response("resp_1", 20).await.unwrap(), None);
         assert!(store.delete_response("resp_1", 9).await.unwrap());
         assert!(!store.delete_response("resp_1", 9).await.unwrap());
@@ -59,7 +67,7 @@ fn chains(database: &Database) {
         put(&store, response("resp_4", Some("resp_2"), 4)).await;
         let chain = async |id: &str, most| {
             let chain = store.response_chain(id, most, Some(0)).await.unwrap();
-            chain.into_iter().map(|response| response.id).collect::<Vec<_>>()
+            chain.said.into_iter().map(|said| said.id).collect::<Vec<_>>()
         };
         assert_eq!(chain("resp_3", 100).await, ["resp_1", "resp_2", "resp_3"]);
         assert_eq!(chain("resp_4", 100).await, ["resp_1", "resp_2", "resp_4"]);
@@ -72,7 +80,7 @@ fn traces(database: &Database) {
     let store = database.open();
     block_on(async {
         for (number, at) in [(1, 1), (2, 2), (3, 2), (4, 3)] {
-            store.note(&Notes { trace: Some(trace(number, at)), ..Notes::default() }).await.unwrap();
+            store.note(Notes { trace: Some(trace(number, at)), ..Notes::default() }).await.unwrap();
         }
         assert_eq!(store.trace("trace_2").await.unwrap(), Some(trace(2, 2)));
         assert_eq!(store.trace("trace_9").await.unwrap(), None);
@@ -134,7 +142,7 @@ fn counts(database: &Database) {
                 for _ in 0..TIMES {
                     let mut counts = vec![count(1, "turns", 1), count(1, "repaired", 2), count(2, "turns", 3)];
                     counts.rotate_left(thread as usize % 3);
-                    block_on(store.note(&Notes { counts, ..Notes::default() })).unwrap();
+                    block_on(store.note(Notes { counts, ..Notes::default() })).unwrap();
                 }
             });
         }

@@ -49,12 +49,12 @@ fn by_age(database: &Database) {
         for (id, at) in [("conv_old", NOW - 8 * DAY), ("conv_new", NOW - 6 * DAY)] {
             store.create_conversation(new(id, at - DAY)).await.unwrap();
             let turn = store.begin_turn(id, WAIT).await.unwrap();
-            turn.finish(&TurnWrite { at, items: new_items(0..2), ..TurnWrite::default() }).await.unwrap();
+            turn.finish(TurnWrite { at, items: new_items(0..2), ..TurnWrite::default() }).await.unwrap();
             put(&store, response(&id.replace("conv", "resp"), None, at)).await;
         }
         keep(&store, "a", Some("game"), NOW - 8 * DAY, snapshot("p", "1", &["x"])).await;
         keep(&store, "b", None, NOW - 6 * DAY, snapshot("p", "2", &["y"])).await;
-        store.note(&Notes { trace: Some(trace(1, NOW - 8 * DAY)), ..Notes::default() }).await.unwrap();
+        store.note(Notes { trace: Some(trace(1, NOW - 8 * DAY)), ..Notes::default() }).await.unwrap();
         let all = Retention { conversations: days(7), responses: days(7), snapshots: days(7), traces: days(7) };
         let pruned = store.prune(&all, NOW).await.unwrap();
         assert_eq!(pruned, Pruned { conversations: 1, responses: 1, snapshots: 1, traces: 1 });
@@ -84,7 +84,7 @@ fn playing(database: &Database) {
         for store in [&store, &other] {
             assert_eq!(store.prune(&all, NOW).await.unwrap(), Pruned::default());
         }
-        turn.finish(&TurnWrite { at: NOW, items: new_items(0..1), ..TurnWrite::default() }).await.unwrap();
+        turn.finish(TurnWrite { at: NOW, items: new_items(0..1), ..TurnWrite::default() }).await.unwrap();
         assert_eq!(other.prune(&all, NOW + 8 * DAY).await.unwrap(), Pruned { conversations: 1, ..Pruned::default() });
     });
 }
@@ -120,7 +120,7 @@ fn by_number(database: &Database) {
     let store = database.open();
     block_on(async {
         for number in 0..250 {
-            store.note(&Notes { trace: Some(trace(number, number)), ..Notes::default() }).await.unwrap();
+            store.note(Notes { trace: Some(trace(number, number)), ..Notes::default() }).await.unwrap();
         }
         let retention = Retention { traces: most(3), ..Retention::default() };
         assert_eq!(store.prune(&retention, NOW).await.unwrap(), Pruned { traces: 247, ..Pruned::default() });

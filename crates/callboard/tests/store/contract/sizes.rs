@@ -1,6 +1,6 @@
 //! How large a history may be that is loaded.
 
-use callboard::store::{Conversation, NewItem, Response, Store, StoreError, TurnWrite};
+use callboard::store::{Conversation, NewItem, Store, StoreError, TurnWrite};
 
 use super::conversations::new;
 use super::histories::{follow, keep, snapshot};
@@ -24,7 +24,7 @@ fn item(id: usize, bytes: usize) -> NewItem {
 
 async fn add(store: &Store, items: Vec<NewItem>) -> Conversation {
     let turn = store.begin_turn("conv_1", WAIT).await.unwrap();
-    turn.finish(&TurnWrite { items, ..TurnWrite::default() }).await.unwrap().conversation
+    turn.finish(TurnWrite { items, ..TurnWrite::default() }).await.unwrap().conversation
 }
 
 fn counted(database: &Database) {
@@ -37,7 +37,7 @@ fn counted(database: &Database) {
         // Deleted while a turn runs.
         assert!(store.delete_item("conv_1", "item_1").await.unwrap());
         assert!(!store.delete_item("conv_1", "item_1").await.unwrap());
-        turn.finish(&TurnWrite { items: vec![item(3, 50)], ..TurnWrite::default() }).await.unwrap();
+        turn.finish(TurnWrite { items: vec![item(3, 50)], ..TurnWrite::default() }).await.unwrap();
         assert_eq!(store.conversation("conv_1").await.unwrap().unwrap().bytes, 350);
     });
 }
@@ -53,7 +53,7 @@ fn conversation(database: &Database) {
         assert_eq!(turn.check_room(&[]), Ok(()));
         assert_eq!(turn.check_room(&[item(3, 10)]), Err(too_large(1010)));
         // What a turn said is written all the same.
-        turn.finish(&TurnWrite { items: vec![item(3, 10)], ..TurnWrite::default() }).await.unwrap();
+        turn.finish(TurnWrite { items: vec![item(3, 10)], ..TurnWrite::default() }).await.unwrap();
         let refused = store.begin_turn_with_items("conv_1", WAIT, 9).await.map(drop);
         assert_eq!(refused, Err(too_large(1010)));
         store.delete_item("conv_1", "item_3").await.unwrap();
@@ -66,17 +66,15 @@ fn chain(database: &Database) {
     block_on(async {
         for number in 0..6_i64 {
             let previous = (number > 0).then(|| format!("resp_{}", number - 1));
-            let input = format!("[\"{}\"]", "x".repeat(396));
-            let next = Response {
-                input,
-                body: String::new(),
-                ..response(&format!("resp_{number}"), previous.as_deref(), number)
-            };
+            let mut next = response(&format!("resp_{number}"), previous.as_deref(), number);
+            (next.said.input, next.said.output) =
+                (format!("[\"{}\"]", "x".repeat(196)), format!("[\"{}\"]", "y".repeat(196)));
+            next.body = "x".repeat(5000);
             put(&store, next).await;
         }
         let read = async |id: &str, most| {
             let chain = store.response_chain(id, most, Some(0)).await.unwrap();
-            chain.into_iter().map(|response| response.id).collect::<Vec<_>>()
+            chain.said.into_iter().map(|said| said.id).collect::<Vec<_>>()
         };
         // The third one passes the limit, and is the last.
         assert_eq!(read("resp_5", 100).await, ["resp_3", "resp_4", "resp_5"]);

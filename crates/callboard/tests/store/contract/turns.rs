@@ -3,11 +3,12 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use callboard::store::{Count, ItemPage, Notes, Response, Store, StoreError, Turn, TurnWrite};
+use callboard::store::{Count, ItemPage, Notes, Store, StoreError, Turn, TurnWrite};
 
 use super::change::change;
 use super::conversations::{new, new_items};
 use super::journal::{made, replayed};
+use super::records::response;
 use super::run::Promise;
 use crate::databases::{Database, LEASE, block_on};
 
@@ -51,11 +52,11 @@ fn one_at_a_time(database: &Database) {
         let busy = store.begin_turn("conv_1", SHORT).await.unwrap_err();
         assert_eq!(busy, StoreError::Busy { conversation: "conv_1".to_owned(), waited: SHORT });
         drop(store.begin_turn("conv_2", SHORT).await.unwrap());
-        let finished = async { first.finish(&write(0..1)).await.unwrap() };
+        let finished = async { first.finish(write(0..1)).await.unwrap() };
         let (_, second) = tokio::join!(finished, store.begin_turn("conv_1", WAIT));
         let second = second.unwrap();
         assert_eq!(second.standing().conversation.version, 1);
-        second.finish(&write(1..2)).await.unwrap();
+        second.finish(write(1..2)).await.unwrap();
         assert_eq!(ids(&store, "conv_1").await, ["item_0", "item_1"]);
     });
 }
@@ -70,11 +71,11 @@ fn two_processes(database: &Database) {
         let first = here.begin_turn("conv_1", WAIT).await.unwrap();
         let busy = there.begin_turn("conv_1", SHORT).await.unwrap_err();
         assert_eq!(busy, StoreError::Busy { conversation: "conv_1".to_owned(), waited: SHORT });
-        let finished = async { first.finish(&write(0..1)).await.unwrap() };
+        let finished = async { first.finish(write(0..1)).await.unwrap() };
         let (_, second) = tokio::join!(finished, there.begin_turn("conv_1", WAIT));
         let second = second.unwrap();
         assert_eq!(second.standing().conversation.next_position, 1);
-        second.finish(&write(1..2)).await.unwrap();
+        second.finish(write(1..2)).await.unwrap();
         assert_eq!(ids(&here, "conv_1").await, ["item_0", "item_1"]);
     });
 }
@@ -101,8 +102,7 @@ fn not_found(database: &Database) {
 }
 
 fn full_write(turn: &Turn) -> TurnWrite {
-    let response =
-        Response { id: "resp_1".to_owned(), body: "{}".to_owned(), input: "[]".to_owned(), ..Response::default() };
+    let response = response("resp_1", None, 0);
     let count = Count { day: 1, played_by: String::new(), model: "m".to_owned(), name: "turns".to_owned(), amount: 1 };
     TurnWrite {
         change: change(turn.standing(), None, vec![made(1, r#"{"a":1}"#)]),
@@ -126,13 +126,13 @@ fn deleted_meanwhile(database: &Database) {
         let turn = store.begin_turn("conv_1", WAIT).await.unwrap();
         store.delete_conversation("conv_1").await.unwrap();
         let write = full_write(&turn);
-        let refused = turn.finish(&write).await;
+        let refused = turn.finish(write).await;
         assert_eq!(refused.unwrap_err(), StoreError::Deleted("conv_1".to_owned()));
         assert_nothing(&store).await;
         store.create_conversation(new("conv_1", 1)).await.unwrap();
         let turn = store.begin_turn("conv_1", WAIT).await.unwrap();
         let write = full_write(&turn);
-        turn.finish(&write).await.unwrap();
+        turn.finish(write).await.unwrap();
         assert_eq!(ids(&store, "conv_1").await.len(), 2);
         assert_eq!(store.journal("conv_1", 0, 10).await.unwrap().len(), 1);
         assert!(store.response("resp_1", 0).await.unwrap().is_some());
@@ -183,7 +183,7 @@ fn alone_in_a_file(database: &Database) {
     let neighbour = database.open();
     let busy = block_on(neighbour.begin_turn("conv_1", Duration::from_millis(50)));
     assert!(matches!(busy, Err(StoreError::Busy { .. })));
-    block_on(turn.finish(&write(0..1))).unwrap();
+    block_on(turn.finish(write(0..1))).unwrap();
     assert_eq!(block_on(ids(&store, "conv_1")), ["item_0"]);
 }
 
@@ -196,9 +196,9 @@ fn lost_lease(database: &Database) {
     let slow = block_on(here.begin_turn("conv_1", WAIT)).unwrap();
     assert_eq!(database.execute("DELETE FROM turn_leases"), 1);
     let quick = block_on(there.begin_turn("conv_1", WAIT)).unwrap();
-    block_on(quick.finish(&TurnWrite { at: 3, ..TurnWrite::default() })).unwrap();
+    block_on(quick.finish(TurnWrite { at: 3, ..TurnWrite::default() })).unwrap();
     let write = full_write(&slow);
-    let refused = block_on(slow.finish(&write));
+    let refused = block_on(slow.finish(write));
     assert_eq!(refused.unwrap_err(), StoreError::Conflict("conv_1".to_owned()));
     block_on(assert_nothing(&here));
 }
@@ -214,7 +214,7 @@ fn long_turn(database: &Database) {
         let turn = here.begin_turn("conv_1", WAIT).await.unwrap();
         let wait = Duration::from_millis(1300);
         assert!(matches!(there.begin_turn("conv_1", wait).await, Err(StoreError::Busy { .. })));
-        turn.finish(&write(0..1)).await.unwrap();
+        turn.finish(write(0..1)).await.unwrap();
     });
 }
 
@@ -223,11 +223,11 @@ fn several_writes(database: &Database) {
     block_on(async {
         store.create_conversation(new("conv_1", 1)).await.unwrap();
         let mut turn = store.begin_turn("conv_1", WAIT).await.unwrap();
-        turn.commit(&write(0..2)).await.unwrap();
+        turn.commit(write(0..2)).await.unwrap();
         let change = change(turn.standing(), None, vec![made(1, r#"{"a":1}"#)]);
-        turn.commit(&TurnWrite { change, ..write(2..3) }).await.unwrap();
+        turn.commit(TurnWrite { change, ..write(2..3) }).await.unwrap();
         assert_eq!(ids(&store, "conv_1").await, ["item_0", "item_1", "item_2"]);
-        let end = turn.finish(&write(3..4)).await.unwrap();
+        let end = turn.finish(write(3..4)).await.unwrap();
         assert_eq!((end.conversation.version, end.conversation.next_position), (3, 4));
         assert_eq!(store.standing("conv_1").await.unwrap(), Some(end));
     });
@@ -251,7 +251,7 @@ fn many_threads(database: &Database) {
                         let conversation = format!("conv_{}", (thread + turn) % CONVERSATIONS);
                         let playing = store.begin_turn(&conversation, WAIT).await.unwrap();
                         let time = clock.fetch_add(1, Ordering::SeqCst) as usize;
-                        playing.finish(&write(time..time + 1)).await.unwrap();
+                        playing.finish(write(time..time + 1)).await.unwrap();
                     }
                 });
             });
@@ -276,12 +276,12 @@ fn left_by_its_client(database: &Database) {
         let next = store.begin_turn("conv_1", WAIT);
         let leave = async {
             let write = full_write(&turn);
-            turn.finish_unawaited(&write).unwrap();
+            turn.finish_unawaited(write).unwrap();
         };
         let (next, ()) = tokio::join!(next, leave);
         let next = next.unwrap();
         assert_eq!(next.standing().state.as_deref(), Some(r#"{"a":1}"#));
-        next.finish(&write(2..3)).await.unwrap();
+        next.finish(write(2..3)).await.unwrap();
         assert_eq!(ids(&store, "conv_1").await, ["item_0", "item_1", "item_2"]);
         assert_eq!(replayed(&store, "conv_1").await, r#"{"a":1}"#);
         assert!(store.response("resp_1", 0).await.unwrap().is_some());
@@ -297,7 +297,7 @@ fn read_when_left(database: &Database) {
             store.create_conversation(new(&id, 1)).await.unwrap();
             let turn = store.begin_turn(&id, WAIT).await.unwrap();
             let write = full_write(&turn);
-            turn.finish_unawaited(&write).unwrap();
+            turn.finish_unawaited(write).unwrap();
             let found = match kind {
                 0 => store.response("resp_1", 0).await.unwrap().is_some(),
                 1 => store.standing(&id).await.unwrap().is_some_and(|standing| standing.state.is_some()),
@@ -320,12 +320,12 @@ fn left_at_its_end(database: &Database) {
         let write = full_write(&turn);
         tokio::select! {
             biased;
-            _ = turn.finish(&write) => {}
+            _ = turn.finish(write) => {}
             () = std::future::ready(()) => {}
         }
         let next = store.begin_turn("conv_1", WAIT).await.unwrap();
         assert_eq!(next.standing().state.as_deref(), Some(r#"{"a":1}"#));
-        next.finish(&TurnWrite { at: 3, ..TurnWrite::default() }).await.unwrap();
+        next.finish(TurnWrite { at: 3, ..TurnWrite::default() }).await.unwrap();
     });
 }
 
@@ -335,9 +335,9 @@ fn entries_out_of_turn(database: &Database) {
         store.create_conversation(new("conv_1", 1)).await.unwrap();
         let turn = store.begin_turn("conv_1", WAIT).await.unwrap();
         let late = full_write(&turn);
-        turn.finish(&late).await.unwrap();
+        turn.finish(late.clone()).await.unwrap();
         let again = store.begin_turn("conv_1", WAIT).await.unwrap();
-        let refused = again.finish(&TurnWrite { change: late.change, ..TurnWrite::default() }).await;
+        let refused = again.finish(TurnWrite { change: late.change, ..TurnWrite::default() }).await;
         assert_eq!(refused.unwrap_err(), StoreError::Conflict("conv_1".to_owned()));
         assert_eq!(store.journal("conv_1", 0, 10).await.unwrap().len(), 1);
     });
