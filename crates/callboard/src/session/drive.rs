@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use callboard_core::contract::{Call, Report};
-use callboard_core::model::{Delta, Finish, Item, Usage};
+use callboard_core::model::{Delta, Item, Usage};
 use callboard_core::turn::{Action, Ask, Ending, Event, Input, Turn};
 use callboard_core::wire::ApiError;
 use callboard_core::wire::chat::{ChatRequest, ReplyFault, ReplyReader};
 use futures_util::FutureExt as _;
 
 use super::asking::Asked;
+use super::progress::Progress;
 use super::stopwatch::{Bell, Stopwatch};
 use super::{Asking, Performer, Record};
 use crate::telemetry::metrics;
@@ -35,19 +36,6 @@ pub struct SessionParts {
     pub reply_bytes: usize,
     /// The character whose tools are run here, if any.
     pub performer: Option<Performer>,
-}
-
-/// How far a session has come.
-#[derive(Debug)]
-pub enum Progress {
-    /// Events for the client.
-    Events(Vec<Event>),
-    /// Nothing new, but the client should hear that the connection lives.
-    KeepAlive,
-    /// The reply is whole.
-    Complete(Finish, Option<Usage>),
-    /// There will be no reply.
-    Failed(ApiError),
 }
 
 /// A turn in motion.

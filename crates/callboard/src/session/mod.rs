@@ -5,13 +5,15 @@
 mod asking;
 mod drive;
 mod performer;
+mod progress;
 mod record;
 mod relay;
 mod stopwatch;
 pub mod undo_tool;
 
 pub use asking::{Asking, UnderWay};
-pub use drive::{Progress, Session, SessionParts};
+pub use drive::{Session, SessionParts};
 pub use performer::Performer;
+pub use progress::Progress;
 pub use record::Record;
 pub use relay::{Observer, relay_body};
