@@ -1,10 +1,15 @@
 //! The items of conversations: what was said and done, in order.
 
+use std::sync::LazyLock;
+
 use super::error::StoreError;
 use super::ledger::Store;
-use super::statement::{Miss, Row, Statement};
+use super::statement::{Cell, Miss, Row, Statement};
 
-const INSERT: &str = "INSERT INTO items (conversation_id, position, id, body) VALUES ($1, $2, $3, $4)";
+/// So many items are inserted at once.
+const TOGETHER: usize = 8;
+/// The statements that insert one, two and more of them.
+static INSERTS: LazyLock<Vec<String>> = LazyLock::new(|| (1..=TOGETHER).map(insert_so_many).collect());
 const ASCENDING: &str = "SELECT position, id, body FROM items WHERE conversation_id = $1 AND position > $2 \
      ORDER BY position LIMIT $3";
 /// None where the whole is too large to be loaded.
@@ -63,8 +68,23 @@ pub(super) fn loadable(conversation: &str, most: i64, bytes: i64) -> Statement {
     Statement::new(LOADABLE, [conversation.into(), bytes.into(), most.into()])
 }
 
-pub(super) fn insert(conversation: &str, item: Item) -> Statement {
-    Statement::new(INSERT, [conversation.into(), item.position.into(), item.id.into(), item.body.into()])
+/// Inserts items, as many as there are.
+pub(super) fn insert(conversation: &str, mut items: Vec<Item>) -> Vec<Statement> {
+    let mut statements = Vec::with_capacity(items.len().div_ceil(TOGETHER));
+    while !items.is_empty() {
+        let rest = items.split_off(items.len().min(TOGETHER));
+        let Some(sql) = INSERTS.get(items.len() - 1) else { break };
+        let cells = items.into_iter().flat_map(|item| [item.position.into(), item.id.into(), item.body.into()]);
+        statements.push(Statement::new(sql, std::iter::once(conversation.into()).chain(cells).collect::<Vec<Cell>>()));
+        items = rest;
+    }
+    statements
+}
+
+fn insert_so_many(items: usize) -> String {
+    let row = |number: usize| format!("($1, ${}, ${}, ${})", number * 3 + 2, number * 3 + 3, number * 3 + 4);
+    let rows: Vec<String> = (0..items).map(row).collect();
+    format!("INSERT INTO items (conversation_id, position, id, body) VALUES {}", rows.join(", "))
 }
 
 impl ItemPage {

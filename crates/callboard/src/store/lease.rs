@@ -1,6 +1,7 @@
 //! Who plays a turn of which conversation: a queue inside this process, and a lease in the database against other processes.
 //!
-//! The lease only makes others wait. What keeps a change from being lost when a lease was lost (a process that stood still for
+//! A lease ends with the turn that it was taken for: when that is written, or else when it is given back or not renewed. It only
+//! makes others wait. What keeps a change from being lost when a lease was lost (a process that stood still for
 //! too long) is the version of the conversation, checked in the transaction that writes the turn.
 
 use std::collections::{HashMap, HashSet};
@@ -23,11 +24,13 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(80);
 
 /// A lease of the same process is taken over: inside it the queue decides. So is one that ends later than any lease that was taken now
 /// could: the clock was set back since. Twice its length, since others may have waited for this row a while.
-const TAKE: &str = "INSERT INTO turn_leases (conversation_id, instance, token, expires_at) \
-     SELECT id, CAST($1 AS TEXT), CAST($2 AS TEXT), callboard_now() + CAST($3 AS BIGINT) FROM conversations WHERE id = $4 \
-     ON CONFLICT (conversation_id) DO UPDATE \
-     SET instance = excluded.instance, token = excluded.token, expires_at = excluded.expires_at \
+const TAKE: &str = "INSERT INTO turn_leases (conversation_id, instance, token, expires_at, version) \
+     SELECT id, CAST($1 AS TEXT), CAST($2 AS TEXT), callboard_now() + CAST($3 AS BIGINT), version \
+     FROM conversations WHERE id = $4 \
+     ON CONFLICT (conversation_id) DO UPDATE SET instance = excluded.instance, token = excluded.token, \
+     expires_at = excluded.expires_at, version = excluded.version \
      WHERE turn_leases.expires_at <= callboard_now() OR turn_leases.instance = excluded.instance \
+     OR turn_leases.version < excluded.version \
      OR turn_leases.expires_at > excluded.expires_at + CAST($3 AS BIGINT)";
 const RENEW: &str = "UPDATE turn_leases SET expires_at = callboard_now() + CAST($1 AS BIGINT) WHERE conversation_id = $2 AND token = $3";
 const RELEASE: &str = "DELETE FROM turn_leases WHERE conversation_id = $1 AND token = $2";

@@ -65,7 +65,8 @@ const CONVERSATIONS: Kind = Kind {
     surplus: "SELECT id, updated_at FROM conversations ORDER BY updated_at DESC LIMIT $1 OFFSET $2",
     delete: |old| {
         let untouched = "DELETE FROM conversations WHERE id = $1 AND updated_at = $2 AND NOT EXISTS \
-             (SELECT 1 FROM turn_leases WHERE conversation_id = $1 AND expires_at > callboard_now())";
+             (SELECT 1 FROM turn_leases l WHERE l.conversation_id = $1 AND l.expires_at > callboard_now() \
+             AND l.version >= conversations.version)";
         let own = Statement::new(untouched, old.cells()).or(Miss::Gone);
         std::iter::once(own).chain(conversation::delete_parts(&old.id)).collect()
     },

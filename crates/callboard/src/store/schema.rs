@@ -7,6 +7,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/001_ledger.sql"),
     include_str!("migrations/002_deletion.sql"),
     include_str!("migrations/003_output.sql"),
+    include_str!("migrations/004_leases.sql"),
 ];
 
 /// Where a database notes its version. It has one row.

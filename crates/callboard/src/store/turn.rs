@@ -30,7 +30,8 @@ pub(super) struct HeldLease {
     lease: Lease,
     /// Whether the lease is in the database: not where no other process can be there.
     written: bool,
-    given_back: bool,
+    /// Whether it ended with what was written, and need not be given back.
+    is_over: bool,
 }
 
 impl Store {
@@ -90,7 +91,7 @@ impl HeldLease {
         if written {
             store.inner.claims.hold(&lease);
         }
-        Self { store: store.clone(), lease, written, given_back: false }
+        Self { store: store.clone(), lease, written, is_over: false }
     }
 
     /// Takes the lease, where others could take it, and looks at the conversation with it; none if another holds it.
@@ -114,17 +115,10 @@ impl HeldLease {
     }
 }
 
-impl HeldLease {
-    /// Gives the lease back, where it was taken.
-    fn release(&self) -> Option<Statement> {
-        self.written.then(|| self.lease.release())
-    }
-}
-
 impl Drop for HeldLease {
     fn drop(&mut self) {
         self.store.inner.claims.let_go(&self.lease);
-        if let (true, false, Ok(writes)) = (self.written, self.given_back, self.store.writes()) {
+        if let (true, false, Ok(writes)) = (self.written, self.is_over, self.store.writes()) {
             // Nobody waits: should it fail, the lease ends by itself.
             drop(writes.leave(Work::Write(vec![self.lease.release()], Vec::new())));
         }
@@ -145,22 +139,14 @@ impl Turn {
         self.held.store.check_history(&conversation.id, bytes)
     }
 
-    /// Writes something of the turn, which goes on.
-    pub async fn commit(&mut self, mut write: TurnWrite) -> Result<(), StoreError> {
-        let notes = std::mem::take(&mut write.notes);
-        let plan = write.plan(&self.standing)?;
-        self.perform(plan, notes).await
-    }
-
     /// Writes the rest of the turn and ends it, in one transaction.
     pub async fn finish(mut self, mut write: TurnWrite) -> Result<Standing, StoreError> {
         let notes = std::mem::take(&mut write.notes);
-        let mut plan = write.plan(&self.standing)?;
-        plan.statements.extend(self.held.release());
-        // It goes back with the write, also when whoever waits for that is dropped.
-        self.held.given_back = true;
+        let plan = write.plan(&self.standing)?;
+        // The lease ends with the write, also when whoever waits for that is dropped.
+        self.held.is_over = true;
         let written = self.perform(plan, notes).await;
-        self.held.given_back = written.is_ok();
+        self.held.is_over = written.is_ok();
         written.map(|()| self.standing)
     }
 
@@ -169,11 +155,10 @@ impl Turn {
     pub fn finish_unawaited(mut self, mut write: TurnWrite) -> Result<(), StoreError> {
         let notes = std::mem::take(&mut write.notes);
         let mut plan = write.plan(&self.standing)?;
-        plan.statements.extend(self.held.release());
         let store = self.held.store.clone();
         plan.statements.extend(store.statements_alone(notes)?);
         store.inner.unawaited.add(store.writes()?.leave(Work::Write(plan.statements, Vec::new())));
-        self.held.given_back = true;
+        self.held.is_over = true;
         Ok(())
     }
 

@@ -95,6 +95,19 @@ impl Plan {
         Ok(())
     }
 
+    /// Adds items behind the others.
+    fn add(&mut self, items: Vec<NewItem>) {
+        let conversation = &mut self.after.conversation;
+        self.added = items.iter().map(NewItem::bytes).sum();
+        let items: Vec<Item> = (conversation.next_position..)
+            .zip(items)
+            .map(|(position, NewItem { id, body })| Item { position, id, body })
+            .collect();
+        conversation.next_position += i64::try_from(items.len()).unwrap_or_default();
+        conversation.bytes += self.added;
+        self.statements.extend(item::insert(&conversation.id, items));
+    }
+
     /// Adds what the conversation begins with.
     fn open(&mut self, opening: Opening) -> Result<(), StoreError> {
         self.statements.push(opening.put(&self.after.conversation.id)?);
@@ -147,14 +160,7 @@ impl TurnWrite {
         if let Some(change) = self.change {
             plan.change(change)?;
         }
-        for new in self.items {
-            let (conversation, bytes) = (&mut plan.after.conversation, new.bytes());
-            let item = Item { position: conversation.next_position, id: new.id, body: new.body };
-            plan.statements.push(item::insert(&conversation.id, item));
-            conversation.next_position += 1;
-            conversation.bytes += bytes;
-            plan.added += bytes;
-        }
+        plan.add(self.items);
         Ok(plan.checked(before.conversation.version))
     }
 }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::super::error::StoreError;
-use super::super::statement::{Answer, Cell, Row};
+use super::super::statement::{Answer, Cell};
 use super::access::Access;
 use super::line::{Line, failed};
 
@@ -21,9 +21,8 @@ pub(super) struct InDoubt {
 }
 
 impl InDoubt {
-    /// A change that is about to be committed, with the rows that name its transaction.
-    pub(super) fn new(number: Vec<Row>, answer: Answer) -> Self {
-        let transaction = number.into_iter().next().and_then(|mut row| row.integer().ok());
+    /// A change that is about to be committed, with the number of its transaction.
+    pub(super) fn new(transaction: Option<i64>, answer: Answer) -> Self {
         Self { transaction, answer }
     }
 

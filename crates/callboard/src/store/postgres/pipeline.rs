@@ -3,6 +3,7 @@
 use std::error::Error;
 
 use futures_util::future::{join, join_all, try_join_all};
+use tokio_postgres::SimpleQueryMessage;
 use tokio_postgres::error::Severity;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{Format, IsNull, ToSql, Type, to_sql_checked};
@@ -15,8 +16,8 @@ type Outcome<T> = Result<T, tokio_postgres::Error>;
 
 /// So many statements at most are under way at once.
 const TOGETHER: usize = 16;
-/// The number of the transaction, by which its outcome can be asked for later.
-const TRANSACTION: &str = "SELECT txid_current()";
+/// The number of the transaction, by which its outcome can be asked for later, comes with its beginning.
+const BEGIN: &str = "BEGIN; SELECT txid_current()";
 
 /// Looks.
 pub(super) async fn read(session: &mut Session, queries: &[Statement]) -> Outcome<Answer> {
@@ -48,32 +49,34 @@ async fn write_one(session: &mut Session, statement: &Statement, then: &[Stateme
 }
 
 async fn write_all(session: &mut Session, statements: &[Statement], then: &[Statement]) -> Outcome<Answer> {
-    let ours = ["BEGIN", TRANSACTION, "COMMIT", "ROLLBACK"];
+    let ours = ["COMMIT", "ROLLBACK"];
     for sql in statements.iter().chain(then).map(|statement| statement.sql).chain(ours) {
         prepare(session, sql).await?;
     }
-    // Sent right behind the first statements, so that its answer costs no trip of its own.
-    let number = Statement::new(TRANSACTION, []);
-    let number = async {
-        let is_repeatable = statements.iter().all(|statement| statement.is_repeatable);
-        if is_repeatable { Ok(None) } else { rows(session, &number).await.map(Some) }
-    };
-    match join(perform(session, statements, then), number).await {
-        (Ok(answer), Ok(number)) if answer.missed.is_none() => commit(session, number, answer).await,
-        (outcome, number) => {
+    // All are sent before any is answered.
+    match join(begin(session), perform(session, statements, then)).await {
+        (Ok(number), Ok(answer)) if answer.missed.is_none() => commit(session, number, answer).await,
+        (begun, outcome) => {
             let ended = execute(session, &Statement::new("ROLLBACK", [])).await;
+            begun?;
             let answer = outcome?;
-            // Behind a miss it may well have failed.
-            let number = if answer.missed.is_none() { number.map(drop) } else { Ok(()) };
-            number.and(ended).map(|_| answer)
+            ended.map(|_| answer)
         }
     }
 }
 
-/// From the moment that COMMIT is sent until it is answered a change with a number is in doubt.
-async fn commit(session: &mut Session, number: Option<Vec<Row>>, answer: Answer) -> Outcome<Answer> {
+/// The number of the transaction; none where the server tells none.
+async fn begin(session: &Session) -> Outcome<Option<i64>> {
+    let told = session.client.simple_query(BEGIN).await?;
+    Ok(told.iter().find_map(|message| match message {
+        SimpleQueryMessage::Row(row) => row.get(0)?.parse().ok(),
+        _ => None,
+    }))
+}
+
+/// From the moment that COMMIT is sent until it is answered the change is in doubt.
+async fn commit(session: &mut Session, number: Option<i64>, answer: Answer) -> Outcome<Answer> {
     let commit = Statement::new("COMMIT", []);
-    let Some(number) = number else { return execute(session, &commit).await.map(|_| answer) };
     session.in_doubt = Some(InDoubt::new(number, answer));
     match execute(session, &commit).await {
         Err(error) if !is_refusal(&error) => Err(error),
@@ -90,10 +93,8 @@ fn is_refusal(error: &tokio_postgres::Error) -> bool {
 }
 
 async fn perform(session: &Session, statements: &[Statement], then: &[Statement]) -> Outcome<Answer> {
-    let begin = Statement::new("BEGIN", []);
-    let all: Vec<&Statement> = std::iter::once(&begin).chain(statements).collect();
     let mut missed = None;
-    for some in all.chunks(TOGETHER) {
+    for some in statements.chunks(TOGETHER) {
         let touched = join_all(some.iter().map(|statement| execute(session, statement))).await;
         for (statement, touched) in some.iter().zip(touched) {
             match touched {
