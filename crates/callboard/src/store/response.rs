@@ -96,7 +96,8 @@ impl Store {
     }
 }
 
-/// Stores a response, or its new body.
+/// Stores a response, or its new body. Whoever is not told whether that was done does not know the response either, and makes another
+/// one: so where nothing else is written with it, nobody asks.
 pub(super) fn put(response: Response) -> Statement {
     let Response { said, created_at, expires_at, body } = response;
     let cells: [Cell; 8] = [
@@ -110,10 +111,10 @@ pub(super) fn put(response: Response) -> Statement {
         said.input.into(),
     ];
     match said.previous {
-        None => Statement::new(PUT, cells),
+        None => Statement::new(PUT, cells).repeatable(),
         Some(previous) => {
             let cells: Vec<Cell> = cells.into_iter().chain([previous.into()]).collect();
-            Statement::new(PUT_BEHIND, cells).or(Miss::Base)
+            Statement::new(PUT_BEHIND, cells).or(Miss::Base).repeatable()
         }
     }
 }
