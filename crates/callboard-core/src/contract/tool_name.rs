@@ -83,6 +83,12 @@ mod tests {
 
     const NAMES: [&str; 4] = ["get_weather", "read_file", "Run", "run"];
 
+    fn all_resolved(names: &[&str], table: &[(&str, Option<(usize, bool)>)]) {
+        for (written, expected) in table {
+            assert_eq!(resolve_name(written, names.iter().copied()), *expected, "{written:?}");
+        }
+    }
+
     #[test]
     fn names_are_cleaned_only_where_one_tool_is_meant() {
         let table = [
@@ -101,10 +107,9 @@ mod tests {
             ("functions.", None),
             ("a.b.c", None),
         ];
-        for (written, expected) in table {
-            assert_eq!(resolve_name(written, NAMES.iter().copied()), expected, "{written:?}");
-        }
+        all_resolved(&NAMES, &table);
     }
+
     #[test]
     fn names_in_parts_are_found_whatever_stands_between() {
         let names = ["crm__get", "get", "a_b__c", "shop__list", "shop-list"];
@@ -120,10 +125,9 @@ mod tests {
             ("shop.list", None),
             ("shop__list", Some((3, false))),
         ];
-        for (written, expected) in table {
-            assert_eq!(resolve_name(written, names.iter().copied()), expected, "{written:?}");
-        }
+        all_resolved(&names, &table);
     }
+
     #[test]
     fn a_name_of_very_many_parts_is_read_once() {
         let long = format!("{}get_weather", "x.".repeat(500_000));

@@ -17,7 +17,7 @@ use super::running::Asker;
 use super::{journal, query, reply};
 use crate::clock;
 use crate::responses::{
-    TURN_WAIT, check_pairs, item_ids, items_behind, items_of, new_conversation_id, new_response_id, owned_conversation,
+    begin_turn, check_pairs, item_ids, items_behind, new_conversation_id, new_response_id, owned_conversation,
     renew_taken,
 };
 use crate::store::{Conversation, NewConversation, NewItem, TurnWrite};
@@ -141,8 +141,7 @@ async fn append(shared: &Shared, id: &str, mut items: Vec<Value>) -> Result<Vec<
     if items.is_empty() {
         return Ok(items);
     }
-    let turn = shared.app.store.begin_turn(id, TURN_WAIT).await?;
-    let earlier = items_of(&shared.app.store, id).await?;
+    let (turn, earlier) = begin_turn(&shared.app.store, id).await?;
     renew_taken(&mut items, &earlier, &mut item_ids(&new_response_id()));
     check_pairs(&items, &earlier)?;
     let new: Vec<NewItem> = items.iter().map(NewItem::of).collect();

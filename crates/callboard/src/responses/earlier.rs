@@ -13,6 +13,7 @@ use super::keeping::{Home, character_of, snapshot_key};
 use super::lineage::Lineage;
 use super::local::{LocalResponse, LocalResponses};
 use super::measure::json_bytes;
+use super::pairs::fitting;
 use super::player::{Went, check_player};
 use crate::clock;
 use crate::session::Record;
@@ -85,7 +86,7 @@ impl Followed<'_> {
             return Err(ApiError::conversation_not_found(id));
         }
         let remembered = self.opened(&turn).await?;
-        Ok(Earlier { items, remembered, home: Home::Conversation(Box::new(turn)), alone: false })
+        Ok(Earlier { items: fitting(items), remembered, home: Home::Conversation(Box::new(turn)), alone: false })
     }
 
     /// The character's part of a conversation that it has begun to play in.

@@ -14,7 +14,7 @@ mod pairs;
 mod player;
 mod turn;
 
-pub use conversations::{items_behind, items_of, owned_conversation};
+pub use conversations::{begin_turn, items_behind, owned_conversation};
 pub use earlier::{Earlier, Followed, Remembered, TURN_WAIT, input_of, load};
 pub use ids::{item_ids, new_conversation_id, new_response_id, renew_taken};
 pub use keeping::{Home, Keeping};

@@ -12,9 +12,6 @@ const TOGETHER: usize = 8;
 static INSERTS: LazyLock<Vec<String>> = LazyLock::new(|| (1..=TOGETHER).map(insert_so_many).collect());
 const ASCENDING: &str = "SELECT position, id, body FROM items WHERE conversation_id = $1 AND position > $2 \
      ORDER BY position LIMIT $3";
-/// None where the whole is too large to be loaded.
-const LOADABLE: &str = "SELECT position, id, body FROM items WHERE conversation_id = $1 \
-     AND (SELECT bytes FROM conversations WHERE id = $1) <= $2 ORDER BY position LIMIT $3";
 const DESCENDING: &str = "SELECT position, id, body FROM items WHERE conversation_id = $1 AND position < $2 \
      ORDER BY position DESC LIMIT $3";
 const ONE: &str = "SELECT position, id, body FROM items WHERE conversation_id = $1 AND id = $2";
@@ -63,11 +60,6 @@ impl Store {
     }
 }
 
-/// The first items of a conversation, so many at most; none where all of them together have more bytes than these.
-pub(super) fn loadable(conversation: &str, most: i64, bytes: i64) -> Statement {
-    Statement::new(LOADABLE, [conversation.into(), bytes.into(), most.into()])
-}
-
 /// Inserts items, as many as there are.
 pub(super) fn insert(conversation: &str, mut items: Vec<Item>) -> Vec<Statement> {
     let mut statements = Vec::with_capacity(items.len().div_ceil(TOGETHER));
@@ -96,7 +88,7 @@ impl ItemPage {
 }
 
 impl Item {
-    pub(super) fn read_all(rows: Vec<Row>) -> Result<Vec<Self>, StoreError> {
+    fn read_all(rows: Vec<Row>) -> Result<Vec<Self>, StoreError> {
         rows.into_iter().map(|mut row| Self::read(&mut row)).collect()
     }
 

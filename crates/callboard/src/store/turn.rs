@@ -5,12 +5,11 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
 use super::error::StoreError;
-use super::item::{self, Item};
 use super::lease::{Claim, Lease, pauses};
 use super::ledger::Store;
 use super::notes::Notes;
 use super::standing::{self, Standing};
-use super::statement::{Answer, Statement, Work};
+use super::statement::{Answer, Row, Statement, Work};
 use super::turn_write::{NewItem, Plan, TurnWrite};
 
 /// A turn that nobody else plays at the same time. Dropped without `finish`, it gives the conversation back and changes
@@ -42,37 +41,34 @@ impl Store {
 
     /// Begins a turn, when all others of this conversation have ended. Waits so long at most.
     pub async fn begin_turn(&self, conversation: &str, wait: Duration) -> Result<Turn, StoreError> {
-        Ok(self.begin(conversation, wait, None).await?.0)
+        let look = Statement::new(standing::SELECT, [conversation.into()]);
+        Ok(self.begin(conversation, wait, look).await?.0)
     }
 
-    /// Begins a turn and reads the conversation's first items with it, so many at most. A conversation that is too large to be
-    /// loaded as a whole is refused before anything of it is.
+    /// Begins a turn and reads the conversation's items with it, as a JSON array. A conversation that is too large to be loaded is
+    /// refused before anything of it is.
     pub async fn begin_turn_with_items(
         &self,
         conversation: &str,
         wait: Duration,
-        most: i64,
-    ) -> Result<(Turn, Vec<Item>), StoreError> {
-        let (turn, items) = self.begin(conversation, wait, Some(most)).await?;
+    ) -> Result<(Turn, String), StoreError> {
+        let look = Statement::new(standing::SELECT_WITH_ITEMS, [self.history_bytes().into(), conversation.into()]);
+        let (turn, mut rest) = self.begin(conversation, wait, look).await?;
         let bytes = u64::try_from(turn.standing.conversation.bytes).unwrap_or_default();
         self.check_history(conversation, bytes)?;
-        Ok((turn, items))
+        Ok((turn, rest.optional_text()?.unwrap_or_else(|| "[]".to_owned())))
     }
 
-    async fn begin(
-        &self,
-        conversation: &str,
-        wait: Duration,
-        most: Option<i64>,
-    ) -> Result<(Turn, Vec<Item>), StoreError> {
+    /// Looks for the conversation with the turn; what is found behind how it stands comes back.
+    async fn begin(&self, conversation: &str, wait: Duration, look: Statement) -> Result<(Turn, Row), StoreError> {
         let until = Instant::now() + wait;
         let busy = || StoreError::Busy { conversation: conversation.to_owned(), waited: wait };
         let claim = self.inner.claims.claim(conversation, until).await.ok_or_else(busy)?;
         self.inner.unawaited.settled().await;
         let held = HeldLease::new(self, conversation);
         for pause in pauses() {
-            if let Some((standing, items)) = held.take(most).await? {
-                return Ok((Turn { standing, held, _claim: claim }, items));
+            if let Some((standing, rest)) = held.take(look.clone()).await? {
+                return Ok((Turn { standing, held, _claim: claim }, rest));
             }
             let next = Instant::now() + pause;
             if next >= until {
@@ -95,10 +91,8 @@ impl HeldLease {
     }
 
     /// Takes the lease, where others could take it, and looks at the conversation with it; none if another holds it.
-    async fn take(&self, most: Option<i64>) -> Result<Option<(Standing, Vec<Item>)>, StoreError> {
-        let conversation = self.lease.conversation.as_str();
-        let mut looks = vec![Statement::new(standing::SELECT, [conversation.into()])];
-        looks.extend(most.map(|most| item::loadable(conversation, most, self.store.history_bytes())));
+    async fn take(&self, look: Statement) -> Result<Option<(Standing, Row)>, StoreError> {
+        let (conversation, looks) = (self.lease.conversation.as_str(), vec![look]);
         let Answer { looked, missed } = if self.written {
             let take = self.lease.take(&self.store.inner.settings);
             self.store.writes()?.ask(Work::Write(vec![take], looks)).await?
@@ -109,9 +103,8 @@ impl HeldLease {
         if missed.is_some() {
             return self.store.conversation(conversation).await?.ok_or_else(not_found).map(|_| None);
         }
-        let mut looked = looked.into_iter();
-        let mut standing = looked.next().unwrap_or_default().into_iter().next().ok_or_else(not_found)?;
-        Ok(Some((Standing::read(&mut standing)?, Item::read_all(looked.next().unwrap_or_default())?)))
+        let mut row = looked.into_iter().flatten().next().ok_or_else(not_found)?;
+        Ok(Some((Standing::read(&mut row)?, row)))
     }
 }
 

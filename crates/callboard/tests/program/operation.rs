@@ -13,6 +13,13 @@ const STREAMED: &str = r#"{"model":"m","stream":true,"messages":[{"role":"user",
 const WITH_TOOL: &str = r#"{"model":"m","stream":true,"messages":[{"role":"user","content":"Hi"}],"tools":[{"type":"function",
     "function":{"name":"note","parameters":{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}}}]}"#;
 
+/// Until the program takes no more connections.
+fn wait_until_closed(address: &str) {
+    while std::net::TcpStream::connect(address).is_ok() {
+        std::thread::yield_now();
+    }
+}
+
 #[test]
 fn keys_open_the_door_and_stay_inside() {
     let (seen, requests) = channel();
@@ -289,9 +296,7 @@ fn draining_finishes_what_has_begun() {
     let mut client = Connection::send(&address, "POST", "/v1/chat/completions", &[], STREAMED);
     client.read_until("One").unwrap();
     program.terminate();
-    while std::net::TcpStream::connect(&address).is_ok() {
-        std::thread::yield_now();
-    }
+    wait_until_closed(&address);
     go.send(()).unwrap();
     assert!(client.read_until("Two").is_some() && client.read_until("[DONE]").is_some());
     assert_eq!(program.exit_code(), Some(0));
@@ -306,9 +311,7 @@ fn a_second_signal_ends_the_program_at_once() {
     let mut client = Connection::send(&address, "POST", "/v1/chat/completions", &[], STREAMED);
     client.read_until("One").unwrap();
     program.terminate();
-    while std::net::TcpStream::connect(&address).is_ok() {
-        std::thread::yield_now();
-    }
+    wait_until_closed(&address);
     assert_eq!(program.terminate_until_it_ends(), Some(143));
 }
 
@@ -322,9 +325,7 @@ fn a_signal_that_comes_twice_at_once_is_one() {
     client.read_until("One").unwrap();
     program.terminate();
     program.terminate();
-    while std::net::TcpStream::connect(&program.address).is_ok() {
-        std::thread::yield_now();
-    }
+    wait_until_closed(&program.address);
     go.send(()).unwrap();
     assert!(client.read_until("[DONE]").is_some());
     assert_eq!(program.exit_code(), Some(0));

@@ -6,30 +6,9 @@ use std::sync::mpsc::channel;
 
 use serde_json::{Value, json};
 
+use super::super::support::characters::COUNTER;
 use super::super::support::{ModelServer, Program, Script, ask, calls, text};
 use super::client::{Socket, wait_for_turn, words};
-
-const COUNTER: &str = r#"
-CHARACTER_NAME = "Counter"
-INSTRUCTIONS = {"instruction_prompt": "You count."}
-
-class PromptGenerator:
-    def __init__(self, instructions):
-        self.count = 0
-
-    def make_system_prompt(self):
-        return "You count."
-
-    def make_turn_context(self):
-        return f"The count is {self.count}."
-
-    def add(self, number: int = 1) -> str:
-        """Add a number to the count."""
-        self.count += number
-        return f"The count is {self.count}."
-
-TOOLS = [PromptGenerator.add]
-"#;
 
 /// A folder with the character, removed when the test ends.
 struct Folder(PathBuf);

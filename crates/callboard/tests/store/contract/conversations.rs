@@ -10,6 +10,7 @@ pub(super) const PROMISES: &[Promise] = &[
     ("a conversation is created once, found, changed and deleted", one_conversation),
     ("conversations are listed newest first, page by page, also when times are equal", listed),
     ("items keep their order, page by page, both ways", items),
+    ("a turn begins with all items in their order", all_items),
     ("items are found and deleted by id", one_item),
     ("a deleted conversation leaves nothing behind", deleted),
 ];
@@ -31,6 +32,21 @@ pub(super) fn new_items(ids: impl IntoIterator<Item = usize>) -> Vec<NewItem> {
 async fn write_items(store: &Store, conversation: &str, ids: std::ops::Range<usize>) {
     let turn = store.begin_turn(conversation, WAIT).await.unwrap();
     turn.finish(TurnWrite { at: 5, items: new_items(ids), ..TurnWrite::default() }).await.unwrap();
+}
+
+fn all_items(database: &Database) {
+    let store = database.open();
+    block_on(async {
+        store.create_conversation(new("conv_1", 1)).await.unwrap();
+        let all = async || store.begin_turn_with_items("conv_1", WAIT).await.unwrap().1;
+        assert_eq!(all().await, "[]");
+        for ids in [0..1, 1..8, 8..10, 10..27] {
+            write_items(&store, "conv_1", ids).await;
+        }
+        store.delete_item("conv_1", "item_2").await.unwrap();
+        let left: Vec<String> = new_items([0, 1].into_iter().chain(3..27)).into_iter().map(|item| item.body).collect();
+        assert_eq!(all().await, format!("[{}]", left.join(",")));
+    });
 }
 
 fn one_conversation(database: &Database) {
