@@ -12,10 +12,11 @@ use super::statement::{Row, Statement};
 pub(super) const SELECT: &str = "SELECT c.id, c.played_by, c.owner, c.created_at, c.updated_at, c.metadata, c.version, \
      c.next_position, c.next_sequence, c.bytes, s.body, o.body FROM conversations c \
      LEFT JOIN states s ON s.conversation_id = c.id LEFT JOIN openings o ON o.conversation_id = c.id WHERE c.id = $1";
-/// With the items as a JSON array, or none where all of them together have more bytes than these.
+/// With the items as a JSON array, or none where all of them together have more bytes than these. They are ordered before they are put
+/// together, since then both databases read them in their order and need not sort.
 pub(super) const SELECT_WITH_ITEMS: &str = "SELECT c.id, c.played_by, c.owner, c.created_at, c.updated_at, c.metadata, c.version, \
-     c.next_position, c.next_sequence, c.bytes, s.body, o.body, (SELECT '[' || string_agg(i.body, ',' ORDER BY i.position) || ']' \
-     FROM items i WHERE i.conversation_id = c.id AND c.bytes <= $1) FROM conversations c \
+     c.next_position, c.next_sequence, c.bytes, s.body, o.body, (SELECT '[' || string_agg(i.body, ',') || ']' FROM \
+     (SELECT body FROM items WHERE conversation_id = c.id AND c.bytes <= $1 ORDER BY position) i) FROM conversations c \
      LEFT JOIN states s ON s.conversation_id = c.id LEFT JOIN openings o ON o.conversation_id = c.id WHERE c.id = $2";
 const PUT_OPENING: &str = "INSERT INTO openings (conversation_id, body) VALUES ($1, $2) \
      ON CONFLICT (conversation_id) DO UPDATE SET body = excluded.body";
