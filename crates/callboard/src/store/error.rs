@@ -28,7 +28,7 @@ pub enum StoreError {
         /// What to write instead.
         remedy: String,
     },
-    /// The database cannot be reached, or does not answer. Nothing was changed.
+    /// The database cannot be reached, or does not answer. Nothing was changed, or nothing that matters when it is done again.
     #[error("the store does not answer: {0}")]
     Unavailable(String),
     /// The database can be read, and not written to: it is full, or only to be read. Nothing was changed.

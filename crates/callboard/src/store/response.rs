@@ -96,8 +96,8 @@ impl Store {
     }
 }
 
-/// Stores a response, or its new body. Whoever is not told whether that was done does not know the response either, and makes another
-/// one: so where nothing else is written with it, nobody asks.
+/// Stores a response, or its new body. Done again, it makes no difference; and should nobody find out whether it was done, nothing else
+/// depends on it: whoever is told that it failed makes another one.
 pub(super) fn put(response: Response) -> Statement {
     let Response { said, created_at, expires_at, body } = response;
     let cells: [Cell; 8] = [

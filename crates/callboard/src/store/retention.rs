@@ -108,7 +108,7 @@ const EXPIRED_ENDS: &str = "SELECT id, expires_at FROM responses r WHERE expires
      AND NOT EXISTS (SELECT 1 FROM responses f WHERE f.previous_id = r.id) ORDER BY expires_at, id LIMIT $4";
 const HIDDEN_ENDS: &str = "SELECT id, deleted_at FROM responses r WHERE deleted_at < $1 AND (deleted_at, id) > ($2, $3) \
      AND NOT EXISTS (SELECT 1 FROM responses f WHERE f.previous_id = r.id) ORDER BY deleted_at, id LIMIT $4";
-/// Those of processes that died in a turn, if nobody has taken them over.
+/// Those of turns that are over, or of processes that died in one, if nobody has taken them over.
 const DELETE_STALE_LEASES: &str = "DELETE FROM turn_leases WHERE expires_at < callboard_now() - 3600000";
 /// When the newest response was made that is one too many.
 const SURPLUS_RESPONSE: &str = "SELECT created_at FROM responses ORDER BY created_at DESC LIMIT 1 OFFSET $1";

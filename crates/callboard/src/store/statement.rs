@@ -56,6 +56,16 @@ pub(super) enum Work {
     Write(Vec<Statement>, Vec<Statement>),
 }
 
+impl Work {
+    /// Whether it makes no difference if it is done once more.
+    pub(super) fn is_repeatable(&self) -> bool {
+        match self {
+            Self::Read(_) => true,
+            Self::Write(statements, _) => matches!(statements.as_slice(), [only] if only.is_repeatable),
+        }
+    }
+}
+
 /// What came of it.
 #[derive(Debug, Default)]
 pub(super) struct Answer {

@@ -1,4 +1,4 @@
-//! A turn of a conversation: claimed against all others, written in whole transactions, given back at its end.
+//! A turn of a conversation: claimed against all others, and written at its end in one transaction, with which its lease ends.
 
 use std::time::Duration;
 
@@ -66,9 +66,14 @@ impl Store {
         let claim = self.inner.claims.claim(conversation, until).await.ok_or_else(busy)?;
         self.inner.unawaited.settled().await;
         let held = HeldLease::new(self, conversation);
-        for pause in pauses() {
-            if let Some((standing, rest)) = held.take(look.clone()).await? {
-                return Ok((Turn { standing, held, _claim: claim }, rest));
+        for (attempt, pause) in pauses().enumerate() {
+            // Whoever has to wait asks for the lease alone, and looks when it is there.
+            let with_it = if attempt == 0 { vec![look.clone()] } else { Vec::new() };
+            if let Some(found) = held.take(with_it).await? {
+                let found = if attempt == 0 { found } else { self.reads()?.read(look).await? };
+                let not_found = || StoreError::NotFound(conversation.to_owned());
+                let mut row = found.into_iter().next().ok_or_else(not_found)?;
+                return Ok((Turn { standing: Standing::read(&mut row)?, held, _claim: claim }, row));
             }
             let next = Instant::now() + pause;
             if next >= until {
@@ -90,21 +95,20 @@ impl HeldLease {
         Self { store: store.clone(), lease, written, is_over: false }
     }
 
-    /// Takes the lease, where others could take it, and looks at the conversation with it; none if another holds it.
-    async fn take(&self, look: Statement) -> Result<Option<(Standing, Row)>, StoreError> {
-        let (conversation, looks) = (self.lease.conversation.as_str(), vec![look]);
+    /// Takes the lease, where others could take it, and looks with it; none if another holds it.
+    async fn take(&self, looks: Vec<Statement>) -> Result<Option<Vec<Row>>, StoreError> {
         let Answer { looked, missed } = if self.written {
             let take = self.lease.take(&self.store.inner.settings);
             self.store.writes()?.ask(Work::Write(vec![take], looks)).await?
         } else {
             self.store.reads()?.ask(Work::Read(looks)).await?
         };
-        let not_found = || StoreError::NotFound(conversation.to_owned());
-        if missed.is_some() {
-            return self.store.conversation(conversation).await?.ok_or_else(not_found).map(|_| None);
+        if missed.is_none() {
+            return Ok(Some(looked.into_iter().next().unwrap_or_default()));
         }
-        let mut row = looked.into_iter().flatten().next().ok_or_else(not_found)?;
-        Ok(Some((Standing::read(&mut row)?, row)))
+        let conversation = &self.lease.conversation;
+        let found = self.store.conversation(conversation).await?;
+        found.ok_or_else(|| StoreError::NotFound(conversation.clone())).map(|_| None)
     }
 }
 
@@ -119,7 +123,7 @@ impl Drop for HeldLease {
 }
 
 impl Turn {
-    /// How the conversation stands, with all that this turn has written.
+    /// How the conversation stands, with what was undone in this turn.
     pub fn standing(&self) -> &Standing {
         &self.standing
     }

@@ -16,6 +16,10 @@ pub(crate) enum Fault {
     KeepAnswer,
     /// The connection is cut instead of carrying the answer to a COMMIT back, and nobody is let in again.
     LoseAnswerAndRefuse,
+    /// The connection is cut instead of carrying the answer to an INSERT of one row back.
+    LoseInsert,
+    /// The same, and nobody is let in again.
+    LoseInsertAndRefuse,
     /// Connections are taken and cut.
     Refuse,
     /// Nothing is carried any more, in either direction.
@@ -73,6 +77,8 @@ fn join(client: TcpStream, server: TcpStream, fault: &Arc<Mutex<Fault>>) {
         carry(server, client, &to_client, |bytes, fault| match fault {
             Fault::LoseAnswer | Fault::KeepAnswer if holds(bytes, b"COMMIT\0") => Some(Fault::None),
             Fault::LoseAnswerAndRefuse if holds(bytes, b"COMMIT\0") => Some(Fault::Refuse),
+            Fault::LoseInsert if holds(bytes, b"INSERT 0 1\0") => Some(Fault::None),
+            Fault::LoseInsertAndRefuse if holds(bytes, b"INSERT 0 1\0") => Some(Fault::Refuse),
             _ => None,
         });
     });

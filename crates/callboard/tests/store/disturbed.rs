@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use callboard::store::{Address, ItemPage, NewItem, Notes, Store, StoreError, StoreSettings, Trace, TurnWrite};
 
 use crate::cluster::{Server, new_name};
-use crate::contract::{WAIT, new};
+use crate::contract::{WAIT, new, response};
 use crate::databases::{Database, Kind, block_on};
 use crate::proxy::{Fault, Proxy};
 
@@ -63,6 +63,29 @@ fn a_commit_whose_answer_is_lost_is_told_as_what_it_was() {
         proxy.set(Fault::None);
         assert_eq!(items(&store).await, ["item_1", "item_2", "item_4", "item_5"]);
     });
+}
+
+/// A response that stands alone is a statement by itself, and so is a lease.
+#[test]
+fn what_may_be_done_again_is_done_again_where_its_answer_is_lost() {
+    let database = Database::new(&Kind::Postgres(Server::start()));
+    let proxy = Proxy::before(&database.address);
+    let store = open(&proxy.address);
+    let put = async |id: &str| store.note(Notes { response: Some(response(id, None, 1)), ..Notes::default() }).await;
+    block_on(async {
+        store.create_conversation(new("conv_1", 1)).await.unwrap();
+        put("resp_1").await.unwrap();
+        proxy.set(Fault::LoseInsert);
+        put("resp_2").await.unwrap();
+        assert_eq!(proxy.fault(), Fault::None, "nothing was lost");
+        proxy.set(Fault::LoseInsert);
+        drop(store.begin_turn("conv_1", WAIT).await.unwrap());
+        assert_eq!(proxy.fault(), Fault::None, "nothing was lost");
+        proxy.set(Fault::LoseInsertAndRefuse);
+        assert!(matches!(put("resp_3").await, Err(StoreError::Unavailable(_))));
+        assert_eq!(proxy.fault(), Fault::Refuse, "nothing was lost");
+    });
+    assert_eq!(database.count("responses"), 3);
 }
 
 #[test]

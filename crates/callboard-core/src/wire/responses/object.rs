@@ -269,10 +269,13 @@ mod tests {
                 new_id: Box::new(|prefix| format!("{prefix}_1")),
             },
         );
-        for words in ["", nasty] {
-            if !words.is_empty() {
-                object.event(Event::Text(words.to_owned()));
-                object.fail(&ApiError::new(500, "ours", nasty));
+        let end = ResponseEnd { finish: Finish::Stop, usage: &Usage::default(), completed_at: 2 };
+        for step in 0..4 {
+            match step {
+                1 => object.event(Event::Text(nasty.to_owned())),
+                2 => object.finish(&end),
+                3 => object.fail(&ApiError::new(500, "ours", nasty)),
+                _ => {}
             }
             let whole: Value = serde_json::from_str(object.to_text().get()).unwrap();
             let texts: Vec<String> = object.output_texts().into_iter().map(|item| item.text).collect();
@@ -281,7 +284,7 @@ mod tests {
             assert_eq!(body["output"], json!([]));
             body["output"] = serde_json::from_str(&output).unwrap();
             assert_eq!(body, whole);
-            assert_eq!(body["output"].as_array().unwrap().len(), usize::from(!words.is_empty()));
+            assert_eq!(body["output"].as_array().unwrap().len(), usize::from(step > 0));
         }
     }
 

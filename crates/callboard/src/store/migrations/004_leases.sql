@@ -1,3 +1,3 @@
 -- The version of the conversation when the lease was taken: when a turn is written the version grows, and the lease is over without
--- being given back. Those that earlier versions of Callboard take last until they are.
+-- being given back.
 ALTER TABLE turn_leases ADD COLUMN version BIGINT NOT NULL DEFAULT 9223372036854775807;

@@ -95,6 +95,11 @@ impl Line {
         self.session.is_spoiled |= error.code().is_some_and(|code| is_of(code, SPOILING));
     }
 
+    /// Whether it has ended, or work on it was given up halfway.
+    pub(super) fn is_lost(&self) -> bool {
+        self.wire.is_none()
+    }
+
     /// Whether a new connection would do better, and so would those that were opened together with this one.
     pub(super) fn is_spoiled(&self) -> bool {
         self.session.is_spoiled

@@ -1,7 +1,8 @@
 //! The thread that holds the connections, and what each does with a piece of work.
 //!
-//! A connection that is lost is opened again for the next piece of work. Work that was under way is not done again; where it is not
-//! clear whether a change was made, the server is asked before whoever waits is told.
+//! A connection that is lost is opened again for the next piece of work. Of the work that was under way, what makes no difference when it
+//! is done again is done again; where it is not clear whether another change was made, the server is asked before whoever waits is
+//! told.
 
 use std::time::Duration;
 
@@ -54,12 +55,21 @@ pub(super) struct Done {
 
 /// Does one piece of work and hands it back with the connection and the answer.
 pub(super) async fn serve_job(access: &Access, patience: Duration, mut line: Line, job: Job) -> Done {
-    let answer = tokio::time::timeout_at(job.left + patience, perform(&mut line, &job.work)).await;
-    let answer = match (answer.unwrap_or_else(|_| Err(too_slow(patience))), line.take_doubt()) {
+    let performed = tokio::time::timeout_at(job.left + patience, perform(&mut line, &job.work)).await;
+    let is_in_time = performed.is_ok();
+    let answer = match (performed.unwrap_or_else(|_| Err(too_slow(patience))), line.take_doubt()) {
         (Err(error), Some(change)) => change.settled(access, error, patience / 3).await,
+        (Err(error), None) if is_in_time && line.is_lost() && job.work.is_repeatable() => {
+            let again = tokio::time::timeout(patience / 3, perform_anew(access, &job.work)).await;
+            again.ok().and_then(Result::ok).ok_or(error)
+        }
         (answer, _) => answer,
     };
     Done { line, job, answer }
+}
+
+async fn perform_anew(access: &Access, work: &Work) -> Result<Answer, StoreError> {
+    perform(&mut Line::open(access).await?, work).await
 }
 
 async fn perform(line: &mut Line, work: &Work) -> Result<Answer, StoreError> {
