@@ -34,7 +34,7 @@ pub(super) async fn whole(mut turn: ResponseTurn) -> Response {
     }
 }
 
-/// A stream of events. It begins with the first event of the turn, so that a failure before it has its own status.
+/// A stream of events. It begins with the first that are told, so that a failure before them has its own status.
 pub(super) async fn streamed(mut turn: ResponseTurn, arrival: &Arrival, ticket: Ticket) -> Response {
     let mut over = false;
     let first = match turn.next(None).await {

@@ -1,6 +1,7 @@
 //! How a response is kept: with its conversation, its items and the character's state in one transaction, or not at all.
 
 use callboard_core::wire::responses::{ItemText, ResponseObject};
+use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use super::earlier::Remembered;
@@ -48,6 +49,9 @@ pub struct Keeping {
     pub place: Option<Place>,
 }
 
+/// What comes of keeping a response.
+pub(super) type Kept = BoxFuture<'static, Result<(), StoreError>>;
+
 /// What was said in a response, item by item.
 struct Words {
     input: Vec<NewItem>,
@@ -71,14 +75,20 @@ impl Keeping {
     }
 
     /// Keeps a response at its end.
-    pub async fn keep(self, object: &ResponseObject, scene: Option<&Scene>) -> Result<(), StoreError> {
+    pub(super) fn keep(self, object: &ResponseObject, scene: Option<&Scene>) -> Kept {
         let words = self.words(object);
         let notes = self.notes(object, &words, scene);
-        if self.is_in_conversation() {
-            let write = self.turn_write(words, scene, notes);
-            let Home::Conversation(turn) = self.home else { return Ok(()) };
-            return turn.finish(write).await.map(drop);
+        if !self.is_in_conversation() {
+            return Box::pin(self.note(notes));
         }
+        let write = self.turn_write(words, scene, notes);
+        Box::pin(async move {
+            let Home::Conversation(turn) = self.home else { return Ok(()) };
+            turn.finish(write).await.map(drop)
+        })
+    }
+
+    async fn note(self, notes: Notes) -> Result<(), StoreError> {
         // Only a connection that knows what stood before can do without it.
         let again = (!self.earlier.is_empty()).then(|| notes.clone());
         match (self.store.note(notes).await, again) {

@@ -3,18 +3,23 @@
 //! A client that has seen nothing of its response when it leaves, or when the turn fails, asks again, often by itself. So such a
 //! turn is dropped as if it had never been asked for; one whose beginning was seen is kept as far as it came.
 
+use std::time::Duration;
+
 use callboard_core::contract::Report;
 use callboard_core::model::{Finish, Usage};
 use callboard_core::turn::Event;
 use callboard_core::wire::ApiError;
 use callboard_core::wire::responses::{EventWriter, ResponseEnd, ResponseObject};
 
-use super::keeping::Keeping;
-use super::local::LocalResponses;
+use super::keeping::{Keeping, Kept};
+use super::local::{LocalResponse, LocalResponses};
 use crate::clock;
 use crate::session::Progress;
 use crate::stage::Run;
 use crate::store::StoreError;
+
+/// The store is usually faster.
+const MOMENT: Duration = Duration::from_millis(100);
 
 /// What the events become.
 pub enum Sheet {
@@ -45,8 +50,18 @@ pub struct ResponseTurn {
     begun: bool,
     /// What was written and has not been told.
     held: String,
+    /// The whole response on its way to the store.
+    storing: Option<Storing>,
     told: bool,
     seen: bool,
+}
+
+/// A response that is whole and not yet known to be kept.
+struct Storing {
+    kept: Kept,
+    usage: Usage,
+    /// For those who go on from it on the same connection.
+    local: Option<LocalResponse>,
 }
 
 impl ResponseTurn {
@@ -58,6 +73,7 @@ impl ResponseTurn {
             keeping: Some(keeping),
             begun: false,
             held: String::new(),
+            storing: None,
             told: false,
             seen: false,
         }
@@ -66,6 +82,9 @@ impl ResponseTurn {
     /// Goes on until there is something to tell. A response on a connection is kept for those who go on from it there.
     pub async fn next(&mut self, local: Option<&mut LocalResponses>) -> Step {
         loop {
+            if self.storing.is_some() {
+                return self.stored(local).await;
+            }
             let progress = match &mut self.run {
                 Some(run) => run.next().await,
                 None => Progress::Complete(Finish::Stop, Some(Usage::default())),
@@ -73,7 +92,10 @@ impl ResponseTurn {
             match progress {
                 Progress::KeepAlive => return Step::KeepAlive,
                 Progress::Failed(error) => return self.failed(error).await,
-                Progress::Complete(finish, usage) => return self.complete(finish, usage, local).await,
+                Progress::Complete(finish, usage) => {
+                    self.complete(finish, usage, local.is_some());
+                    continue;
+                }
                 Progress::Events(events) => self.write(events),
             }
             // What comes with the end is told with it. A reply that comes at once is kept before any of it is told, so that an
@@ -139,7 +161,8 @@ impl ResponseTurn {
         std::mem::take(&mut self.held)
     }
 
-    async fn complete(&mut self, finish: Finish, usage: Option<Usage>, local: Option<&mut LocalResponses>) -> Step {
+    /// The reply is whole, and is kept.
+    fn complete(&mut self, finish: Finish, usage: Option<Usage>, is_local: bool) {
         self.write_beginning();
         let usage = match &self.run {
             Some(run) => run.counted_usage(usage),
@@ -151,8 +174,31 @@ impl ResponseTurn {
             Some(Sheet::Streamed(writer)) => writer.settle(&end, &mut self.held),
             None => {}
         }
-        match self.keep(local).await {
+        let scene = self.run.as_ref().and_then(Run::scene);
+        let (local, kept): (_, Kept) = match (self.keeping.take(), &self.sheet) {
+            (Some(keeping), Some(sheet)) => {
+                let local = is_local.then(|| keeping.local(sheet.object(), scene));
+                (local, keeping.keep(sheet.object(), scene))
+            }
+            _ => (None, Box::pin(std::future::ready(Ok(())))),
+        };
+        self.storing = Some(Storing { kept, usage, local });
+    }
+
+    /// The end is told when the response is kept. Where that takes its time, what was said before is not held back.
+    async fn stored(&mut self, local: Option<&mut LocalResponses>) -> Step {
+        let Some(storing) = &mut self.storing else { return Step::KeepAlive };
+        let kept = match tokio::time::timeout(MOMENT, &mut storing.kept).await {
+            Err(_) if !self.held.is_empty() => return Step::Piece(self.tell()),
+            Err(_) => (&mut storing.kept).await,
+            Ok(kept) => kept,
+        };
+        let Some(Storing { usage, local: response, .. }) = self.storing.take() else { return Step::KeepAlive };
+        match kept.map_err(ApiError::from) {
             Ok(()) => {
+                if let (Some(response), Some(local)) = (response, local) {
+                    local.keep(response);
+                }
                 let report = self.report();
                 if let Some(Sheet::Streamed(writer)) = &mut self.sheet {
                     writer.finish(&report, &mut self.held);
@@ -165,17 +211,6 @@ impl ResponseTurn {
                 Step::Failed(error, out)
             }
         }
-    }
-
-    async fn keep(&mut self, local: Option<&mut LocalResponses>) -> Result<(), ApiError> {
-        let (Some(keeping), Some(sheet)) = (self.keeping.take(), &self.sheet) else { return Ok(()) };
-        let scene = self.run.as_ref().and_then(Run::scene);
-        let kept_here = local.map(|local| (keeping.local(sheet.object(), scene), local));
-        keeping.keep(sheet.object(), scene).await?;
-        if let Some((response, local)) = kept_here {
-            local.keep(response);
-        }
-        Ok(())
     }
 
     /// A turn that failed leaves nothing in its conversation, so that it can be sent again; unless the client has seen that

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::clients::{new_conversation, note, post, said};
 use super::house::{Database, House};
 use crate::cluster::{Server, script};
-use crate::support::{Answer, Program, ask};
+use crate::support::{Answer, Connection, Program, Visit, ask};
 
 const CHAT: &str = "/v1/chat/completions";
 const RESPONSES: &str = "/v1/responses";
@@ -79,12 +79,15 @@ fn a_database_that_is_gone_stops_only_what_needs_it() {
     assert_eq!(said(&next), "a b", "no turn that was refused has left anything");
 }
 
-/// A server may answer in one piece though a stream was asked for. Then nothing has been told when the reply cannot be kept.
+/// A server may answer in one piece though a stream was asked for.
+fn answer_at_once(mut visit: Visit) {
+    visit.json(200, r#"{"choices":[{"index":0,"message":{"content":"Hello."},"finish_reason":"stop"}]}"#);
+}
+
+/// Nothing has been told when the reply cannot be kept.
 #[test]
 fn a_streamed_reply_that_comes_at_once_is_refused_with_a_status_where_it_cannot_be_kept() {
-    let house = House::with_model(Database::file(), |mut visit| {
-        visit.json(200, r#"{"choices":[{"index":0,"message":{"content":"Hello."},"finish_reason":"stop"}]}"#);
-    });
+    let house = House::with_model(Database::file(), answer_at_once);
     let program = house.open();
     let request = json!({"model": "m", "input": "Hello.", "stream": true});
     let served = send(&program, RESPONSES, &request);
@@ -92,6 +95,20 @@ fn a_streamed_reply_that_comes_at_once_is_refused_with_a_status_where_it_cannot_
     std::fs::remove_file(house.database.address.strip_prefix("sqlite:").unwrap()).unwrap();
     let refused = std::iter::repeat_with(|| send(&program, RESPONSES, &request)).find(|answer| answer.status != 200);
     assert_eq!(refused.unwrap().error("code"), "store_unavailable");
+}
+
+/// Another program holds the file.
+#[test]
+fn words_do_not_wait_for_a_slow_store() {
+    let house = House::with_model(Database::file(), answer_at_once);
+    let program = house.open();
+    let request = json!({"model": "m", "input": "Hello.", "stream": true}).to_string();
+    let holder = house.database.open_file();
+    holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let mut client = Connection::send(&program.address, "POST", RESPONSES, &[], &request);
+    assert!(client.read_until("response.output_text.delta").is_some());
+    holder.execute_batch("COMMIT").unwrap();
+    assert!(client.read_until("response.completed").is_some());
 }
 
 #[test]
