@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use super::words::{Role, Word};
 
+const ARTICLES: [&str; 9] = ["a", "an", "the", "my", "your", "our", "his", "her", "their"];
+
 /// Which entries a text names exactly.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ExactNames {
@@ -40,11 +42,20 @@ fn written(words: &[Word]) -> String {
 }
 
 fn stems(words: &[Word]) -> String {
-    // "The Who" has nothing but words that do not count, so they do.
-    let is_telling = words.iter().any(|word| word.role != Role::Silent || word.number.is_some());
-    let counted = words.iter().filter(|word| word.role != Role::Silent || !is_telling);
     let mut stems: Vec<String> =
-        counted.map(|word| word.number.map_or_else(|| word.stem.clone(), |number| number.to_string())).collect();
+        counted(words).map(|word| word.number.map_or_else(|| word.stem.clone(), |number| number.to_string())).collect();
     stems.sort_unstable();
     stems.join(" ")
+}
+
+/// "The Who" has nothing but words that do not count, so what stands behind the article does; "The The" has articles only.
+fn counted(words: &[Word]) -> impl Iterator<Item = &Word> {
+    let is_telling = |word: &Word| word.role != Role::Silent || word.number.is_some();
+    let is_article = |word: &Word| ARTICLES.contains(&word.text.as_str());
+    let (has_telling, has_others) = (words.iter().any(is_telling), !words.iter().all(is_article));
+    words.iter().filter(move |word| match (has_telling, has_others) {
+        (true, _) => is_telling(word),
+        (false, true) => !is_article(word),
+        (false, false) => true,
+    })
 }

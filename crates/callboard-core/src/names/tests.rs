@@ -190,13 +190,15 @@ fn numbers_tell_names_apart() {
             ("candle paper white", "Kindle Paperwhite", Method::Sound),
         ],
     );
-    let plain = ["Dude", "The Unit", "The Who"];
+    let plain = ["Dude", "The Unit", "The Who", "Same", "The The"];
     all_found(
         &plain,
         &[
             ("my dude", "Dude", Method::Exact),
             ("that unit", "The Unit", Method::Exact),
-            ("the who", "The Who", Method::Exact),
+            ("your who", "The Who", Method::Exact),
+            ("the same", "Same", Method::Exact),
+            ("the the", "The The", Method::Exact),
         ],
     );
     let squads = ["Rifle Squad 1", "Rifle Squad 2", "Mortar Team"];

@@ -43,6 +43,17 @@ fn nearly_json() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
 }
 
+/// The same with strings that look alike between either kind of quotes.
+fn without_quotes(value: &Value) -> Value {
+    let plain = |text: &str| text.replace(['\\', '\'', '"'], "");
+    match value {
+        Value::String(text) => Value::String(plain(text)),
+        Value::Array(items) => items.iter().map(without_quotes).collect(),
+        Value::Object(fields) => fields.iter().map(|(key, value)| (plain(key), without_quotes(value))).collect(),
+        other => other.clone(),
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
@@ -88,9 +99,8 @@ proptest! {
 
     #[test]
     fn a_beginning_in_python_or_encoded_twice_is_never_a_whole(object in object()) {
-        let json = Value::Object(object).to_string();
-        let python = json.replace(['\\', '\''], "").replace('"', "'");
-        for text in [python, Value::String(json).to_string()] {
+        let python = without_quotes(&Value::Object(object.clone())).to_string().replace('"', "'");
+        for text in [python, Value::String(Value::Object(object).to_string()).to_string()] {
             for (end, _) in text.char_indices().skip(1) {
                 prop_assert!(read_arguments(&text[..end]).is_err(), "{}", &text[..end]);
             }
