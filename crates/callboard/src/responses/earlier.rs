@@ -12,7 +12,6 @@ use super::ids::response_of;
 use super::keeping::{Home, character_of, snapshot_key};
 use super::lineage::Lineage;
 use super::local::{LocalResponse, LocalResponses};
-use super::measure::json_bytes;
 use super::pairs::fitting;
 use super::player::{Went, check_player};
 use crate::clock;
@@ -197,9 +196,9 @@ impl Followed<'_> {
         for id in responses {
             let response = self.store.response(&id, clock::milliseconds()).await?;
             if let Some(said) = response.map(|response| response.said).filter(|said| said.owner == self.owner) {
-                let mut found = items_said(&said)?;
-                bytes = bytes.saturating_add(json_bytes(&found));
+                bytes = bytes.saturating_add(said.bytes());
                 self.store.check_history(&id, bytes)?;
+                let mut found = items_said(&said)?;
                 if let Some(conversation) = &said.conversation {
                     found.retain(|item| id_of(item).is_some_and(|id| ids.contains(&id)));
                     found = self.not_deleted(conversation, found).await?;

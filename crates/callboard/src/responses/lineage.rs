@@ -55,8 +55,7 @@ impl<'a> Lineage<'a> {
 
     /// Adds a piece, unless all of it is too large then.
     pub(super) fn add(&mut self, piece: &[Said]) -> Result<(), StoreError> {
-        let bytes = piece.iter().map(|said| (said.input.len() + said.output.len()) as u64);
-        self.bytes = bytes.fold(self.bytes, u64::saturating_add);
+        self.bytes = piece.iter().map(Said::bytes).fold(self.bytes, u64::saturating_add);
         self.store.check_history(self.id, self.bytes)?;
         let mut items = Vec::new();
         for said in piece {

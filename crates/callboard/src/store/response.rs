@@ -134,6 +134,11 @@ impl Response {
 }
 
 impl Said {
+    /// Bytes of its items.
+    pub fn bytes(&self) -> u64 {
+        (self.input.len() + self.output.len()) as u64
+    }
+
     /// Also the body, where that was looked at.
     fn read(row: &mut Row) -> Result<(Self, String), StoreError> {
         let (id, owner, conversation, previous) =

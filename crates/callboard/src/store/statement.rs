@@ -61,8 +61,16 @@ impl Work {
     pub(super) fn is_repeatable(&self) -> bool {
         match self {
             Self::Read(_) => true,
-            Self::Write(statements, _) => matches!(statements.as_slice(), [only] if only.is_repeatable),
+            Self::Write(statements, _) => single_repeatable(statements).is_some(),
         }
+    }
+}
+
+/// The statement, where there is only one and it makes no difference if it is done once more.
+pub(super) fn single_repeatable(statements: &[Statement]) -> Option<&Statement> {
+    match statements {
+        [only] if only.is_repeatable => Some(only),
+        _ => None,
     }
 }
 

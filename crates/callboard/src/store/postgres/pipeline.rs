@@ -8,7 +8,7 @@ use tokio_postgres::error::Severity;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{Format, IsNull, ToSql, Type, to_sql_checked};
 
-use super::super::statement::{Answer, Cell, Row, Statement, for_postgres};
+use super::super::statement::{Answer, Cell, Row, Statement, for_postgres, single_repeatable};
 use super::doubt::InDoubt;
 use super::line::Session;
 
@@ -29,9 +29,9 @@ pub(super) async fn read(session: &mut Session, queries: &[Statement]) -> Outcom
 
 /// Changes, in one transaction.
 pub(super) async fn write(session: &mut Session, statements: &[Statement], then: &[Statement]) -> Outcome<Answer> {
-    match statements {
-        [only] if only.is_repeatable => write_one(session, only, then).await,
-        _ => write_all(session, statements, then).await,
+    match single_repeatable(statements) {
+        Some(only) => write_one(session, only, then).await,
+        None => write_all(session, statements, then).await,
     }
 }
 
