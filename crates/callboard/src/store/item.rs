@@ -67,7 +67,8 @@ pub(super) fn insert(conversation: &str, mut items: Vec<Item>) -> Vec<Statement>
         let rest = items.split_off(items.len().min(TOGETHER));
         let Some(sql) = INSERTS.get(items.len() - 1) else { break };
         let cells = items.into_iter().flat_map(|item| [item.position.into(), item.id.into(), item.body.into()]);
-        statements.push(Statement::new(sql, std::iter::once(conversation.into()).chain(cells).collect::<Vec<Cell>>()));
+        let cells: Vec<Cell> = std::iter::once(conversation.into()).chain(cells).collect();
+        statements.push(Statement::new(sql, cells).apart());
         items = rest;
     }
     statements

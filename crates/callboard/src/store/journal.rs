@@ -53,7 +53,7 @@ impl Turn {
 
 pub(super) fn insert(conversation: &str, entry: &Entry) -> Result<Statement, StoreError> {
     let body = serde_json::to_string(entry).map_err(damaged)?;
-    Ok(Statement::new(INSERT, [conversation.into(), number(entry.sequence).into(), body.into()]))
+    Ok(Statement::new(INSERT, [conversation.into(), number(entry.sequence).into(), body.into()]).apart())
 }
 
 pub(super) fn mark(conversation: &str, sequence: u64, by: Option<u64>) -> Statement {

@@ -34,6 +34,8 @@ const CHAIN: &str = "WITH RECURSIVE chain (id, depth, bytes) AS ( \
          AND chain.bytes + octet_length(COALESCE(later.output, later.body)) + octet_length(later.input) < $4) \
      SELECT r.id, r.owner, r.conversation_id, r.previous_id, r.input, r.output, CASE WHEN r.output IS NULL THEN r.body END \
      FROM chain JOIN responses r ON r.id = chain.id ORDER BY chain.depth DESC";
+/// Ids are given once.
+const IS_THERE: &str = "SELECT id FROM responses WHERE id = $1";
 const KEPT_WITH: &str = "SELECT history FROM snapshots WHERE response_id = $1";
 
 /// A stored response.
@@ -111,7 +113,7 @@ pub(super) fn put(response: Response) -> Statement {
         said.input.into(),
     ];
     match said.previous {
-        None => Statement::new(PUT, cells).repeatable(),
+        None => Statement::new(PUT, cells).repeatable().apart().proven_by(IS_THERE),
         Some(previous) => {
             let cells: Vec<Cell> = cells.into_iter().chain([previous.into()]).collect();
             Statement::new(PUT_BEHIND, cells).or(Miss::Base).repeatable()

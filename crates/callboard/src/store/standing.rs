@@ -94,12 +94,12 @@ impl Opening {
         let state = self.state.clone().map(RawValue::from_string).transpose().map_err(damaged)?;
         let written = Written { character: self.character.clone(), system_prompt: self.system_prompt.clone(), state };
         let text = serde_json::to_string(&written).map_err(damaged)?;
-        Ok(Statement::new(PUT_OPENING, [conversation.into(), text.into()]))
+        Ok(Statement::new(PUT_OPENING, [conversation.into(), text.into()]).apart())
     }
 }
 
 pub(super) fn put_state(conversation: &str, state: &str) -> Statement {
-    Statement::new(PUT_STATE, [conversation.into(), state.into()])
+    Statement::new(PUT_STATE, [conversation.into(), state.into()]).apart()
 }
 
 /// A state as a value. No state is an empty one.

@@ -11,6 +11,9 @@ use tokio::time::Instant;
 
 use super::error::StoreError;
 
+/// So many statements at most become one: a database plans each combination of them once.
+const JOINED: usize = 6;
+
 /// A value in a statement or a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Cell {
@@ -28,6 +31,10 @@ pub(super) struct Statement {
     pub(super) otherwise: Option<Miss>,
     /// Whether it makes no difference if it is done once more.
     pub(super) is_repeatable: bool,
+    /// Whether it has nothing to do with the rows that other statements of its change touch.
+    is_apart: bool,
+    /// Finds a row, by the first value, once this was done, and never before.
+    proof: Option<&'static str>,
 }
 
 /// What must hold for a change, and did not.
@@ -74,6 +81,18 @@ pub(super) fn single_repeatable(statements: &[Statement]) -> Option<&Statement> 
     }
 }
 
+/// A look that tells whether a change was made. With it the change can be made as one statement of its own, and tried again when
+/// its answer was lost: the first part of it holds once only, none of the others has to wait for another, and each of them
+/// is undone when one misses something.
+pub(super) fn proof(statements: &[Statement]) -> Option<Statement> {
+    let holds_once = statements.first().is_some_and(|first| first.otherwise == Some(Miss::Version));
+    if !holds_once || statements.len() > JOINED || !statements.iter().all(|statement| statement.is_apart) {
+        return None;
+    }
+    let (proof, cells) = statements.iter().find_map(|statement| Some((statement.proof?, &statement.cells)))?;
+    Some(Statement::new(proof, [cells.first()?.clone()]))
+}
+
 /// What came of it.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
@@ -95,7 +114,7 @@ pub(super) struct Job {
 impl Statement {
     pub(super) fn new(sql: &'static str, cells: impl Into<Vec<Cell>>) -> Self {
         debug_assert!(is_numbered_in_order(sql), "{sql}");
-        Self { sql, cells: cells.into(), otherwise: None, is_repeatable: false }
+        Self { sql, cells: cells.into(), otherwise: None, is_repeatable: false, is_apart: false, proof: None }
     }
 
     /// It must touch a row.
@@ -107,6 +126,18 @@ impl Statement {
     /// Done once more, it makes no difference: nobody has to know whether it was done.
     pub(super) fn repeatable(mut self) -> Self {
         self.is_repeatable = true;
+        self
+    }
+
+    /// It has nothing to do with the rows that other statements of its change touch, so it does not matter which is done first.
+    pub(super) fn apart(mut self) -> Self {
+        self.is_apart = true;
+        self
+    }
+
+    /// Whoever looks like this, with the first value, finds a row once it was done, and never before.
+    pub(super) fn proven_by(mut self, look: &'static str) -> Self {
+        self.proof = Some(look);
         self
     }
 

@@ -72,6 +72,8 @@ impl NewItem {
 pub(super) struct Plan {
     pub(super) statements: Vec<Statement>,
     pub(super) after: Standing,
+    /// Whether the state is another one then.
+    sets_state: bool,
     /// Bytes of new items.
     added: i64,
 }
@@ -82,7 +84,7 @@ impl Plan {
         let mut after = before.clone();
         after.conversation.version += 1;
         after.conversation.updated_at = at;
-        Self { statements: Vec::new(), after, added: 0 }
+        Self { statements: Vec::new(), after, sets_state: false, added: 0 }
     }
 
     /// Adds an entry of the journal, which must be the next one.
@@ -131,13 +133,15 @@ impl Plan {
 
     /// Sets the state.
     pub(super) fn set_state(&mut self, state: String) {
-        self.statements.push(standing::put_state(&self.after.conversation.id, &state));
+        self.sets_state = true;
         self.after.state = Some(state);
     }
 
-    /// Puts the check of the version before everything else: it also locks the conversation's row.
+    /// Adds the state, and puts the check of the version before everything else: it also locks the conversation's row.
     pub(super) fn checked(mut self, version: i64) -> Self {
         let conversation = &self.after.conversation;
+        let state = self.after.state.as_deref().filter(|_| self.sets_state);
+        self.statements.extend(state.map(|state| standing::put_state(&conversation.id, state)));
         let cells: [Cell; 6] = [
             conversation.updated_at.into(),
             conversation.next_position.into(),
@@ -146,7 +150,7 @@ impl Plan {
             conversation.id.as_str().into(),
             version.into(),
         ];
-        self.statements.insert(0, Statement::new(ADVANCE, cells).or(Miss::Version));
+        self.statements.insert(0, Statement::new(ADVANCE, cells).or(Miss::Version).apart());
         self
     }
 }

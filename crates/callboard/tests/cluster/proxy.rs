@@ -2,7 +2,8 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
 
 /// What goes wrong next. It goes wrong once; what hangs or refuses does so until told otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +17,16 @@ pub(crate) enum Fault {
     KeepAnswer,
     /// The connection is cut instead of carrying the answer to a COMMIT back, and nobody is let in again.
     LoseAnswerAndRefuse,
+    /// The connection is cut instead of carrying a turn that is one statement to the server.
+    LoseTurn,
+    /// The same, and nobody is let in again.
+    LoseTurnAndRefuse,
+    /// The connection is cut instead of carrying the answer to such a turn, or to a look, back.
+    LoseTurnAnswer,
+    /// That answer does not come, nor anything else on this connection, which stays open.
+    KeepTurnAnswer,
+    /// The connection is cut instead of carrying that answer back, and nobody is let in again.
+    LoseTurnAnswerAndRefuse,
     /// The connection is cut instead of carrying the answer to an INSERT of one row back.
     LoseInsert,
     /// The same, and nobody is let in again.
@@ -30,7 +41,27 @@ pub(crate) enum Fault {
 pub(crate) struct Proxy {
     /// The address of the server, by way of the proxy.
     pub(crate) address: String,
-    fault: Arc<Mutex<Fault>>,
+    fault: Arc<State>,
+}
+
+/// What goes wrong next, and a signal for each time that it changes.
+struct State {
+    next: Mutex<Fault>,
+    changed: Condvar,
+}
+
+impl State {
+    fn now(&self) -> Fault {
+        *self.next.lock().unwrap()
+    }
+
+    /// Whether bytes are to be lost, and what goes wrong then: tells what went wrong now.
+    fn strike(&self, lost: impl FnOnce(Fault) -> Option<Fault>) -> Option<Fault> {
+        let mut now = self.next.lock().unwrap();
+        let next = lost(*now)?;
+        self.changed.notify_all();
+        Some(std::mem::replace(&mut *now, next))
+    }
 }
 
 impl Proxy {
@@ -39,11 +70,11 @@ impl Proxy {
         let (server, rest) = rest.split_once('/').unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("{user}@{}/{rest}", listener.local_addr().unwrap());
-        let fault = Arc::new(Mutex::new(Fault::None));
+        let fault = Arc::new(State { next: Mutex::new(Fault::None), changed: Condvar::new() });
         let (server, at) = (server.to_owned(), Arc::clone(&fault));
         std::thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
-                if *at.lock().unwrap() != Fault::Refuse {
+                if at.now() != Fault::Refuse {
                     join(client, TcpStream::connect(&server).unwrap(), &at);
                 }
             }
@@ -52,31 +83,38 @@ impl Proxy {
     }
 
     pub(crate) fn set(&self, fault: Fault) {
-        *self.fault.lock().unwrap() = fault;
+        *self.fault.next.lock().unwrap() = fault;
     }
 
     pub(crate) fn fault(&self) -> Fault {
-        *self.fault.lock().unwrap()
+        self.fault.now()
+    }
+
+    /// Waits until this is what goes wrong next.
+    pub(crate) fn wait_for(&self, fault: Fault) {
+        let (next, within) = (self.fault.next.lock().unwrap(), Duration::from_secs(10));
+        let (now, _) = self.fault.changed.wait_timeout_while(next, within, |now| *now != fault).unwrap();
+        assert_eq!(*now, fault, "nothing was lost");
     }
 }
 
-fn join(client: TcpStream, server: TcpStream, fault: &Arc<Mutex<Fault>>) {
+fn join(client: TcpStream, server: TcpStream, fault: &Arc<State>) {
     let up = (client.try_clone().unwrap(), server.try_clone().unwrap());
     let (to_server, to_client) = (Arc::clone(fault), Arc::clone(fault));
     std::thread::spawn(move || {
-        let mut seen = Commits::default();
-        carry(up.0, up.1, &to_server, |bytes, fault| match fault {
-            Fault::LoseCommit if seen.commits(bytes) => Some(Fault::None),
-            _ => {
-                seen.commits(bytes);
-                None
-            }
+        let (mut commits, mut turns) = (Calls::of(b"\0COMMIT\0"), Calls::of(b"\0WITH part0 "));
+        carry(up.0, up.1, &to_server, |bytes, fault| match (fault, commits.are_in(bytes), turns.are_in(bytes)) {
+            (Fault::LoseCommit, true, _) | (Fault::LoseTurn, _, true) => Some(Fault::None),
+            (Fault::LoseTurnAndRefuse, _, true) => Some(Fault::Refuse),
+            _ => None,
         });
     });
     std::thread::spawn(move || {
         carry(server, client, &to_client, |bytes, fault| match fault {
             Fault::LoseAnswer | Fault::KeepAnswer if holds(bytes, b"COMMIT\0") => Some(Fault::None),
             Fault::LoseAnswerAndRefuse if holds(bytes, b"COMMIT\0") => Some(Fault::Refuse),
+            Fault::LoseTurnAnswer | Fault::KeepTurnAnswer if holds(bytes, b"SELECT 1\0") => Some(Fault::None),
+            Fault::LoseTurnAnswerAndRefuse if holds(bytes, b"SELECT 1\0") => Some(Fault::Refuse),
             Fault::LoseInsert if holds(bytes, b"INSERT 0 1\0") => Some(Fault::None),
             Fault::LoseInsertAndRefuse if holds(bytes, b"INSERT 0 1\0") => Some(Fault::Refuse),
             _ => None,
@@ -85,42 +123,39 @@ fn join(client: TcpStream, server: TcpStream, fault: &Arc<Mutex<Fault>>) {
 }
 
 /// Carries bytes until an end, or until they are to be lost: then the connection is cut, and another fault begins.
-fn carry(
-    mut from: TcpStream,
-    mut to: TcpStream,
-    fault: &Mutex<Fault>,
-    mut lost: impl FnMut(&[u8], Fault) -> Option<Fault>,
-) {
+fn carry(mut from: TcpStream, mut to: TcpStream, fault: &State, mut lost: impl FnMut(&[u8], Fault) -> Option<Fault>) {
     let mut buffer = vec![0; 1 << 16];
     while let Ok(read @ 1..) = from.read(&mut buffer) {
         let bytes = &buffer[..read];
-        let mut now = fault.lock().unwrap();
-        if let Some(next) = lost(bytes, *now) {
-            let is_silent = std::mem::replace(&mut *now, next) == Fault::KeepAnswer;
-            drop(now);
+        if let Some(was) = fault.strike(|now| lost(bytes, now)) {
+            let is_silent = matches!(was, Fault::KeepAnswer | Fault::KeepTurnAnswer);
             while is_silent && from.read(&mut buffer).is_ok_and(|read| read > 0) {}
             break;
         }
-        let hangs = *now == Fault::Hang;
-        drop(now);
-        if !hangs && to.write_all(bytes).is_err() {
+        if fault.now() != Fault::Hang && to.write_all(bytes).is_err() {
             break;
         }
     }
     let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
 }
 
-/// Tells when a client executes a COMMIT: prepared once, under a name, and called by that name from then on.
-#[derive(Default)]
-struct Commits {
+/// Tells when a client executes a statement: prepared once, under a name, and called by that name from then on.
+struct Calls {
+    /// How its text begins, behind its name.
+    text: &'static [u8],
     name: Option<Vec<u8>>,
 }
 
-impl Commits {
-    fn commits(&mut self, bytes: &[u8]) -> bool {
+impl Calls {
+    fn of(text: &'static [u8]) -> Self {
+        Self { text, name: None }
+    }
+
+    fn are_in(&mut self, bytes: &[u8]) -> bool {
         let called = self.name.as_ref().is_some_and(|name| holds(bytes, name));
-        if let Some(at) = bytes.windows(8).position(|window| window == b"\0COMMIT\0") {
-            let start = bytes[..at].iter().rposition(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(0) + 1;
+        if let Some(at) = bytes.windows(self.text.len()).position(|window| window == self.text) {
+            // An `s` and a number. What stands before them is a length, and may look like anything.
+            let start = bytes[..at].iter().rposition(|byte| !byte.is_ascii_digit()).unwrap_or(0);
             self.name = Some([b"\0", &bytes[start..at], b"\0"].concat());
         }
         called

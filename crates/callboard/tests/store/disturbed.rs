@@ -27,6 +27,25 @@ async fn play(store: &Store, id: &str) -> Result<(), StoreError> {
     turn.finish(TurnWrite { items, ..TurnWrite::default() }).await.map(drop)
 }
 
+/// Plays a turn that appends an item and leaves a response behind; something happens before it is written.
+async fn finish(store: &Store, number: usize, before: impl AsyncFnOnce()) -> Result<(), StoreError> {
+    let turn = store.begin_turn("conv_1", WAIT).await?;
+    before().await;
+    let items = vec![NewItem { id: format!("item_{number}"), body: "{}".to_owned() }];
+    let notes = Notes { response: Some(response(&format!("resp_{number}"), None, 1)), ..Notes::default() };
+    turn.finish(TurnWrite { items, notes, ..TurnWrite::default() }).await.map(drop)
+}
+
+fn told(written: Result<(), StoreError>) -> &'static str {
+    match written {
+        Ok(()) => "made",
+        Err(StoreError::Unavailable(_)) => "not made",
+        Err(StoreError::Unknown(_)) => "unknown",
+        Err(StoreError::Conflict(_)) => "conflict",
+        Err(other) => panic!("{other}"),
+    }
+}
+
 async fn items(store: &Store) -> Vec<String> {
     let page = ItemPage { after: None, descending: false, limit: 100 };
     store.items("conv_1", page).await.unwrap().into_iter().map(|item| item.id).collect()
@@ -51,18 +70,63 @@ fn a_commit_whose_answer_is_lost_is_told_as_what_it_was() {
             let turn = store.begin_turn("conv_1", WAIT).await.unwrap();
             proxy.set(fault);
             let write = vec![NewItem { id: id.to_owned(), body: "{}".to_owned() }];
-            let told = match turn.finish(TurnWrite { items: write, ..TurnWrite::default() }).await {
-                Ok(_) => "made",
-                Err(StoreError::Unavailable(_)) => "not made",
-                Err(StoreError::Unknown(_)) => "unknown",
-                Err(other) => panic!("{other}"),
-            };
+            let told = told(turn.finish(TurnWrite { items: write, ..TurnWrite::default() }).await.map(drop));
             assert_ne!(proxy.fault(), fault, "nothing was lost");
             assert_eq!(told, expected, "{fault:?}");
         }
         proxy.set(Fault::None);
         assert_eq!(items(&store).await, ["item_1", "item_2", "item_4", "item_5"]);
     });
+}
+
+/// A turn that leaves a response behind is one statement, and is tried until its outcome is known.
+#[test]
+fn a_turn_whose_answer_is_lost_is_made_once() {
+    let database = Database::new(&Kind::Postgres(Server::start()));
+    let proxy = Proxy::before(&database.address);
+    let store = open(&proxy.address);
+    block_on(async {
+        store.create_conversation(new("conv_1", 1)).await.unwrap();
+        finish(&store, 0, async || proxy.set(Fault::None)).await.unwrap();
+        for (number, fault, expected) in [
+            (1, Fault::LoseTurn, "made"),
+            (2, Fault::LoseTurnAnswer, "made"),
+            (3, Fault::KeepTurnAnswer, "made"),
+            (4, Fault::LoseTurnAnswerAndRefuse, "unknown"),
+        ] {
+            let told = told(finish(&store, number, async || proxy.set(fault)).await);
+            assert_ne!(proxy.fault(), fault, "nothing was lost");
+            assert_eq!(told, expected, "{fault:?}");
+            proxy.set(Fault::None);
+        }
+        assert_eq!(items(&store).await, ["item_0", "item_1", "item_2", "item_3", "item_4"]);
+        assert_eq!(store.conversation("conv_1").await.unwrap().unwrap().version, 5);
+    });
+    assert_eq!(database.count("responses"), 5);
+}
+
+/// Another process wrote meanwhile: what the turn left behind tells whether it was written before.
+#[test]
+fn a_turn_whose_answer_is_lost_is_told_from_that_of_another() {
+    let database = Database::new(&Kind::Postgres(Server::start()));
+    let proxy = Proxy::before(&database.address);
+    let store = open(&proxy.address);
+    block_on(store.create_conversation(new("conv_1", 1))).unwrap();
+    block_on(finish(&store, 0, async || {})).unwrap();
+    for (number, fault, expected) in
+        [(1, Fault::LoseTurnAndRefuse, "conflict"), (2, Fault::LoseTurnAnswerAndRefuse, "made")]
+    {
+        let written = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                proxy.wait_for(Fault::Refuse);
+                database.execute("UPDATE conversations SET version = version + 1, next_position = next_position + 1");
+                proxy.set(Fault::None);
+            });
+            block_on(finish(&store, number, async || proxy.set(fault)))
+        });
+        assert_eq!(told(written), expected, "{fault:?}");
+    }
+    assert_eq!(block_on(items(&store)), ["item_0", "item_2"]);
 }
 
 /// A response that stands alone is a statement by itself, and so is a lease.

@@ -9,8 +9,9 @@ use super::access::Access;
 use super::line::{Line, failed};
 
 const STATUS: &str = "SELECT txid_status($1)";
-const FIRST_PAUSE: Duration = Duration::from_millis(20);
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+/// A server that is out of reach is asked again after these pauses.
+pub(super) const FIRST_PAUSE: Duration = Duration::from_millis(20);
+pub(super) const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// A change that may have been made.
 pub(super) struct InDoubt {

@@ -43,6 +43,8 @@ pub(super) struct Session {
     pub(super) client: Client,
     /// What was prepared.
     pub(super) statements: HashMap<&'static str, tokio_postgres::Statement>,
+    /// What was prepared as one, by its parts.
+    pub(super) joined: HashMap<Vec<&'static str>, tokio_postgres::Statement>,
     /// A change whose COMMIT was sent and not answered.
     pub(super) in_doubt: Option<InDoubt>,
     /// Whether the server has shown that this connection is of no more use.
@@ -59,7 +61,8 @@ impl Line {
 
     async fn open_at_leisure(access: &Access) -> Result<Self, StoreError> {
         let (client, wire) = connect(access).await.map_err(|error| failed(&error))?;
-        let session = Session { client, statements: HashMap::new(), in_doubt: None, is_spoiled: false };
+        let (statements, joined) = (HashMap::new(), HashMap::new());
+        let session = Session { client, statements, joined, in_doubt: None, is_spoiled: false };
         let mut line = Self { session, wire: Some(wire) };
         let settled = line.drive(async |session| session.client.batch_execute(SESSION).await).await?;
         settled.map_err(|error| failed(&error))?;

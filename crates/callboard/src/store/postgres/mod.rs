@@ -1,7 +1,9 @@
 //! PostgreSQL: a few connections on one thread, each change a transaction of its own whose statements go out together.
 
 mod access;
+mod again;
 mod doubt;
+mod joined;
 mod line;
 mod pipeline;
 mod pool;

@@ -8,8 +8,9 @@ use tokio_postgres::error::Severity;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{Format, IsNull, ToSql, Type, to_sql_checked};
 
-use super::super::statement::{Answer, Cell, Row, Statement, for_postgres, single_repeatable};
+use super::super::statement::{Answer, Cell, Row, Statement, for_postgres, proof, single_repeatable};
 use super::doubt::InDoubt;
+use super::joined::joined;
 use super::line::Session;
 
 type Outcome<T> = Result<T, tokio_postgres::Error>;
@@ -19,45 +20,68 @@ const TOGETHER: usize = 16;
 /// The number of the transaction, by which its outcome can be asked for later, comes with its beginning.
 const BEGIN: &str = "BEGIN; SELECT txid_current()";
 
+/// A statement that is ready to be sent.
+struct Ready<'a> {
+    prepared: tokio_postgres::Statement,
+    cells: Vec<&'a Cell>,
+}
+
 /// Looks.
 pub(super) async fn read(session: &mut Session, queries: &[Statement]) -> Outcome<Answer> {
-    for query in queries {
-        prepare(session, query.sql).await?;
-    }
-    Ok(Answer { looked: look(session, queries).await?, missed: None })
+    let queries = ready_all(session, queries).await?;
+    Ok(Answer { looked: look(session, &queries).await?, missed: None })
 }
 
 /// Changes, in one transaction.
 pub(super) async fn write(session: &mut Session, statements: &[Statement], then: &[Statement]) -> Outcome<Answer> {
-    match single_repeatable(statements) {
-        Some(only) => write_one(session, only, then).await,
-        None => write_all(session, statements, then).await,
+    if let Some(only) = single_repeatable(statements) {
+        return write_one(session, only, then).await;
     }
+    if then.is_empty() && proof(statements).is_some() {
+        match write_joined(session, statements).await {
+            // Nothing was changed. One by one they tell why.
+            Err(error) if is_refusal(&error) => {}
+            outcome => return outcome,
+        }
+    }
+    write_all(session, statements, then).await
 }
 
 /// A statement is a transaction of its own. One that may be done again needs no other, and what is looked at can be sent right behind
 /// it: behind a miss it was looked at for nothing.
 async fn write_one(session: &mut Session, statement: &Statement, then: &[Statement]) -> Outcome<Answer> {
-    for sql in std::iter::once(statement).chain(then).map(|statement| statement.sql) {
-        prepare(session, sql).await?;
-    }
-    let (touched, looked) = join(execute(session, statement), look(session, then)).await;
+    let (change, then) = (ready(session, statement).await?, ready_all(session, then).await?);
+    let (touched, looked) = join(execute(session, &change), look(session, &then)).await;
     match statement.missed(touched?) {
         None => Ok(Answer { looked: looked?, missed: None }),
         missed => Ok(Answer { looked: Vec::new(), missed }),
     }
 }
 
+/// Where this is refused, nothing was changed. Where its answer is lost, it is not known whether it was done.
+async fn write_joined(session: &mut Session, statements: &[Statement]) -> Outcome<Answer> {
+    let parts: Vec<&'static str> = statements.iter().map(|statement| statement.sql).collect();
+    let prepared = match session.joined.get(&parts) {
+        Some(prepared) => prepared.clone(),
+        None => {
+            let prepared = session.client.prepare(&joined(statements)).await?;
+            session.joined.insert(parts, prepared.clone());
+            prepared
+        }
+    };
+    let cells = statements.iter().flat_map(|statement| &statement.cells).collect();
+    execute(session, &Ready { prepared, cells }).await?;
+    Ok(Answer::default())
+}
+
 async fn write_all(session: &mut Session, statements: &[Statement], then: &[Statement]) -> Outcome<Answer> {
-    let ours = ["COMMIT", "ROLLBACK"];
-    for sql in statements.iter().chain(then).map(|statement| statement.sql).chain(ours) {
-        prepare(session, sql).await?;
-    }
+    let (changes, then) = (ready_all(session, statements).await?, ready_all(session, then).await?);
+    let [commit, rollback] = [prepared(session, "COMMIT").await?, prepared(session, "ROLLBACK").await?];
     // All are sent before any is answered.
-    match join(begin(session), perform(session, statements, then)).await {
-        (Ok(number), Ok(answer)) if answer.missed.is_none() => commit(session, number, answer).await,
+    match join(begin(session), perform(session, statements, &changes, &then)).await {
+        (Ok(number), Ok(answer)) if answer.missed.is_none() => end(session, commit, number, answer).await,
         (begun, outcome) => {
-            let ended = execute(session, &Statement::new("ROLLBACK", [])).await;
+            let ended = execute(session, &Ready { prepared: rollback, cells: Vec::new() }).await;
             begun?;
             let answer = outcome?;
             ended.map(|_| answer)
@@ -75,10 +99,14 @@ async fn begin(session: &Session) -> Outcome<Option<i64>> {
 }
 
 /// From the moment that COMMIT is sent until it is answered the change is in doubt.
-async fn commit(session: &mut Session, number: Option<i64>, answer: Answer) -> Outcome<Answer> {
-    let commit = Statement::new("COMMIT", []);
+async fn end(
+    session: &mut Session,
+    commit: tokio_postgres::Statement,
+    number: Option<i64>,
+    answer: Answer,
+) -> Outcome<Answer> {
     session.in_doubt = Some(InDoubt::new(number, answer));
-    match execute(session, &commit).await {
+    match execute(session, &Ready { prepared: commit, cells: Vec::new() }).await {
         Err(error) if !is_refusal(&error) => Err(error),
         ended => {
             let answer = session.in_doubt.take().map(|change| change.answer).unwrap_or_default();
@@ -92,10 +120,15 @@ fn is_refusal(error: &tokio_postgres::Error) -> bool {
     error.as_db_error().is_some_and(|said| said.parsed_severity() == Some(Severity::Error))
 }
 
-async fn perform(session: &Session, statements: &[Statement], then: &[Statement]) -> Outcome<Answer> {
+async fn perform(
+    session: &Session,
+    statements: &[Statement],
+    changes: &[Ready<'_>],
+    then: &[Ready<'_>],
+) -> Outcome<Answer> {
     let mut missed = None;
-    for some in statements.chunks(TOGETHER) {
-        let touched = join_all(some.iter().map(|statement| execute(session, statement))).await;
+    for (some, changes) in statements.chunks(TOGETHER).zip(changes.chunks(TOGETHER)) {
+        let touched = join_all(changes.iter().map(|change| execute(session, change))).await;
         for (statement, touched) in some.iter().zip(touched) {
             match touched {
                 Ok(touched) => missed = missed.or(statement.missed(touched)),
@@ -109,32 +142,38 @@ async fn perform(session: &Session, statements: &[Statement], then: &[Statement]
     Ok(Answer { looked, missed })
 }
 
-async fn look(session: &Session, queries: &[Statement]) -> Outcome<Vec<Vec<Row>>> {
+async fn look(session: &Session, queries: &[Ready<'_>]) -> Outcome<Vec<Vec<Row>>> {
     try_join_all(queries.iter().map(|query| rows(session, query))).await
 }
 
-async fn prepare(session: &mut Session, sql: &'static str) -> Outcome<()> {
-    if !session.statements.contains_key(sql) {
-        let prepared = session.client.prepare(&for_postgres(sql)).await?;
-        session.statements.insert(sql, prepared);
+async fn ready_all<'a>(session: &mut Session, statements: &'a [Statement]) -> Outcome<Vec<Ready<'a>>> {
+    let mut all = Vec::with_capacity(statements.len());
+    for statement in statements {
+        all.push(ready(session, statement).await?);
     }
-    Ok(())
+    Ok(all)
 }
 
-async fn execute(session: &Session, statement: &Statement) -> Outcome<u64> {
-    match session.statements.get(statement.sql) {
-        Some(prepared) => session.client.execute_raw(prepared, &statement.cells).await,
-        None => session.client.execute_raw(&for_postgres(statement.sql), &statement.cells).await,
-    }
+async fn ready<'a>(session: &mut Session, statement: &'a Statement) -> Outcome<Ready<'a>> {
+    Ok(Ready { prepared: prepared(session, statement.sql).await?, cells: statement.cells.iter().collect() })
 }
 
-async fn rows(session: &Session, query: &Statement) -> Outcome<Vec<Row>> {
-    let cells: Vec<&(dyn ToSql + Sync)> = query.cells.iter().map(|cell| cell as &(dyn ToSql + Sync)).collect();
-    let found = match session.statements.get(query.sql) {
-        Some(prepared) => session.client.query(prepared, &cells).await?,
-        None => session.client.query(&for_postgres(query.sql), &cells).await?,
-    };
-    found.iter().map(row).collect()
+async fn prepared(session: &mut Session, sql: &'static str) -> Outcome<tokio_postgres::Statement> {
+    if let Some(prepared) = session.statements.get(sql) {
+        return Ok(prepared.clone());
+    }
+    let prepared = session.client.prepare(&for_postgres(sql)).await?;
+    session.statements.insert(sql, prepared.clone());
+    Ok(prepared)
+}
+
+async fn execute(session: &Session, change: &Ready<'_>) -> Outcome<u64> {
+    session.client.execute_raw(&change.prepared, change.cells.iter().copied()).await
+}
+
+async fn rows(session: &Session, query: &Ready<'_>) -> Outcome<Vec<Row>> {
+    let cells: Vec<&(dyn ToSql + Sync)> = query.cells.iter().map(|cell| *cell as &(dyn ToSql + Sync)).collect();
+    session.client.query(&query.prepared, &cells).await?.iter().map(row).collect()
 }
 
 fn row(row: &tokio_postgres::Row) -> Outcome<Row> {

@@ -1,8 +1,7 @@
 //! The thread that holds the connections, and what each does with a piece of work.
 //!
-//! A connection that is lost is opened again for the next piece of work. Of the work that was under way, what makes no difference when it
-//! is done again is done again; where it is not clear whether another change was made, the server is asked before whoever waits is
-//! told.
+//! A connection that is lost is opened again for the next piece of work. Of the work that was under way, what can be done again is done
+//! again; where it is not clear whether another change was made, the server is asked before whoever waits is told.
 
 use std::time::Duration;
 
@@ -14,6 +13,7 @@ use super::super::ledger::StoreSettings;
 use super::super::queue::Jobs;
 use super::super::statement::{Answer, Job, Work};
 use super::access::Access;
+use super::again::again;
 use super::line::{Line, Session, failed};
 use super::pipeline;
 use super::pool::serve_all;
@@ -56,23 +56,16 @@ pub(super) struct Done {
 /// Does one piece of work and hands it back with the connection and the answer.
 pub(super) async fn serve_job(access: &Access, patience: Duration, mut line: Line, job: Job) -> Done {
     let performed = tokio::time::timeout_at(job.left + patience, perform(&mut line, &job.work)).await;
-    let is_in_time = performed.is_ok();
+    let is_late = performed.is_err();
     let answer = match (performed.unwrap_or_else(|_| Err(too_slow(patience))), line.take_doubt()) {
         (Err(error), Some(change)) => change.settled(access, error, patience / 3).await,
-        (Err(error), None) if is_in_time && line.is_lost() && job.work.is_repeatable() => {
-            let again = tokio::time::timeout(patience / 3, perform_anew(access, &job.work)).await;
-            again.ok().and_then(Result::ok).ok_or(error)
-        }
+        (Err(error), None) if line.is_lost() => again(access, &job.work, (error, is_late), patience / 3).await,
         (answer, _) => answer,
     };
     Done { line, job, answer }
 }
 
-async fn perform_anew(access: &Access, work: &Work) -> Result<Answer, StoreError> {
-    perform(&mut Line::open(access).await?, work).await
-}
-
-async fn perform(line: &mut Line, work: &Work) -> Result<Answer, StoreError> {
+pub(super) async fn perform(line: &mut Line, work: &Work) -> Result<Answer, StoreError> {
     let mut attempt = 1;
     loop {
         match line.drive(async |session| once(session, work).await).await? {
