@@ -58,7 +58,7 @@ impl App {
         let collector = Collector::find(&settings.otlp, |name| std::env::var(name).ok())?;
         let needs_tls = upstreams.iter().any(|upstream| upstream.url.starts_with("https:"))
             || collector.as_ref().is_some_and(Collector::needs_tls);
-        let store = open_store(&settings)?;
+        let store = open_store(&settings, server::thread_count(settings.threads))?;
         let traces = Traces::new(trace_rules(&settings), store.clone(), collector.map(Outbox::new));
         Ok(Self {
             traces,
@@ -94,12 +94,12 @@ impl App {
     }
 }
 
-/// Opens what lasts.
-pub fn open_store(settings: &Settings) -> anyhow::Result<Store> {
+/// Opens what lasts, for so many threads that serve.
+pub fn open_store(settings: &Settings, serving_threads: usize) -> anyhow::Result<Store> {
     let address = Address::read(settings.store.expose())?;
     let (connections, history_bytes) = (settings.store_connections, settings.limits.history_bytes as u64);
     let usual = StoreSettings::new(random::letters::<12>());
-    Store::open(&address, StoreSettings { connections, history_bytes, ..usual })
+    Store::open(&address, StoreSettings { connections, serving_threads, history_bytes, ..usual })
         .with_context(|| format!("the store {address} cannot be opened; name another with --store"))
 }
 

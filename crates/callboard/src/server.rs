@@ -1,4 +1,4 @@
-//! Threads and connections: one single-threaded runtime per core, each with its own connections to model servers.
+//! Threads and connections: one single-threaded runtime per core, each with its own connections to model servers and to PostgreSQL.
 //!
 //! A request stays on the thread that accepted it, so that a streamed piece is never handed from core to core. This is one
 //! of the few places that start tasks; all of them are owned and awaited here.
@@ -109,7 +109,8 @@ pub fn load_characters(app: &App) -> std::io::Result<()> {
     Ok(())
 }
 
-fn thread_count(setting: usize) -> usize {
+/// How many threads serve.
+pub fn thread_count(setting: usize) -> usize {
     if setting > 0 { setting } else { std::thread::available_parallelism().map_or(1, std::num::NonZero::get) }
 }
 
@@ -208,12 +209,21 @@ impl Signals {
 
 fn serve_thread(app: &Arc<App>, listener: StdListener, stopped: watch::Receiver<bool>) -> anyhow::Result<()> {
     single_runtime()?.block_on(async {
+        let mut storing = JoinSet::new();
+        let nearby = app.store.nearby().map(|(nearby, work)| {
+            storing.spawn(work);
+            nearby
+        });
         let ((sockets, closed), (end, ending)) = (mpsc::channel(1), watch::channel(false));
         let thread = Threadwise { client: app.client(), stopping: stopped.clone(), ending, sockets };
         let router = http::router(Arc::clone(app), thread);
         let listener = TcpListener::from_std(listener).context("cannot listen")?;
         let tasks = serve_connections(listener, router, stopped, &app.settings.timeouts).await;
         drain(tasks, closed, &end, app.settings.timeouts.drain).await;
+        drop(nearby);
+        while let Some(ended) = storing.join_next().await {
+            ended.context("what was left could not be stored")?;
+        }
         Ok(())
     })
 }

@@ -41,7 +41,7 @@ pub async fn stats(wish: StatsWish, settings: &Settings, out: &mut impl Write) -
     }
     let today = clock::milliseconds().div_euclid(MILLIS_PER_DAY);
     let since = today.saturating_sub(i64::from(wish.days.max(1)) - 1);
-    let store = app::open_store(settings)?;
+    let store = app::open_store(settings, 0)?;
     let groups = grouped(store.counts(since).await?);
     if wish.json {
         writeln!(out, "{}", told(&groups, wish.days))?;

@@ -65,7 +65,7 @@ static SERVING_KEYS: &[Key<Settings>] = &[
         about: About {
             section: Section::Top,
             name: "store_connections",
-            fallback: Fallback::Text("8"),
+            fallback: Fallback::Text("16"),
             flag: None,
             help: "Connections to PostgreSQL at most; work waits for one that is free",
         },

@@ -9,6 +9,8 @@ use super::address::Address;
 use super::error::StoreError;
 use super::health::Health;
 use super::lease::{Claims, Keeper};
+use super::nearby::Neighbourhood;
+use super::postgres::Access;
 use super::presence::Presence;
 use super::queue::Queue;
 use super::threads::Threads;
@@ -24,6 +26,8 @@ pub struct StoreSettings {
     pub lease: Duration,
     /// Connections to PostgreSQL.
     pub connections: usize,
+    /// Threads that will ask for connections of their own.
+    pub serving_threads: usize,
     /// Bytes of a history that may be loaded for a turn.
     pub history_bytes: u64,
     /// How long PostgreSQL has for a piece of work, from when it was left: also while it waits for a connection.
@@ -36,7 +40,8 @@ impl StoreSettings {
         Self {
             instance: instance.into(),
             lease: Duration::from_secs(6),
-            connections: 8,
+            connections: 16,
+            serving_threads: 0,
             history_bytes: 8 << 20,
             patience: Duration::from_secs(30),
         }
@@ -56,6 +61,7 @@ pub(super) struct Inner {
     pub(super) claims: Arc<Claims>,
     pub(super) unawaited: Unawaited,
     pub(super) health: Health,
+    pub(super) neighbourhood: Option<Neighbourhood>,
     neighbours: Neighbours,
     numbered: AtomicU64,
     queues: Option<Queues>,
@@ -84,8 +90,15 @@ impl Store {
     /// Opens the store and brings it to its newest version. Blocks until that is done.
     pub fn open(address: &Address, settings: StoreSettings) -> Result<Self, StoreError> {
         let (mut threads, health) = (Threads::default(), Health::default());
+        let mut neighbourhood = None;
         let (queues, neighbours) = match address {
-            Address::Postgres(url) => (open_postgres(url, &settings, &health, &mut threads)?, Neighbours::Unknown),
+            Address::Postgres(url) => {
+                let access = Arc::new(Access::read(url)?);
+                let others;
+                (neighbourhood, others) = Neighbourhood::new(&access, &settings);
+                let settings = StoreSettings { connections: others, ..settings.clone() };
+                (open_postgres(access, settings, &health, &mut threads)?, Neighbours::Unknown)
+            }
             Address::Memory => (open_memory(&health, &mut threads)?, Neighbours::None),
             Address::File { path, synchronous_full } => {
                 let opening = sqlite::Opening { path: Some(path), synchronous_full: *synchronous_full };
@@ -100,6 +113,7 @@ impl Store {
                 claims,
                 unawaited: Unawaited::default(),
                 health,
+                neighbourhood,
                 neighbours,
                 numbered: AtomicU64::new(0),
                 queues: Some(queues),
@@ -176,17 +190,16 @@ fn presence(path: &Path) -> Result<Presence, StoreError> {
 }
 
 fn open_postgres(
-    url: &str,
-    settings: &StoreSettings,
+    access: Arc<Access>,
+    settings: StoreSettings,
     health: &Health,
     threads: &mut Threads,
 ) -> Result<Queues, StoreError> {
     // On a thread of its own, since the caller may be inside a runtime, which cannot start another one.
-    let checked = std::thread::scope(|scope| scope.spawn(|| postgres::check(url, settings.patience)).join());
+    let checked = std::thread::scope(|scope| scope.spawn(|| postgres::check(&access, settings.patience)).join());
     checked.unwrap_or_else(|_| Err(StoreError::Unavailable("the first connection panicked".to_owned())))?;
-    let (queue, jobs) = Queue::new();
-    let (url, settings, health) = (url.to_owned(), settings.clone(), health.clone());
-    threads.start("store-postgres", move || postgres::serve(&url, &settings, &health, jobs))?;
+    let ((queue, jobs), health) = (Queue::new(), health.clone());
+    threads.start("store-postgres", move || postgres::serve(&access, &settings, &health, jobs))?;
     Ok(Queues { reads: queue.clone(), writes: queue })
 }
 

@@ -1,7 +1,7 @@
 //! What lasts: conversations with their items, state and journal, responses, histories, traces and counts.
 //!
-//! SQLite in one file, or PostgreSQL for several Callboards. The store works on threads of its own and can be called from any
-//! runtime. It knows rows and JSON text; what they mean is the caller's business, but for the journal, whose rules are in
+//! SQLite in one file, or PostgreSQL for several Callboards. The store works on threads of its own, or on those that serve, and can be called
+//! from any runtime. It knows rows and JSON text; what they mean is the caller's business, but for the journal, whose rules are in
 //! `callboard_core::journal`. SQL is written here once, for both databases.
 
 mod address;
@@ -15,6 +15,7 @@ mod item;
 mod journal;
 mod lease;
 mod ledger;
+mod nearby;
 mod notes;
 mod page;
 mod postgres;
@@ -40,6 +41,7 @@ pub use error::StoreError;
 pub use item::{Item, ItemPage};
 pub use journal::UndoFailure;
 pub use ledger::{Store, StoreSettings};
+pub use nearby::Nearby;
 pub use notes::Notes;
 pub use page::Page;
 pub use response::{Response, ResponseChain, Said};

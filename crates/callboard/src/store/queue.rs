@@ -1,5 +1,12 @@
 //! The way to a database: work goes in from any thread or runtime, answers come back as futures.
+//!
+//! A thread may do its own work: then what is asked on it stays on it.
 
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::thread::{self, ThreadId};
+
+use tokio::sync::mpsc::error::SendError;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
@@ -9,16 +16,44 @@ use super::statement::{Answer, Job, Miss, Row, Statement, Work};
 /// Where work is left for the threads that hold the connections.
 #[derive(Debug, Clone)]
 pub(super) struct Queue {
-    jobs: mpsc::UnboundedSender<Job>,
+    shared: Door,
+    own: Arc<OwnDoors>,
 }
 
 /// Where those threads take it from.
 pub(super) type Jobs = mpsc::UnboundedReceiver<Job>;
 
+/// Where it goes in.
+pub(super) type Door = mpsc::UnboundedSender<Job>;
+
+/// The doors of threads that do their own work.
+type OwnDoors = RwLock<HashMap<ThreadId, Door>>;
+
+/// What keeps the work of a thread on it, until this is dropped.
+#[derive(Debug)]
+pub(super) struct OwnDoor {
+    all: Arc<OwnDoors>,
+    thread: ThreadId,
+}
+
+impl Drop for OwnDoor {
+    fn drop(&mut self) {
+        self.all.write().unwrap_or_else(PoisonError::into_inner).remove(&self.thread);
+    }
+}
+
 impl Queue {
     pub(super) fn new() -> (Self, Jobs) {
-        let (jobs, taken) = mpsc::unbounded_channel();
-        (Self { jobs }, taken)
+        let (shared, taken) = mpsc::unbounded_channel();
+        (Self { shared, own: Arc::default() }, taken)
+    }
+
+    /// From now on the work of this thread comes out here. The door of all others is for what cannot be done here.
+    pub(super) fn divert(&self) -> (OwnDoor, Jobs, Door) {
+        let (door, taken) = mpsc::unbounded_channel();
+        let own = OwnDoor { all: Arc::clone(&self.own), thread: thread::current().id() };
+        own.all.write().unwrap_or_else(PoisonError::into_inner).insert(own.thread, door);
+        (own, taken, self.shared.clone())
     }
 
     /// Leaves work and waits for its answer.
@@ -29,9 +64,19 @@ impl Queue {
     /// Leaves work that nobody waits for: the answer may be dropped.
     pub(super) fn leave(&self, work: Work) -> oneshot::Receiver<Result<Answer, StoreError>> {
         let (reply, answer) = oneshot::channel();
-        // When the threads are gone the reply is dropped with the job, which the receiver sees.
-        let _ = self.jobs.send(Job { work, reply, left: Instant::now() });
+        if let Err(SendError(job)) = self.leave_here(Job { work, reply, left: Instant::now() }) {
+            // When the threads are gone the reply is dropped with the job, which the receiver sees.
+            let _ = self.shared.send(job);
+        }
         answer
+    }
+
+    fn leave_here(&self, job: Job) -> Result<(), SendError<Job>> {
+        let own = self.own.read().unwrap_or_else(PoisonError::into_inner);
+        match own.get(&thread::current().id()) {
+            Some(door) => door.send(job),
+            None => Err(SendError(job)),
+        }
     }
 
     pub(super) async fn read(&self, query: Statement) -> Result<Vec<Row>, StoreError> {

@@ -132,10 +132,18 @@ impl Database {
 
     /// Has the server close all connections of stores.
     pub(crate) fn end_connections(&self) {
+        assert!(self.execute(&format!("SELECT pg_terminate_backend(pid) {}", self.others())) > 0);
+        while self.connections() > 0 {}
+    }
+
+    /// How many connections stores have.
+    pub(crate) fn connections(&self) -> u64 {
+        self.execute(&format!("SELECT pid {}", self.others()))
+    }
+
+    fn others(&self) -> String {
         let name = self.schema.as_ref().unwrap();
-        let others = format!("FROM pg_stat_activity WHERE application_name = '{name}' AND pid <> pg_backend_pid()");
-        assert!(self.execute(&format!("SELECT pg_terminate_backend(pid) {others}")) > 0);
-        while self.execute(&format!("SELECT pid {others}")) > 0 {}
+        format!("FROM pg_stat_activity WHERE application_name = '{name}' AND pid <> pg_backend_pid()")
     }
 }
 
@@ -154,7 +162,11 @@ pub(crate) fn open(address: &str, instance: &str) -> Result<Store, StoreError> {
 }
 
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+    runtime().block_on(future)
+}
+
+pub(crate) fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
 }
 
 fn postgres(url: &str, sql: &str) -> Result<u64, tokio_postgres::Error> {

@@ -7,7 +7,7 @@ use callboard::store::{Address, ItemPage, NewItem, Notes, Store, StoreError, Sto
 
 use crate::cluster::{Server, new_name};
 use crate::contract::{WAIT, new, response};
-use crate::databases::{Database, Kind, block_on};
+use crate::databases::{Database, Kind, block_on, runtime};
 use crate::proxy::{Fault, Proxy};
 
 fn open(address: &str) -> Store {
@@ -161,7 +161,7 @@ fn a_server_that_only_reads_for_a_while_is_written_to_again() {
     database.execute("ALTER DATABASE postgres SET default_transaction_read_only = on");
     database.end_connections();
     // As many connections as there can be learn that they may only read.
-    let refused = block_on(futures_util::future::join_all((0..8).map(|number| {
+    let refused = block_on(futures_util::future::join_all((0..16).map(|number| {
         let store = store.clone();
         async move { store.create_conversation(new(&format!("conv_1{number}"), 1)).await }
     })));
@@ -236,6 +236,38 @@ fn work_waits_for_an_open_connection_where_no_other_can_be_had() {
             made.unwrap();
         }
     });
+}
+
+/// Until it has one, others do its work; when it serves no more, they do so again.
+#[test]
+fn a_thread_that_serves_has_connections_of_its_own_where_they_can_be_had() {
+    let server = Kind::Postgres(Server::start());
+    for (limit, most) in [(2, 2), (10, 6)] {
+        let database = Database::new(&server);
+        let guest = database.guest(&format!("CONNECTION LIMIT {limit}"), "USAGE, CREATE");
+        let set = |settings: &mut StoreSettings| (settings.connections, settings.serving_threads) = (6, 1);
+        let (store, runtime) = (open_with(&guest, set).unwrap(), runtime());
+        let play_some = |round: usize| {
+            let some = (0..20).map(|number| {
+                let store = store.clone();
+                async move { store.create_conversation(new(&format!("conv_{round}_{number}"), 1)).await }
+            });
+            for made in runtime.block_on(futures_util::future::join_all(some)) {
+                made.unwrap();
+            }
+        };
+        let (nearby, work) = store.nearby().unwrap();
+        let work = runtime.spawn(work);
+        let opened = (0..500).any(|round| {
+            play_some(round);
+            database.connections() == most
+        });
+        assert!(opened, "{} of {most} connections", database.connections());
+        drop(nearby);
+        runtime.block_on(work).unwrap();
+        play_some(500);
+        assert!((0..500).any(|_| database.connections() <= 2), "{} of 2 connections", database.connections());
+    }
 }
 
 #[test]

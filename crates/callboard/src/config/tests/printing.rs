@@ -14,7 +14,7 @@ threads            = 2                           # callboard.toml line 1
 api_keys           = ["********", "********"]    # environment CALLBOARD_API_KEYS
 characters         = "characters"                # default
 store              = "sqlite:callboard.db"       # default
-store_connections  = 8                           # default
+store_connections  = 16                          # default
 log                = "info"                      # default
 
 [[upstream]]

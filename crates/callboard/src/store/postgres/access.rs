@@ -46,14 +46,21 @@ const PARAMETERS: [&str; 20] = [
 ];
 
 /// The way to a server.
-pub(super) struct Access {
+pub(crate) struct Access {
     pub(super) config: Config,
     pub(super) tls: Option<MakeRustlsConnect>,
 }
 
+/// Nothing of it is told: it may hold a password.
+impl std::fmt::Debug for Access {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Access").finish_non_exhaustive()
+    }
+}
+
 impl Access {
     /// Reads a URL.
-    pub(super) fn read(url: &str) -> Result<Self, StoreError> {
+    pub(crate) fn read(url: &str) -> Result<Self, StoreError> {
         check_parameters(url)?;
         let (plain, authorities) = without_authorities(url);
         let mut config: Config = plain.parse().map_err(|error: tokio_postgres::Error| unreadable(url, &error))?;

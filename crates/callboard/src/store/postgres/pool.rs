@@ -1,6 +1,9 @@
 //! The connections and the work that waits for them: whatever is free first takes the oldest piece of work. While work waits, more
 //! connections are opened, up to the number that is set; where none can be had, work waits for those that are open.
 //!
+//! A pool on a thread that serves has another one behind it: as long as it has no connection, work goes there, and nobody waits for the
+//! first one to be opened.
+//!
 //! Time counts from when work was left, so that nobody waits longer because others wait too.
 
 use std::collections::VecDeque;
@@ -13,7 +16,7 @@ use tokio::time::{Instant, sleep_until};
 use super::super::error::StoreError;
 use super::super::health::Health;
 use super::super::ledger::StoreSettings;
-use super::super::queue::Jobs;
+use super::super::queue::{Door, Jobs};
 use super::super::statement::Job;
 use super::access::Access;
 use super::line::Line;
@@ -29,22 +32,37 @@ struct Pool<'a> {
     /// The connection used last is used first, so that no more are opened than are needed at once.
     idle: Vec<Line>,
     waiting: VecDeque<Job>,
+    /// Where work goes as long as there is no connection here.
+    elsewhere: Option<Door>,
     refused_until: Option<Instant>,
     /// When the store ends, whatever is left over; none while it is open.
     end: Option<Instant>,
 }
 
 /// Works until the queue is closed and empty, or what is left over takes too long.
-pub(super) async fn serve_all(access: &Access, settings: &StoreSettings, health: &Health, mut jobs: Jobs) {
-    let mut pool =
-        Pool { settings, health, idle: Vec::new(), waiting: VecDeque::new(), refused_until: None, end: None };
+pub(crate) async fn serve_all(
+    access: &Access,
+    settings: &StoreSettings,
+    health: &Health,
+    mut jobs: Jobs,
+    elsewhere: Option<Door>,
+) {
+    let (idle, waiting) = (Vec::new(), VecDeque::new());
+    let mut pool = Pool { settings, health, idle, waiting, elsewhere, refused_until: None, end: None };
     let (mut busy, mut opening) = (FuturesUnordered::new(), FuturesUnordered::new());
+    if pool.elsewhere.is_none() {
+        // The last resort of all others has a connection before they take what the server allows.
+        opening.push(Line::open(access));
+    }
     loop {
         while let Some((line, job)) = pool.next() {
             busy.push(serve_job(access, settings.patience, line, job));
         }
         while pool.needs_one_more(busy.len(), opening.len()) {
             opening.push(Line::open(access));
+        }
+        if busy.is_empty() {
+            pool.pass_on();
         }
         if pool.end.is_some() && busy.is_empty() && pool.waiting.is_empty() {
             return;
@@ -74,8 +92,18 @@ impl Pool<'_> {
     }
 
     fn needs_one_more(&self, busy: usize, opening: usize) -> bool {
-        let is_refused = busy > 0 && self.refused_until.is_some_and(|until| Instant::now() < until);
+        let can_wait = busy > 0 || self.elsewhere.is_some();
+        let is_refused = can_wait && self.refused_until.is_some_and(|until| Instant::now() < until);
         opening < self.waiting.len() && busy + opening < self.settings.connections.max(1) && !is_refused
+    }
+
+    /// Leaves work to the pool behind this one.
+    fn pass_on(&mut self) {
+        let Some(elsewhere) = &self.elsewhere else { return };
+        for job in self.waiting.drain(..) {
+            // Where that one has ended the reply is dropped with the job, which whoever waits for it sees.
+            let _ = elsewhere.send(job);
+        }
     }
 
     /// New work; none when no more will come.

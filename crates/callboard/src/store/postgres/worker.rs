@@ -22,22 +22,18 @@ use super::pool::serve_all;
 const ATTEMPTS: usize = 4;
 
 /// Connects once and brings the schema to its newest version, so that a wrong address is told at the start.
-pub(crate) fn check(url: &str, patience: Duration) -> Result<(), StoreError> {
-    let access = Access::read(url)?;
+pub(crate) fn check(access: &Access, patience: Duration) -> Result<(), StoreError> {
     runtime()?.block_on(async {
-        let mut line = Line::open(&access).await?;
+        let mut line = Line::open(access).await?;
         tokio::time::timeout(patience, line.migrate()).await.unwrap_or_else(|_| Err(too_slow(patience)))
     })
 }
 
 /// Works until the queue is closed and empty.
-pub(crate) fn serve(url: &str, settings: &StoreSettings, health: &Health, jobs: Jobs) {
-    let served = Access::read(url).and_then(|access| {
-        runtime()?.block_on(serve_all(&access, settings, health, jobs));
-        Ok(())
-    });
-    if let Err(error) = served {
-        tracing::error!(%error, "the thread of the store ended");
+pub(crate) fn serve(access: &Access, settings: &StoreSettings, health: &Health, jobs: Jobs) {
+    match runtime() {
+        Ok(runtime) => runtime.block_on(serve_all(access, settings, health, jobs, None)),
+        Err(error) => tracing::error!(%error, "the thread of the store ended"),
     }
 }
 
