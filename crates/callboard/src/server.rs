@@ -222,7 +222,9 @@ fn serve_thread(app: &Arc<App>, listener: StdListener, stopped: watch::Receiver<
         drain(tasks, closed, &end, app.settings.timeouts.drain).await;
         drop(nearby);
         while let Some(ended) = storing.join_next().await {
-            ended.context("what was left could not be stored")?;
+            if let Err(error) = ended {
+                tracing::error!(%error, "what was left could not be stored");
+            }
         }
         Ok(())
     })

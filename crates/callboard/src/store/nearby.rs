@@ -38,7 +38,7 @@ impl Neighbourhood {
 
 impl Store {
     /// Has this thread do the work that is asked for on it, in a future that is run here until `Nearby` is dropped, and then to its end.
-    /// None where others do it.
+    /// None where others do it. Once on each thread.
     pub fn nearby(&self) -> Option<(Nearby, impl Future<Output = ()> + Send + 'static + use<>)> {
         let neighbourhood = self.inner.neighbourhood.as_ref()?;
         let (door, jobs, elsewhere) = self.writes().ok()?.divert();

@@ -24,7 +24,20 @@ pub(super) struct Queue {
 pub(super) type Jobs = mpsc::UnboundedReceiver<Job>;
 
 /// Where it goes in.
-pub(super) type Door = mpsc::UnboundedSender<Job>;
+type Door = mpsc::UnboundedSender<Job>;
+
+/// Where work goes that a thread cannot do. It does not keep those who do it there from ending.
+#[derive(Debug)]
+pub(super) struct Elsewhere(mpsc::WeakUnboundedSender<Job>);
+
+impl Elsewhere {
+    pub(super) fn take(&self, job: Job) {
+        if let Some(door) = self.0.upgrade() {
+            // When the threads are gone the reply is dropped with the job, which the receiver sees.
+            let _ = door.send(job);
+        }
+    }
+}
 
 /// The doors of threads that do their own work.
 type OwnDoors = RwLock<HashMap<ThreadId, Door>>;
@@ -48,12 +61,12 @@ impl Queue {
         (Self { shared, own: Arc::default() }, taken)
     }
 
-    /// From now on the work of this thread comes out here. The door of all others is for what cannot be done here.
-    pub(super) fn divert(&self) -> (OwnDoor, Jobs, Door) {
+    /// From now on the work of this thread comes out here.
+    pub(super) fn divert(&self) -> (OwnDoor, Jobs, Elsewhere) {
         let (door, taken) = mpsc::unbounded_channel();
         let own = OwnDoor { all: Arc::clone(&self.own), thread: thread::current().id() };
         own.all.write().unwrap_or_else(PoisonError::into_inner).insert(own.thread, door);
-        (own, taken, self.shared.clone())
+        (own, taken, Elsewhere(self.shared.downgrade()))
     }
 
     /// Leaves work and waits for its answer.

@@ -1,4 +1,4 @@
-//! The store's own threads, owned and joined here: connections live on them, so that no runtime of the program waits for a disk.
+//! The store's own threads, owned and joined here: those that wait for a disk, and the one behind connections that others have of their own.
 
 use std::thread::JoinHandle;
 

@@ -136,6 +136,22 @@ impl Database {
         while self.connections() > 0 {}
     }
 
+    /// Holds all conversations until a store waits for one of them, and has the server close the connection of that store.
+    pub(crate) fn end_who_waits(&self) {
+        let others = self.others();
+        self.execute_all(&format!(
+            "DO $$ BEGIN PERFORM 1 FROM conversations FOR UPDATE; LOOP \
+             PERFORM pg_terminate_backend(pid) {others} AND wait_event_type = 'Lock'; EXIT WHEN FOUND; \
+             PERFORM pg_stat_clear_snapshot(); END LOOP; END $$"
+        ));
+    }
+
+    /// Waits until somebody holds conversations.
+    pub(crate) fn wait_until_held(&self) {
+        let held = "SELECT FROM pg_locks WHERE relation = 'conversations'::regclass AND mode = 'RowShareLock'";
+        while self.execute(held) == 0 {}
+    }
+
     /// How many connections stores have.
     pub(crate) fn connections(&self) -> u64 {
         self.execute(&format!("SELECT pid {}", self.others()))

@@ -4,6 +4,7 @@
 use std::time::{Duration, Instant};
 
 use callboard::store::{Address, ItemPage, NewItem, Notes, Store, StoreError, StoreSettings, Trace, TurnWrite};
+use tokio::task::JoinSet;
 
 use crate::cluster::{Server, new_name};
 use crate::contract::{WAIT, new, response};
@@ -110,7 +111,7 @@ fn a_turn_whose_answer_is_lost_is_made_once() {
 fn a_turn_whose_answer_is_lost_is_told_from_that_of_another() {
     let database = Database::new(&Kind::Postgres(Server::start()));
     let proxy = Proxy::before(&database.address);
-    let store = open(&proxy.address);
+    let store = open_with(&proxy.address, |settings| settings.patience = Duration::from_secs(30)).unwrap();
     block_on(store.create_conversation(new("conv_1", 1))).unwrap();
     block_on(finish(&store, 0, async || {})).unwrap();
     for (number, fault, expected) in
@@ -127,6 +128,25 @@ fn a_turn_whose_answer_is_lost_is_told_from_that_of_another() {
         assert_eq!(told(written), expected, "{fault:?}");
     }
     assert_eq!(block_on(items(&store)), ["item_0", "item_2"]);
+}
+
+/// As when it is restarted: it says so, and the connection ends a little later.
+#[test]
+fn a_turn_that_the_server_ends_is_made_once() {
+    let database = Database::new(&Kind::Postgres(Server::start()));
+    let store = open_with(&database.address, |settings| settings.patience = Duration::from_secs(30)).unwrap();
+    block_on(store.create_conversation(new("conv_1", 1))).unwrap();
+    for number in 0..3 {
+        let written = std::thread::scope(|scope| {
+            let before = async || {
+                scope.spawn(|| database.end_who_waits());
+                scope.spawn(|| database.wait_until_held()).join().unwrap();
+            };
+            block_on(finish(&store, number, before))
+        });
+        assert_eq!(told(written), "made");
+    }
+    assert_eq!(block_on(items(&store)), ["item_0", "item_1", "item_2"]);
 }
 
 /// A response that stands alone is a statement by itself, and so is a lease.
@@ -245,29 +265,61 @@ fn a_thread_that_serves_has_connections_of_its_own_where_they_can_be_had() {
     for (limit, most) in [(2, 2), (10, 6)] {
         let database = Database::new(&server);
         let guest = database.guest(&format!("CONNECTION LIMIT {limit}"), "USAGE, CREATE");
-        let set = |settings: &mut StoreSettings| (settings.connections, settings.serving_threads) = (6, 1);
-        let (store, runtime) = (open_with(&guest, set).unwrap(), runtime());
-        let play_some = |round: usize| {
-            let some = (0..20).map(|number| {
-                let store = store.clone();
-                async move { store.create_conversation(new(&format!("conv_{round}_{number}"), 1)).await }
-            });
-            for made in runtime.block_on(futures_util::future::join_all(some)) {
-                made.unwrap();
-            }
-        };
+        let (store, runtime) = (open_with(&guest, for_one_thread).unwrap(), runtime());
         let (nearby, work) = store.nearby().unwrap();
         let work = runtime.spawn(work);
-        let opened = (0..500).any(|round| {
-            play_some(round);
-            database.connections() == most
-        });
-        assert!(opened, "{} of {most} connections", database.connections());
+        look_until(&store, &runtime, || database.connections() == most);
         drop(nearby);
         runtime.block_on(work).unwrap();
-        play_some(500);
-        assert!((0..500).any(|_| database.connections() <= 2), "{} of 2 connections", database.connections());
+        look_until(&store, &runtime, || database.connections() <= 2);
     }
+}
+
+#[test]
+fn a_thread_whose_own_connections_are_held_up_leaves_its_work_to_others() {
+    let database = Database::new(&Kind::Postgres(Server::start()));
+    let (store, runtime) = (open_with(&database.address, for_one_thread).unwrap(), runtime());
+    let (_nearby, work) = store.nearby().unwrap();
+    let _work = runtime.spawn(work);
+    look_until(&store, &runtime, || database.connections() == 6);
+    runtime.block_on(async {
+        let mut tasks = JoinSet::new();
+        let (client, connection) = tokio_postgres::connect(&database.address, tokio_postgres::NoTls).await.unwrap();
+        tasks.spawn(async { connection.await.map_err(|error| StoreError::Unavailable(error.to_string())) });
+        client.batch_execute("BEGIN; LOCK TABLE responses").await.unwrap();
+        let put = |number: usize| {
+            let (store, put) = (store.clone(), Some(response(&format!("resp_{number}"), None, 1)));
+            async move { store.note(Notes { response: put, ..Notes::default() }).await }
+        };
+        for number in 0..4 {
+            tasks.spawn(put(number));
+        }
+        tokio::task::yield_now().await;
+        let look = tokio::time::timeout(Duration::from_secs(2), store.conversation("conv_1")).await;
+        assert_eq!(look.expect("nobody looked"), Ok(None));
+        client.batch_execute("COMMIT").await.unwrap();
+        drop(client);
+        for ended in tasks.join_all().await {
+            ended.unwrap();
+        }
+    });
+}
+
+/// Four connections for a thread that serves, and two for all others.
+fn for_one_thread(settings: &mut StoreSettings) {
+    (settings.connections, settings.serving_threads) = (6, 1);
+}
+
+/// Looks, many times at once, until something holds.
+fn look_until(store: &Store, runtime: &tokio::runtime::Runtime, holds: impl Fn() -> bool) {
+    let held = (0..500).any(|_| {
+        let looks = (0..20).map(|_| store.conversation("conv_1"));
+        for looked in runtime.block_on(futures_util::future::join_all(looks)) {
+            looked.unwrap();
+        }
+        holds()
+    });
+    assert!(held, "it does not hold after many looks");
 }
 
 #[test]

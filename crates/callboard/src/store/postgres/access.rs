@@ -16,6 +16,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::super::address::without_password;
 use super::super::error::StoreError;
+use super::news::News;
 use crate::percent;
 
 const CONNECT: Duration = Duration::from_secs(5);
@@ -49,6 +50,7 @@ const PARAMETERS: [&str; 20] = [
 pub(crate) struct Access {
     pub(super) config: Config,
     pub(super) tls: Option<MakeRustlsConnect>,
+    pub(super) news: News,
 }
 
 /// Nothing of it is told: it may hold a password.
@@ -73,7 +75,7 @@ impl Access {
         }
         fill_in(&mut config);
         let tls = wants_tls.then(|| tls(authorities.as_deref())).transpose()?;
-        Ok(Self { config, tls: tls.map(MakeRustlsConnect::new) })
+        Ok(Self { config, tls: tls.map(MakeRustlsConnect::new), news: News::default() })
     }
 }
 

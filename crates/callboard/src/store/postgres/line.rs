@@ -6,13 +6,14 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use futures_util::future::{Either, FutureExt as _, select};
-use tokio_postgres::error::SqlState;
+use tokio_postgres::error::{DbError, Severity, SqlState};
 use tokio_postgres::{Client, NoTls};
 
 use super::super::error::StoreError;
 use super::super::schema::{READ_VERSION, VERSION_TABLE, pending};
 use super::access::Access;
 use super::doubt::InDoubt;
+use super::news::News;
 
 /// Taken while the schema is changed, so that of two processes one does it and the other finds it done.
 const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(4917225180339212)";
@@ -36,6 +37,7 @@ type Wire = Pin<Box<dyn Future<Output = Result<(), tokio_postgres::Error>> + Sen
 pub(super) struct Line {
     session: Session,
     wire: Option<Wire>,
+    generation: u64,
 }
 
 /// The part of a connection that is asked.
@@ -60,10 +62,11 @@ impl Line {
     }
 
     async fn open_at_leisure(access: &Access) -> Result<Self, StoreError> {
+        let generation = access.news.generation();
         let (client, wire) = connect(access).await.map_err(|error| failed(&error))?;
         let (statements, joined) = (HashMap::new(), HashMap::new());
         let session = Session { client, statements, joined, in_doubt: None, is_spoiled: false };
-        let mut line = Self { session, wire: Some(wire) };
+        let mut line = Self { session, wire: Some(wire), generation };
         let settled = line.drive(async |session| session.client.batch_execute(SESSION).await).await?;
         settled.map_err(|error| failed(&error))?;
         Ok(line)
@@ -93,9 +96,13 @@ impl Line {
         self.session.in_doubt.take()
     }
 
-    /// Takes note of a failure: some last as long as the connection does, and end with a new one.
+    /// Takes note of a failure: some last as long as the connection does, and end with a new one; some are its end, which is told a
+    /// little before it comes.
     pub(super) fn note(&mut self, error: &tokio_postgres::Error) {
         self.session.is_spoiled |= error.code().is_some_and(|code| is_of(code, SPOILING));
+        if error.as_db_error().is_some_and(|said| !is_refusal(said)) {
+            self.wire = None;
+        }
     }
 
     /// Whether it has ended, or work on it was given up halfway.
@@ -103,14 +110,16 @@ impl Line {
         self.wire.is_none()
     }
 
-    /// Whether a new connection would do better, and so would those that were opened together with this one.
-    pub(super) fn is_spoiled(&self) -> bool {
-        self.session.is_spoiled
+    /// Where a new connection would do better than this one, it would do better than all that were opened before.
+    pub(super) fn tell(&self, news: &News) {
+        if self.session.is_spoiled {
+            news.end_generation(self.generation);
+        }
     }
 
-    /// The line, unless the server has closed it, or work on it was given up halfway.
-    pub(super) fn if_open(mut self) -> Option<Self> {
-        let wire = self.wire.as_mut().filter(|_| !self.session.is_spoiled)?;
+    /// The line, unless the server has closed it, work on it was given up halfway, or a new one would do better.
+    pub(super) fn if_open(mut self, news: &News) -> Option<Self> {
+        let wire = self.wire.as_mut().filter(|_| self.generation == news.generation())?;
         // A look at what the server has sent since the last work: its end, perhaps.
         if wire.as_mut().now_or_never().is_some() || self.session.client.is_closed() { None } else { Some(self) }
     }
@@ -167,6 +176,11 @@ async fn read_version(client: &Client) -> Result<i64, StoreError> {
     let failed = |error: tokio_postgres::Error| failed(&error);
     let row = client.query_one(READ_VERSION, &[]).await.map_err(failed)?;
     Ok(row.try_get::<_, Option<i64>>(0).map_err(failed)?.unwrap_or_default())
+}
+
+/// The server answered this statement, and goes on. A connection that it ends may end behind a change that was made.
+pub(super) fn is_refusal(said: &DbError) -> bool {
+    said.parsed_severity() == Some(Severity::Error)
 }
 
 /// A failure of PostgreSQL in words.

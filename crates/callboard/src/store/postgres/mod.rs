@@ -5,6 +5,7 @@ mod again;
 mod doubt;
 mod joined;
 mod line;
+mod news;
 mod pipeline;
 mod pool;
 mod worker;

@@ -4,14 +4,14 @@ use std::error::Error;
 
 use futures_util::future::{join, join_all, try_join_all};
 use tokio_postgres::SimpleQueryMessage;
-use tokio_postgres::error::Severity;
+use tokio_postgres::error::SqlState;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{Format, IsNull, ToSql, Type, to_sql_checked};
 
 use super::super::statement::{Answer, Cell, Row, Statement, for_postgres, proof, single_repeatable};
 use super::doubt::InDoubt;
 use super::joined::joined;
-use super::line::Session;
+use super::line::{Session, is_refusal};
 
 type Outcome<T> = Result<T, tokio_postgres::Error>;
 
@@ -39,8 +39,8 @@ pub(super) async fn write(session: &mut Session, statements: &[Statement], then:
     }
     if then.is_empty() && proof(statements).is_some() {
         match write_joined(session, statements).await {
-            // Nothing was changed. One by one they tell why.
-            Err(error) if is_refusal(&error) => {}
+            // Nothing was changed. One by one they tell what was missed.
+            Err(error) if error.code() == Some(&SqlState::DIVISION_BY_ZERO) => {}
             outcome => return outcome,
         }
     }
@@ -107,17 +107,12 @@ async fn end(
 ) -> Outcome<Answer> {
     session.in_doubt = Some(InDoubt::new(number, answer));
     match execute(session, &Ready { prepared: commit, cells: Vec::new() }).await {
-        Err(error) if !is_refusal(&error) => Err(error),
+        Err(error) if !error.as_db_error().is_some_and(is_refusal) => Err(error),
         ended => {
             let answer = session.in_doubt.take().map(|change| change.answer).unwrap_or_default();
             ended.map(|_| answer)
         }
     }
-}
-
-/// The server answered this statement, and goes on. A connection that it ends may end behind a COMMIT that was done.
-fn is_refusal(error: &tokio_postgres::Error) -> bool {
-    error.as_db_error().is_some_and(|said| said.parsed_severity() == Some(Severity::Error))
 }
 
 async fn perform(

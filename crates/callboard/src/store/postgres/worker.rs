@@ -1,4 +1,4 @@
-//! The thread that holds the connections, and what each does with a piece of work.
+//! The thread that holds connections for all who have none of their own, and what a connection does with a piece of work.
 //!
 //! A connection that is lost is opened again for the next piece of work. Of the work that was under way, what can be done again is done
 //! again; where it is not clear whether another change was made, the server is asked before whoever waits is told.
