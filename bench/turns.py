@@ -7,7 +7,7 @@ import json
 import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
+from statistics import median, quantiles
 
 HERE = Path(__file__).resolve().parent
 CHARACTERS = HERE / "characters"
@@ -48,13 +48,13 @@ class Case:
 
 
 CASES = [
-    Case("model-whole", 6000, "short-text", False, ""),
-    Case("model-streamed", 6000, "short-text", True, ""),
-    Case("model-followed", 1200, "short-text", True, "response"),
-    Case("model-conversation", 1200, "short-text", True, "conversation"),
-    Case("character-talks", 1000, "talker", True, "conversation"),
-    Case("character-changes", 600, "noter", True, "conversation"),
-    Case("character-followed", 600, "noter", True, "response"),
+    Case("model-whole", 1500, "short-text", False, ""),
+    Case("model-streamed", 1500, "short-text", True, ""),
+    Case("model-followed", 300, "short-text", True, "response"),
+    Case("model-conversation", 300, "short-text", True, "conversation"),
+    Case("character-talks", 250, "talker", True, "conversation"),
+    Case("character-changes", 200, "noter", True, "conversation"),
+    Case("character-followed", 200, "noter", True, "response"),
 ]
 
 
@@ -84,16 +84,26 @@ def new_conversation(base):
 
 
 def summary(samples):
-    """Medians over the rounds. The ratio is of turns with all that Callboard runs for them; the database server stands apart."""
+    """Medians over the rounds. The ratio is of turns with all that Callboard runs for them; the database server stands apart.
+
+    Ratios are those of samples that were taken one behind the other, so that a machine which grows slower meanwhile slows down both.
+    """
     parts = ("callboard", "workers", "database", "requests_per_second")
     figures = {way: {part: median(sample[part] for sample in own) for part in parts} for way, own in samples.items()}
-    unstored, stored = (figures[way] for way in WAYS)
     every = [sample for own in samples.values() for sample in own]
+    ratios = paired(samples, "callboard", "workers")
     return {
         **figures,
-        "ratio": (stored["callboard"] + stored["workers"]) / (unstored["callboard"] + unstored["workers"]),
-        "own_ratio": stored["callboard"] / unstored["callboard"],
+        "ratio": median(ratios),
+        "middle_half": quantiles(ratios, n=4)[::2] if len(ratios) > 1 else ratios * 2,
+        "own_ratio": median(paired(samples, "callboard")),
         "errors": [sample["first_error"] for sample in every if sample["errors"]],
         "foreign_share": max(sample["foreign_share"] for sample in every),
         "rounds": samples,
     }
+
+
+def paired(samples, *parts):
+    """Of each round, what stored turns took for each unit of those that were not."""
+    spent = {way: [sum(sample[part] for part in parts) for sample in own] for way, own in samples.items()}
+    return [stored / unstored for unstored, stored in zip(*(spent[way] for way in WAYS))]
