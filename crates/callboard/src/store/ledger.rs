@@ -9,10 +9,10 @@ use super::address::Address;
 use super::error::StoreError;
 use super::health::Health;
 use super::lease::{Claims, Keeper};
-use super::nearby::Neighbourhood;
+use super::nearby::Share;
 use super::postgres::Access;
 use super::presence::Presence;
-use super::queue::Queue;
+use super::queue::{Queue, stopped};
 use super::threads::Threads;
 use super::unawaited::Unawaited;
 use super::{postgres, sqlite};
@@ -61,7 +61,8 @@ pub(super) struct Inner {
     pub(super) claims: Arc<Claims>,
     pub(super) unawaited: Unawaited,
     pub(super) health: Health,
-    pub(super) neighbourhood: Option<Neighbourhood>,
+    /// What each thread that serves has of the connections.
+    pub(super) share: Option<Share>,
     neighbours: Neighbours,
     numbered: AtomicU64,
     queues: Option<Queues>,
@@ -90,19 +91,15 @@ impl Store {
     /// Opens the store and brings it to its newest version. Blocks until that is done.
     pub fn open(address: &Address, settings: StoreSettings) -> Result<Self, StoreError> {
         let (mut threads, health) = (Threads::default(), Health::default());
-        let mut neighbourhood = None;
-        let (queues, neighbours) = match address {
+        let (queues, share, neighbours) = match address {
             Address::Postgres(url) => {
-                let access = Arc::new(Access::read(url)?);
-                let others;
-                (neighbourhood, others) = Neighbourhood::new(&access, &settings);
-                let settings = StoreSettings { connections: others, ..settings.clone() };
-                (open_postgres(access, settings, &health, &mut threads)?, Neighbours::Unknown)
+                let (queues, share) = open_postgres(url, &settings, &health, &mut threads)?;
+                (queues, share, Neighbours::Unknown)
             }
-            Address::Memory => (open_memory(&health, &mut threads)?, Neighbours::None),
+            Address::Memory => (open_memory(&health, &mut threads)?, None, Neighbours::None),
             Address::File { path, synchronous_full } => {
                 let opening = sqlite::Opening { path: Some(path), synchronous_full: *synchronous_full };
-                (open_file(&opening, &health, &mut threads)?, Neighbours::Processes(presence(path)?))
+                (open_file(&opening, &health, &mut threads)?, None, Neighbours::Processes(presence(path)?))
             }
         };
         let claims = Arc::new(Claims::default());
@@ -113,7 +110,7 @@ impl Store {
                 claims,
                 unawaited: Unawaited::default(),
                 health,
-                neighbourhood,
+                share,
                 neighbours,
                 numbered: AtomicU64::new(0),
                 queues: Some(queues),
@@ -144,7 +141,7 @@ impl Store {
     }
 
     pub(super) fn reads(&self) -> Result<&Queue, StoreError> {
-        self.inner.queues.as_ref().map(|queues| &queues.reads).ok_or_else(closed)
+        self.inner.queues.as_ref().map(|queues| &queues.reads).ok_or_else(stopped)
     }
 
     /// Where to read what turns write: also those that were left, and that nobody waits for.
@@ -154,7 +151,7 @@ impl Store {
     }
 
     pub(super) fn writes(&self) -> Result<&Queue, StoreError> {
-        self.inner.queues.as_ref().map(|queues| &queues.writes).ok_or_else(closed)
+        self.inner.queues.as_ref().map(|queues| &queues.writes).ok_or_else(stopped)
     }
 }
 
@@ -168,10 +165,6 @@ impl Inner {
     pub(super) fn next_number(&self) -> u64 {
         self.numbered.fetch_add(1, Ordering::Relaxed)
     }
-}
-
-fn closed() -> StoreError {
-    StoreError::Unavailable("it was closed".to_owned())
 }
 
 /// All that waits is written before the threads end, unless the database does not answer.
@@ -190,17 +183,20 @@ fn presence(path: &Path) -> Result<Presence, StoreError> {
 }
 
 fn open_postgres(
-    access: Arc<Access>,
-    settings: StoreSettings,
+    url: &str,
+    settings: &StoreSettings,
     health: &Health,
     threads: &mut Threads,
-) -> Result<Queues, StoreError> {
+) -> Result<(Queues, Option<Share>), StoreError> {
+    let access = Arc::new(Access::read(url)?);
     // On a thread of its own, since the caller may be inside a runtime, which cannot start another one.
     let checked = std::thread::scope(|scope| scope.spawn(|| postgres::check(&access, settings.patience)).join());
     checked.unwrap_or_else(|_| Err(StoreError::Unavailable("the first connection panicked".to_owned())))?;
+    let (share, connections) = Share::new(&access, settings);
+    let settings = StoreSettings { connections, ..settings.clone() };
     let ((queue, jobs), health) = (Queue::new(), health.clone());
     threads.start("store-postgres", move || postgres::serve(&access, &settings, &health, jobs))?;
-    Ok(Queues { reads: queue.clone(), writes: queue })
+    Ok((Queues { reads: queue.clone(), writes: queue }, share))
 }
 
 /// A database in memory belongs to one connection, so reads and writes share it.

@@ -1,5 +1,5 @@
-//! Connections to PostgreSQL on the threads that serve. What is asked on such a thread is done on it: to hand it to another thread and
-//! back costs as much as to ask for it.
+//! Connections to PostgreSQL on the threads that serve. What is asked on such a thread is done on it, and not handed to another thread and
+//! back, which wakes both of them.
 //!
 //! SQLite waits for a disk, so it stays on threads of its own.
 
@@ -14,38 +14,31 @@ const SHARED: usize = 2;
 /// A thread has so many of its own, or none.
 const LEAST: usize = 2;
 
-/// What keeps the work of a thread on it, until this is dropped.
+/// What each thread that serves has of the connections.
 #[derive(Debug)]
-pub struct Nearby {
-    _door: OwnDoor,
-}
-
-/// What the threads that serve need for connections of their own.
-#[derive(Debug)]
-pub(super) struct Neighbourhood {
+pub(super) struct Share {
     access: Arc<Access>,
-    /// Connections of each.
-    each: usize,
+    connections: usize,
 }
 
-impl Neighbourhood {
+impl Share {
     /// Also tells how many connections are left for all others.
     pub(super) fn new(access: &Arc<Access>, settings: &StoreSettings) -> (Option<Self>, usize) {
-        let (each, others) = shares(settings.connections, settings.serving_threads);
-        ((each > 0).then(|| Self { access: Arc::clone(access), each }), others)
+        let (connections, others) = shares(settings.connections, settings.serving_threads);
+        ((connections > 0).then(|| Self { access: Arc::clone(access), connections }), others)
     }
 }
 
 impl Store {
-    /// Has this thread do the work that is asked for on it, in a future that is run here until `Nearby` is dropped, and then to its end.
+    /// Has this thread do the work that is asked for on it, in a future that is run here until the door is dropped, and then to its end.
     /// None where others do it. Once on each thread.
-    pub fn nearby(&self) -> Option<(Nearby, impl Future<Output = ()> + Send + 'static + use<>)> {
-        let neighbourhood = self.inner.neighbourhood.as_ref()?;
+    pub fn nearby(&self) -> Option<(OwnDoor, impl Future<Output = ()> + Send + 'static + use<>)> {
+        let Share { access, connections } = self.inner.share.as_ref()?;
         let (door, jobs, elsewhere) = self.writes().ok()?.divert();
-        let settings = StoreSettings { connections: neighbourhood.each, ..self.inner.settings.clone() };
-        let (access, health) = (Arc::clone(&neighbourhood.access), self.inner.health.clone());
+        let settings = StoreSettings { connections: *connections, ..self.inner.settings.clone() };
+        let (access, health) = (Arc::clone(access), self.inner.health.clone());
         let work = async move { postgres::serve_all(&access, &settings, &health, jobs, Some(elsewhere)).await };
-        Some((Nearby { _door: door }, work))
+        Some((door, work))
     }
 }
 

@@ -44,7 +44,7 @@ type OwnDoors = RwLock<HashMap<ThreadId, Door>>;
 
 /// What keeps the work of a thread on it, until this is dropped.
 #[derive(Debug)]
-pub(super) struct OwnDoor {
+pub struct OwnDoor {
     all: Arc<OwnDoors>,
     thread: ThreadId,
 }

@@ -71,6 +71,13 @@ impl Work {
             Self::Write(statements, _) => single_repeatable(statements).is_some(),
         }
     }
+
+    /// Looks whether it was done, where that can be told.
+    pub(super) fn proof(&self) -> Option<Statement> {
+        let Self::Write(statements, then) = self else { return None };
+        let proven = proven(statements, then)?;
+        Some(Statement::new(proven.proof?, [proven.cells.first()?.clone()]))
+    }
 }
 
 /// The statement, where there is only one and it makes no difference if it is done once more.
@@ -81,16 +88,13 @@ pub(super) fn single_repeatable(statements: &[Statement]) -> Option<&Statement> 
     }
 }
 
-/// A look that tells whether a change was made. With it the change can be made as one statement of its own, and tried again when
-/// its answer was lost: the first part of it holds once only, none of the others has to wait for another, and each of them
-/// is undone when one misses something.
-pub(super) fn proof(statements: &[Statement]) -> Option<Statement> {
+/// The statement that proves a change, where the change can be made as one statement of its own, and tried again when its answer
+/// was lost: the first part of it holds once only, none of the others has to wait for another, and each of them is undone when
+/// one misses something.
+pub(super) fn proven<'a>(statements: &'a [Statement], then: &[Statement]) -> Option<&'a Statement> {
     let holds_once = statements.first().is_some_and(|first| first.otherwise == Some(Miss::Version));
-    if !holds_once || statements.len() > JOINED || !statements.iter().all(|statement| statement.is_apart) {
-        return None;
-    }
-    let (proof, cells) = statements.iter().find_map(|statement| Some((statement.proof?, &statement.cells)))?;
-    Some(Statement::new(proof, [cells.first()?.clone()]))
+    let is_one = then.is_empty() && statements.len() <= JOINED && statements.iter().all(|part| part.is_apart);
+    statements.iter().find(|part| part.proof.is_some() && holds_once && is_one)
 }
 
 /// What came of it.

@@ -9,9 +9,9 @@
 use std::time::Duration;
 
 use super::super::error::StoreError;
-use super::super::statement::{Answer, Statement, Work, proof};
+use super::super::statement::{Answer, Statement, Work};
 use super::access::Access;
-use super::doubt::{FIRST_PAUSE, LONGEST_PAUSE};
+use super::doubt::Pause;
 use super::line::Line;
 use super::worker::perform;
 
@@ -22,7 +22,7 @@ pub(super) async fn again(
     (error, is_late): (StoreError, bool),
     within: Duration,
 ) -> Result<Answer, StoreError> {
-    if let Some(proof) = proof_of(work) {
+    if let Some(proof) = work.proof() {
         let known = tokio::time::timeout(within, until_known(access, work, &proof)).await;
         return known.map_err(|_| StoreError::Unknown(error.to_string()));
     }
@@ -33,22 +33,14 @@ pub(super) async fn again(
     tokio::time::timeout(within, once_more).await.ok().and_then(Result::ok).ok_or(error)
 }
 
-fn proof_of(work: &Work) -> Option<Statement> {
-    match work {
-        Work::Write(statements, then) if then.is_empty() => proof(statements),
-        _ => None,
-    }
-}
-
 async fn until_known(access: &Access, work: &Work, proof: &Statement) -> Answer {
-    let mut pause = FIRST_PAUSE;
+    let mut pause = Pause::new();
     loop {
         if let Some(answer) = attempt(access, work, proof).await {
             tracing::warn!(missed = ?answer.missed, "a change whose answer was lost was tried again");
             return answer;
         }
-        tokio::time::sleep(pause).await;
-        pause = (pause * 2).min(LONGEST_PAUSE);
+        pause.wait().await;
     }
 }
 

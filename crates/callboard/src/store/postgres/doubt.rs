@@ -9,9 +9,8 @@ use super::access::Access;
 use super::line::{Line, failed};
 
 const STATUS: &str = "SELECT txid_status($1)";
-/// A server that is out of reach is asked again after these pauses.
-pub(super) const FIRST_PAUSE: Duration = Duration::from_millis(20);
-pub(super) const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// A change that may have been made.
 pub(super) struct InDoubt {
@@ -48,18 +47,29 @@ impl InDoubt {
 
 /// None where the server does not know it any more.
 async fn was_made(access: &Access, transaction: Option<i64>) -> Option<bool> {
-    let transaction = transaction?;
-    let mut pause = FIRST_PAUSE;
+    let (transaction, mut pause) = (transaction?, Pause::new());
     loop {
         match status(access, transaction).await {
             Ok(Some(status)) if status == "committed" => return Some(true),
             Ok(Some(status)) if status == "aborted" => return Some(false),
             Ok(None) => return None,
             // The server has not ended it yet, or cannot be reached.
-            Ok(Some(_)) | Err(_) => {}
+            Ok(Some(_)) | Err(_) => pause.wait().await,
         }
-        tokio::time::sleep(pause).await;
-        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
+
+/// Before a server is asked again: longer each time.
+pub(super) struct Pause(Duration);
+
+impl Pause {
+    pub(super) fn new() -> Self {
+        Self(FIRST_PAUSE)
+    }
+
+    pub(super) async fn wait(&mut self) {
+        tokio::time::sleep(self.0).await;
+        self.0 = (self.0 * 2).min(LONGEST_PAUSE);
     }
 }
 

@@ -8,7 +8,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{Format, IsNull, ToSql, Type, to_sql_checked};
 
-use super::super::statement::{Answer, Cell, Row, Statement, for_postgres, proof, single_repeatable};
+use super::super::statement::{Answer, Cell, Row, Statement, for_postgres, proven, single_repeatable};
 use super::doubt::InDoubt;
 use super::joined::joined;
 use super::line::{Session, is_refusal};
@@ -37,7 +37,7 @@ pub(super) async fn write(session: &mut Session, statements: &[Statement], then:
     if let Some(only) = single_repeatable(statements) {
         return write_one(session, only, then).await;
     }
-    if then.is_empty() && proof(statements).is_some() {
+    if proven(statements, then).is_some() {
         match write_joined(session, statements).await {
             // Nothing was changed. One by one they tell what was missed.
             Err(error) if error.code() == Some(&SqlState::DIVISION_BY_ZERO) => {}
