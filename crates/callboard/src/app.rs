@@ -11,11 +11,12 @@ use callboard_python::{CompanySettings, Limits, OutputSink};
 use http::HeaderValue;
 use metrics_exporter_prometheus::PrometheusHandle;
 
+use crate::characters::{CharacterRegistry, terminal_output};
 use crate::config::{Settings, UpstreamSettings};
+use crate::conversation::ChatSnapshots;
 use crate::http::Keys;
 use crate::random;
 use crate::server;
-use crate::stage::{self, Cast, Conversations};
 use crate::store::{Address, Keep, Retention, Store, StoreSettings};
 use crate::telemetry;
 use crate::trace::otlp::{Collector, Outbox};
@@ -35,11 +36,11 @@ pub struct App {
     /// Renders the metrics.
     pub metrics: PrometheusHandle,
     /// The characters.
-    pub cast: Arc<Cast>,
+    pub characters: Arc<CharacterRegistry>,
     /// What lasts.
     pub store: Store,
-    /// What is remembered of conversations in Chat Completions.
-    pub conversations: Conversations,
+    /// Histories of Chat Completions.
+    pub chat_snapshots: ChatSnapshots,
     /// What turns do, on its way to the store, to `/metrics` and to a collector.
     pub traces: Traces,
     /// Requests being answered, all threads together.
@@ -66,8 +67,11 @@ impl App {
             upstreams: Upstreams::new(upstreams),
             keys: Keys::new(settings.api_keys.iter().map(|key| key.expose().to_owned())),
             metrics: telemetry::metrics::start().context("metrics cannot be started")?,
-            cast: Arc::new(Cast::new(settings.characters.clone(), company(&settings, stage::terminal()))),
-            conversations: Conversations::new(store.clone()),
+            characters: Arc::new(CharacterRegistry::new(
+                settings.characters.clone(),
+                company(&settings, terminal_output()),
+            )),
+            chat_snapshots: ChatSnapshots::new(store.clone()),
             store,
             in_flight: Arc::default(),
             tls: Tls::load(needs_tls).context("the system's certificates cannot be loaded")?,

@@ -20,13 +20,14 @@ use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 
 use crate::app::App;
+use crate::characters::reload_on_change;
 use crate::config::Timeouts;
 use crate::http::Threadwise;
 use crate::stopping::stop_asked;
 use crate::store::Pruned;
 use crate::telemetry::seldom::Seldom;
 use crate::trace::otlp;
-use crate::{clock, http, stage};
+use crate::{clock, http};
 
 const HEAD_TIME: Duration = Duration::from_secs(30);
 const UPKEEP: Duration = Duration::from_secs(5);
@@ -102,7 +103,7 @@ pub fn block_on<T>(future: impl Future<Output = T>) -> std::io::Result<T> {
 /// Loads the characters before anybody is served. Without Python there are none, and the gateway serves all the same.
 pub fn load_characters(app: &App) -> std::io::Result<()> {
     single_runtime()?.block_on(async {
-        if let Err(error) = app.cast.load(true).await {
+        if let Err(error) = app.characters.load(true).await {
             tracing::error!(%error, "characters cannot be loaded");
         }
     });
@@ -173,7 +174,7 @@ async fn settle_traces(app: &App) {
 
 /// Loads changed characters for as long as the program runs.
 async fn follow_characters(app: &App) {
-    stage::watch(Arc::clone(&app.cast)).await;
+    reload_on_change(Arc::clone(&app.characters)).await;
     std::future::pending::<()>().await;
 }
 

@@ -9,6 +9,7 @@ mod entry;
 mod operation;
 mod pass;
 mod pointer;
+mod state_record;
 mod timeline;
 mod undo;
 
@@ -20,4 +21,5 @@ pub use diff::{diff, invert};
 pub use entry::{CallNote, Entry, Mode, Undoes, replay};
 pub use operation::{Operation, Patch};
 pub use pointer::Pointer;
+pub use state_record::{StateChange, StateRecord};
 pub use undo::{Target, UndoError, Undone, undo};

@@ -1,9 +1,10 @@
 //! The wires: each format is read into the shared vocabulary and written from it, and known nowhere else.
 
 pub mod chat;
-// The Responses wire is complete and tested; the endpoints that speak it are not built yet.
 mod error;
+mod reply_writer;
 pub mod responses;
 pub mod sse;
 
 pub use error::{ApiError, ErrorType};
+pub use reply_writer::{ReplyEnd, ReplyWriter};

@@ -5,22 +5,24 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use callboard_core::contract::{SchemaLimits, ToolCache};
+use callboard_core::contract::{Report, SchemaLimits, ToolCache};
 use callboard_core::turn::Event;
 use callboard_core::wire::chat::ChatRequest;
+use callboard_core::wire::{ApiError, ReplyEnd, ReplyWriter};
 use serde_json::{Value, json};
 
 use super::prompt::Prompt;
+use crate::characters::LoadedCharacter;
 use crate::config::Settings;
+use crate::conversation::{ChatOwner, ChatSnapshots, Saving, resume_chat};
 use crate::random;
-use crate::session::Progress;
-use crate::stage::{Asked, Conversations, Role, Scene, SceneParts, Whose, begin_in_history};
+use crate::session::{CharacterRequest, Session, Step, TurnContext, drive_character};
 use crate::upstream::{Client, Upstreams};
 
 /// What a conversation at the terminal needs.
 pub struct Parlour<'a> {
     /// The character.
-    pub role: Arc<Role>,
+    pub role: Arc<LoadedCharacter>,
     /// The settings.
     pub settings: &'a Settings,
     /// The model servers.
@@ -35,7 +37,7 @@ pub async fn chat(parlour: &Parlour<'_>, out: &mut impl Write) -> anyhow::Result
     writeln!(out, "You talk with {name}. Ctrl-C interrupts, Ctrl-D ends, /undo takes back the last turn.")?;
     let conversation = Conversation {
         parlour,
-        conversations: Conversations::in_memory()?,
+        snapshots: ChatSnapshots::in_memory()?,
         tools: ToolCache::new(SchemaLimits::default()),
     };
     let mut messages: Vec<Value> = Vec::new();
@@ -59,81 +61,93 @@ pub async fn chat(parlour: &Parlour<'_>, out: &mut impl Write) -> anyhow::Result
 
 struct Conversation<'a> {
     parlour: &'a Parlour<'a>,
-    conversations: Conversations,
+    snapshots: ChatSnapshots,
     tools: ToolCache,
 }
 
 impl Conversation<'_> {
-    /// Plays one turn and returns what was said.
+    /// Runs one turn and returns the text that was printed.
     async fn turn(&self, messages: &[Value], out: &mut impl Write) -> anyhow::Result<String> {
-        let id = &self.parlour.role.character.manifest().id;
-        let body = json!({"model": id, "stream": true, "messages": messages}).to_string();
-        let (request, _) = ChatRequest::read(body.into_bytes(), &self.tools)?;
-        let mut said = String::new();
-        let whose = Whose::default();
-        let begun = tokio::select! {
-            begun = begin_in_history(self.parts(&request), &request, &self.conversations, &whose) => begun,
-            _ = tokio::signal::ctrl_c() => return Ok(said),
+        let prepared = tokio::select! {
+            prepared = self.prepare(messages) => prepared,
+            _ = tokio::signal::ctrl_c() => return Ok(String::new()),
         };
-        match begun {
-            Err(error) => writeln!(out, "! {}", error.message)?,
-            Ok(mut scene) => {
-                tokio::select! {
-                    told = tell(&mut scene, &mut said, out) => told?,
-                    _ = tokio::signal::ctrl_c() => writeln!(out, "\n(interrupted)")?,
-                }
+        let mut session = match prepared {
+            Ok(session) => session,
+            Err(error) => {
+                writeln!(out, "! {}", error.message)?;
+                return Ok(String::new());
             }
+        };
+        tokio::select! {
+            printed = print(&mut session, out) => printed?,
+            _ = tokio::signal::ctrl_c() => writeln!(out, "\n(interrupted)")?,
         }
-        Ok(said)
+        Ok(std::mem::take(&mut session.writer().text))
     }
 
-    fn parts<'b>(&'b self, request: &'b ChatRequest) -> SceneParts<'b> {
-        SceneParts {
-            role: Arc::clone(&self.parlour.role),
-            asked: Asked::Chat(request),
+    async fn prepare(&self, messages: &[Value]) -> Result<Session<TerminalWriter>, ApiError> {
+        let character = &self.parlour.role;
+        let body = json!({"model": character.character.manifest().id, "stream": true, "messages": messages});
+        let (request, _) = ChatRequest::read(body.to_string().into_bytes(), &self.tools)?;
+        let chat = resume_chat(&self.snapshots, character, &request, &ChatOwner::default()).await?;
+        let context = TurnContext {
             settings: self.parlour.settings,
             tools: &self.tools,
             upstreams: self.parlour.upstreams,
             client: self.parlour.client.clone(),
             authorization: None,
             request_id: format!("chat_{}", random::letters::<12>()),
-            random: random::bytes,
-        }
+        };
+        let client = CharacterRequest::Chat { request: &request, system: &chat.system };
+        let driver = drive_character(context, character, chat.memory, client).await?;
+        let saving = Saving::ChatHistory(Box::new(chat.history));
+        Ok(Session::new(Some(driver), TerminalWriter::default(), saving))
     }
 }
 
-/// Writes what happens as it happens.
-async fn tell(scene: &mut Scene, said: &mut String, out: &mut impl Write) -> anyhow::Result<()> {
+/// Prints a turn as it happens.
+async fn print(session: &mut Session<TerminalWriter>, out: &mut impl Write) -> anyhow::Result<()> {
     loop {
-        match scene.next().await {
-            Progress::Events(events) => {
-                scene.mark_seen();
-                for event in events {
-                    tell_event(event, said, out)?;
-                }
+        match session.next().await {
+            Step::Piece(text) => {
+                session.mark_seen();
+                write!(out, "{text}")?;
                 out.flush()?;
             }
-            Progress::KeepAlive => {}
-            Progress::Failed(error) => {
-                writeln!(out, "\n! {}", error.message)?;
-                return Ok(());
-            }
-            Progress::Complete(..) => {
-                writeln!(out)?;
-                return Ok(());
-            }
+            Step::KeepAlive => {}
+            Step::Failed(error, text) => return Ok(writeln!(out, "{text}\n! {}", error.message)?),
+            Step::Done(text, _) => return Ok(writeln!(out, "{text}")?),
         }
     }
 }
 
-fn tell_event(event: Event, said: &mut String, out: &mut impl Write) -> std::io::Result<()> {
-    match event {
-        Event::Text(text) => {
-            said.push_str(&text);
-            write!(out, "{text}")
+/// Shows text as it comes, and tools as they run.
+#[derive(Default)]
+struct TerminalWriter {
+    text: String,
+}
+
+impl ReplyWriter for TerminalWriter {
+    fn event(&mut self, event: Event, out: &mut String) {
+        match event {
+            Event::Text(text) => {
+                self.text.push_str(&text);
+                out.push_str(&text);
+            }
+            Event::RunsTool(call) => out.push_str(&format!("\n  > {}({})\n", call.name, call.arguments.as_str())),
+            Event::RanTool(result) => out.push_str(&format!("  < {}\n", result.text)),
+            _ => {}
         }
-        Event::RunsTool(call) => writeln!(out, "\n  > {}({})", call.name, call.arguments.as_str()),
-        Event::RanTool(result) => writeln!(out, "  < {}", result.text),
-        _ => Ok(()),
+    }
+
+    fn complete(&mut self, _end: ReplyEnd<'_>, _out: &mut String) {}
+
+    fn finish(&mut self, _report: &Report, _out: &mut String) {}
+
+    fn fail(&mut self, _error: &ApiError, _report: &Report, _out: &mut String) {}
+
+    fn take_body(&mut self) -> String {
+        String::new()
     }
 }

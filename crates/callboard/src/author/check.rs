@@ -2,12 +2,12 @@
 
 use std::io::Write;
 
-use crate::stage::Cast;
+use crate::characters::CharacterRegistry;
 
 /// Loads the folder and writes what was found; false when anything is wrong.
-pub async fn check(cast: &Cast, out: &mut impl Write) -> anyhow::Result<bool> {
+pub async fn check(cast: &CharacterRegistry, out: &mut impl Write) -> anyhow::Result<bool> {
     cast.load(true).await?;
-    let (roles, problems) = (cast.roles(), cast.problems());
+    let (roles, problems) = (cast.all(), cast.problems());
     for role in &roles {
         let manifest = role.character.manifest();
         let names: Vec<&str> = manifest.tools.iter().map(|tool| tool.name.as_str()).collect();

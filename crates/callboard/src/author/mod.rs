@@ -7,6 +7,7 @@ mod eval;
 mod names;
 mod new;
 mod prompt;
+mod recorded_turn;
 mod run;
 mod scenario;
 mod script;

@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail};
 use callboard_core::names::{Candidate, NameBook, NameEntry, Resolution};
 use serde_json::Value;
 
-use crate::stage::Cast;
+use crate::characters::CharacterRegistry;
 
 /// What is asked for.
 pub struct NameTrial {
@@ -28,7 +28,7 @@ struct List {
 }
 
 /// Writes what each name was found to be; false when there is no list to look in.
-pub async fn names(trial: &NameTrial, cast: &Cast, out: &mut impl Write) -> anyhow::Result<bool> {
+pub async fn names(trial: &NameTrial, cast: &CharacterRegistry, out: &mut impl Write) -> anyhow::Result<bool> {
     let mut lists = given_lists(&trial.among)?;
     if let Some(id) = &trial.character {
         lists.extend(lists_of(cast, id).await?);
@@ -76,7 +76,7 @@ fn read_lists(text: &str) -> Vec<List> {
     }
 }
 
-async fn lists_of(cast: &Cast, id: &str) -> anyhow::Result<Vec<List>> {
+async fn lists_of(cast: &CharacterRegistry, id: &str) -> anyhow::Result<Vec<List>> {
     let role = cast.load_one(id).await?;
     let opening = role.character.open().await.context("the character cannot begin a conversation")?;
     let names = role.character.names(opening.state.as_deref()).await.context("the character cannot name anything")?;

@@ -10,9 +10,9 @@ use super::{
     upstreams,
 };
 use crate::app;
+use crate::characters::{CharacterRegistry, OutputBuffer, terminal_output};
 use crate::cli::Command;
 use crate::config::Settings;
-use crate::stage::{self, Cast, Printed};
 use crate::telemetry;
 use crate::upstream::{Client, Tls};
 
@@ -56,9 +56,9 @@ async fn carry_out(command: Command, settings: Settings, out: &mut impl Write) -
             try_tool(&cast(&settings, None), &character, &tool, &arguments, out).await
         }
         Command::Test { dir, .. } => {
-            let printed = Printed::default();
+            let printed = OutputBuffer::default();
             let folder = dir.unwrap_or_else(|| settings.characters.clone());
-            let cast = Cast::new(folder, app::company(&settings, printed.sink()));
+            let cast = CharacterRegistry::new(folder, app::company(&settings, printed.sink()));
             let rehearsal = Rehearsal { cast: &cast, settings: &settings, client: client(&settings)?, printed };
             test(&rehearsal, out).await
         }
@@ -81,9 +81,9 @@ async fn carry_out(command: Command, settings: Settings, out: &mut impl Write) -
     }
 }
 
-fn cast(settings: &Settings, folder: Option<PathBuf>) -> Cast {
+fn cast(settings: &Settings, folder: Option<PathBuf>) -> CharacterRegistry {
     let folder = folder.unwrap_or_else(|| settings.characters.clone());
-    Cast::new(folder, app::company(settings, stage::terminal()))
+    CharacterRegistry::new(folder, app::company(settings, terminal_output()))
 }
 
 fn client(settings: &Settings) -> anyhow::Result<Client> {

@@ -6,26 +6,29 @@ use std::sync::Arc;
 
 use callboard_core::contract::{SchemaLimits, ToolCache};
 use callboard_core::turn::Event;
+use callboard_core::wire::ApiError;
 use callboard_core::wire::chat::ChatRequest;
 use serde_json::{Value, json};
 
+use super::recorded_turn::{EventLog, RecordedTurn};
 use super::scenario::{self, Scenario, ScenarioTurn};
 use super::script::Script;
+use crate::characters::{CharacterRegistry, LoadedCharacter, OutputBuffer};
 use crate::config::Settings;
-use crate::session::Progress;
-use crate::stage::{Asked, Cast, Conversations, Printed, Role, SceneParts, Whose, begin_in_history};
+use crate::conversation::{ChatOwner, ChatSnapshots, Saving, resume_chat};
+use crate::session::{CharacterRequest, Session, TurnContext, drive_character};
 use crate::upstream::{Client, Upstream, Upstreams};
 
 /// What all scenarios share.
 pub struct Rehearsal<'a> {
     /// The characters.
-    pub cast: &'a Cast,
+    pub cast: &'a CharacterRegistry,
     /// The settings.
     pub settings: &'a Settings,
     /// A way to model servers, which is not used.
     pub client: Client,
     /// What characters print.
-    pub printed: Printed,
+    pub printed: OutputBuffer,
 }
 
 /// Plays every scenario of the folder; false when any fails.
@@ -37,7 +40,7 @@ pub async fn test(rehearsal: &Rehearsal<'_>, out: &mut impl Write) -> anyhow::Re
         writeln!(out, "FAIL  {}: it does not load; see: callboard check", problem.id)?;
     }
     for (id, path) in scenario_files(rehearsal.cast) {
-        let Some(role) = rehearsal.cast.role(&id) else {
+        let Some(role) = rehearsal.cast.get(&id) else {
             failed += 1;
             writeln!(out, "FAIL  {}: there is no character {id}", path.display())?;
             continue;
@@ -59,7 +62,7 @@ pub async fn test(rehearsal: &Rehearsal<'_>, out: &mut impl Write) -> anyhow::Re
     Ok(failed == 0 && passed > 0)
 }
 
-fn scenario_files(cast: &Cast) -> Vec<(String, PathBuf)> {
+fn scenario_files(cast: &CharacterRegistry) -> Vec<(String, PathBuf)> {
     let entries = std::fs::read_dir(cast.folder()).into_iter().flatten().flatten();
     let named = |path: PathBuf| {
         let id = path.file_name()?.to_str()?.strip_suffix(".scenario.toml")?.to_owned();
@@ -71,13 +74,13 @@ fn scenario_files(cast: &Cast) -> Vec<(String, PathBuf)> {
 }
 
 /// Plays one scenario as one conversation.
-async fn play(rehearsal: &Rehearsal<'_>, role: &Arc<Role>, scenario: &Scenario) -> Result<(), Vec<String>> {
+async fn play(rehearsal: &Rehearsal<'_>, role: &Arc<LoadedCharacter>, scenario: &Scenario) -> Result<(), Vec<String>> {
     let script = Arc::new(Script::default());
     let model = Upstream::local("script", Arc::clone(&script) as _);
     let scene = Setting {
         rehearsal,
         role,
-        conversations: Conversations::in_memory().map_err(|error| vec![error.to_string()])?,
+        snapshots: ChatSnapshots::in_memory().map_err(|error| vec![error.to_string()])?,
         tools: ToolCache::new(SchemaLimits::default()),
         upstreams: Upstreams::new(vec![model]),
     };
@@ -103,8 +106,8 @@ async fn play(rehearsal: &Rehearsal<'_>, role: &Arc<Role>, scenario: &Scenario) 
 
 struct Setting<'a> {
     rehearsal: &'a Rehearsal<'a>,
-    role: &'a Arc<Role>,
-    conversations: Conversations,
+    role: &'a Arc<LoadedCharacter>,
+    snapshots: ChatSnapshots,
     tools: ToolCache,
     upstreams: Upstreams,
 }
@@ -120,45 +123,27 @@ struct Heard {
 
 impl Setting<'_> {
     async fn turn(&self, messages: &[Value]) -> Heard {
-        let mut heard = Heard::default();
-        let body = json!({"model": self.role.character.manifest().id, "messages": messages}).to_string();
-        let begun = match ChatRequest::read(body.into_bytes(), &self.tools) {
-            Ok((request, _)) => {
-                begin_in_history(self.parts(&request), &request, &self.conversations, &Whose::default()).await
-            }
-            Err(refusal) => Err(refusal.into()),
-        };
-        let mut scene = match begun {
-            Ok(scene) => scene,
-            Err(error) => return Heard { failure: Some(error.message), ..heard },
-        };
-        loop {
-            match scene.next().await {
-                Progress::Events(events) => events.into_iter().for_each(|event| heard.hear(event)),
-                Progress::KeepAlive => {}
-                Progress::Failed(error) => {
-                    heard.failure = Some(error.message);
-                    break;
-                }
-                Progress::Complete(..) => break,
-            }
-        }
-        heard.state = scene.state().and_then(|state| serde_json::from_str(state).ok()).unwrap_or_default();
+        let turn = RecordedTurn::run(self.prepare(messages).await).await;
+        let mut heard = Heard { failure: turn.failure, state: turn.state, ..Heard::default() };
+        turn.events.into_iter().for_each(|event| heard.hear(event));
         heard
     }
 
-    fn parts<'b>(&'b self, request: &'b ChatRequest) -> SceneParts<'b> {
-        SceneParts {
-            role: Arc::clone(self.role),
-            asked: Asked::Chat(request),
+    async fn prepare(&self, messages: &[Value]) -> Result<Session<EventLog>, ApiError> {
+        let body = json!({"model": self.role.character.manifest().id, "messages": messages}).to_string();
+        let (request, _) = ChatRequest::read(body.into_bytes(), &self.tools)?;
+        let chat = resume_chat(&self.snapshots, self.role, &request, &ChatOwner::default()).await?;
+        let context = TurnContext {
             settings: self.rehearsal.settings,
             tools: &self.tools,
             upstreams: &self.upstreams,
             client: self.rehearsal.client.clone(),
             authorization: None,
             request_id: "test".to_owned(),
-            random: crate::random::bytes,
-        }
+        };
+        let client = CharacterRequest::Chat { request: &request, system: &chat.system };
+        let driver = drive_character(context, self.role, chat.memory, client).await?;
+        Ok(Session::new(Some(driver), EventLog::default(), Saving::ChatHistory(Box::new(chat.history))))
     }
 }
 

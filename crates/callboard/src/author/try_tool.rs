@@ -6,11 +6,11 @@ use anyhow::{Context as _, bail};
 use callboard_core::contract::{CallRules, RawCall, SchemaLimits, ToolCache, check_arguments};
 use callboard_python::CallOrder;
 
-use crate::stage::{Cast, Role};
+use crate::characters::{CharacterRegistry, LoadedCharacter};
 
 /// Runs the tool; false when it failed.
 pub async fn try_tool(
-    cast: &Cast,
+    cast: &CharacterRegistry,
     id: &str,
     tool: &str,
     arguments: &str,
@@ -35,7 +35,7 @@ pub async fn try_tool(
 }
 
 /// The arguments as the tool would get them; none, with the reason told, where they do not fit.
-fn checked(role: &Role, call: &RawCall, out: &mut impl Write) -> anyhow::Result<Option<String>> {
+fn checked(role: &LoadedCharacter, call: &RawCall, out: &mut impl Write) -> anyhow::Result<Option<String>> {
     if role.tools().is_empty() {
         bail!("{} has no tools", role.character.manifest().name);
     }

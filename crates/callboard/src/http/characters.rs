@@ -1,6 +1,4 @@
-//! The characters over HTTP: who is on stage, what could not be loaded and why, and a reload by hand.
-
-use std::sync::Arc;
+//! `/v1/characters`: what is loaded, what failed to load and why, and a reload by hand.
 
 use axum::extract::{Path, State};
 use axum::response::Response;
@@ -9,20 +7,20 @@ use serde_json::{Value, json};
 
 use super::reply;
 use super::router::Shared;
-use crate::stage::{Cast, FileProblem, Role};
+use crate::characters::{CharacterRegistry, FileProblem, LoadedCharacter};
 
 /// All characters, and all files that could not be loaded.
 pub(super) async fn list(State(shared): State<Shared>) -> Response {
-    reply::json(cast_json(&shared.app.cast).to_string())
+    reply::json(registry_json(&shared.app.characters).to_string())
 }
 
 /// One character.
 pub(super) async fn one(State(shared): State<Shared>, Path(id): Path<String>) -> Response {
-    match shared.app.cast.role(&id) {
-        Some(role) => reply::json(role_json(&role, true).to_string()),
+    match shared.app.characters.get(&id) {
+        Some(character) => reply::json(character_json(&character, true).to_string()),
         None => {
             let known: Vec<String> =
-                shared.app.cast.roles().iter().map(|role| role.character.manifest().id.clone()).collect();
+                shared.app.characters.all().iter().map(|character| character.character.manifest().id.clone()).collect();
             reply::error(&ApiError::character_not_found(&id, &known))
         }
     }
@@ -30,20 +28,20 @@ pub(super) async fn one(State(shared): State<Shared>, Path(id): Path<String>) ->
 
 /// Loads the folder again.
 pub(super) async fn reload(State(shared): State<Shared>) -> Response {
-    match shared.app.cast.load(true).await {
-        Ok(()) => reply::json(cast_json(&shared.app.cast).to_string()),
+    match shared.app.characters.load(true).await {
+        Ok(()) => reply::json(registry_json(&shared.app.characters).to_string()),
         Err(error) => reply::error(&ApiError::new(500, "python_unavailable", error.to_string())),
     }
 }
 
-fn cast_json(cast: &Arc<Cast>) -> Value {
-    let roles: Vec<Value> = cast.roles().iter().map(|role| role_json(role, false)).collect();
-    let problems: Vec<Value> = cast.problems().iter().map(problem_json).collect();
-    json!({"object": "list", "folder": cast.folder(), "data": roles, "problems": problems})
+fn registry_json(registry: &CharacterRegistry) -> Value {
+    let characters: Vec<Value> = registry.all().iter().map(|character| character_json(character, false)).collect();
+    let problems: Vec<Value> = registry.problems().iter().map(problem_json).collect();
+    json!({"object": "list", "folder": registry.folder(), "data": characters, "problems": problems})
 }
 
-fn role_json(role: &Role, whole: bool) -> Value {
-    let manifest = role.character.manifest();
+fn character_json(character: &LoadedCharacter, whole: bool) -> Value {
+    let manifest = character.character.manifest();
     let tools: Vec<Value> = manifest
         .tools
         .iter()
@@ -74,5 +72,5 @@ fn problem_json(problem: &FileProblem) -> Value {
                 "kind": problem.kind.label()})
         })
         .collect();
-    json!({"id": problem.id, "earlier_version_on_stage": problem.earlier_on_stage, "problems": problems})
+    json!({"id": problem.id, "earlier_version_on_stage": problem.earlier_loaded, "problems": problems})
 }

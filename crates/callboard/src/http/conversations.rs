@@ -12,12 +12,12 @@ use http::HeaderMap;
 use serde_json::{Map, Value};
 
 use super::body::read_body;
+use super::requester::Requester;
 use super::router::Shared;
-use super::running::Asker;
 use super::{journal, query, reply};
 use crate::clock;
-use crate::responses::{
-    begin_turn, check_pairs, item_ids, items_behind, new_conversation_id, new_response_id, owned_conversation,
+use crate::conversation::{
+    begin_turn, check_pairs, item_ids, items_after, new_conversation_id, new_response_id, owned_conversation,
     renew_taken,
 };
 use crate::store::{Conversation, NewConversation, NewItem, TurnWrite};
@@ -35,7 +35,7 @@ pub(super) fn routes() -> Router<Shared> {
 
 async fn create(State(shared): State<Shared>, request: Request) -> Response {
     reply::result(async {
-        let owner = Asker::of(&shared, request.headers()).owner;
+        let owner = Requester::of(&shared, request.headers()).owner;
         let body = read_body(request, &shared.app.settings).await?;
         let request = ConversationRequest::read_new(body)?;
         let (id, at) = (new_conversation_id(), clock::milliseconds());
@@ -89,7 +89,7 @@ async fn list_items(
         let pairs = query::pairs(query.as_deref().unwrap_or_default())?;
         let page = PageQuery::read(pairs.iter().map(|(key, value)| (key.as_str(), value.as_str())))?;
         owned(&shared, &id, &headers).await?;
-        let items = items_behind(&shared.app.store, &id, &page).await?;
+        let items = items_after(&shared.app.store, &id, &page).await?;
         Ok(reply::json(page.cut(&items).to_string()))
     })
     .await
@@ -152,7 +152,7 @@ async fn append(shared: &Shared, id: &str, mut items: Vec<Value>) -> Result<Vec<
 
 /// The conversation, for its owner.
 pub(super) async fn owned(shared: &Shared, id: &str, headers: &HeaderMap) -> Result<Conversation, ApiError> {
-    owned_conversation(&shared.app.store, id, &Asker::of(shared, headers).owner).await
+    owned_conversation(&shared.app.store, id, &Requester::of(shared, headers).owner).await
 }
 
 fn object(conversation: &Conversation) -> Response {

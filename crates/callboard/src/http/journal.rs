@@ -2,7 +2,7 @@
 
 use axum::extract::{Path, RawQuery, Request, State};
 use axum::response::Response;
-use callboard_core::journal::{CallNote, Entry, UndoError, Undone};
+use callboard_core::journal::{CallNote, UndoError, Undone};
 use callboard_core::model::BadRequest;
 use callboard_core::wire::ApiError;
 use http::HeaderMap;
@@ -12,8 +12,8 @@ use super::body::read_body;
 use super::conversations::owned;
 use super::router::Shared;
 use super::{query, reply, undo_wish};
-use crate::responses::TURN_WAIT;
-use crate::store::{Standing, UndoFailure};
+use crate::conversation::TURN_WAIT;
+use crate::store::{ConversationHead, UndoFailure};
 use crate::{clock, random};
 
 const USUAL: usize = 100;
@@ -23,8 +23,9 @@ const MOST: usize = 1000;
 pub(super) async fn state(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
     reply::result(async {
         owned(&shared, &id, &headers).await?;
-        let standing = shared.app.store.standing(&id).await?.ok_or_else(|| ApiError::conversation_not_found(&id))?;
-        Ok(reply::json(state_object(&standing).to_string()))
+        let head = shared.app.store.conversation_head(&id).await?;
+        let head = head.ok_or_else(|| ApiError::conversation_not_found(&id))?;
+        Ok(reply::json(state_object(&head).to_string()))
     })
     .await
 }
@@ -66,8 +67,7 @@ pub(super) async fn undo(State(shared): State<Shared>, Path(id): Path<String>, r
             at: clock::milliseconds(),
         };
         let undone = turn.undo(&target, note).await.map_err(refused)?;
-        let journal = shared.app.store.journal(&id, 0, i64::MAX).await?;
-        Ok(reply::json(undone_object(&id, undone.as_ref(), &journal, turn.standing()).to_string()))
+        Ok(reply::json(undone_object(undone.as_ref(), turn.head()).to_string()))
     })
     .await
 }
@@ -102,40 +102,40 @@ fn page(pairs: &[(String, String)]) -> Result<(u64, usize), BadRequest> {
     Ok((after, limit))
 }
 
-/// The state as the character keeps it, letter by letter.
-fn state_json(standing: &Standing) -> Value {
-    standing.state.as_deref().and_then(|state| serde_json::from_str(state).ok()).unwrap_or_default()
+/// The state as the character wrote it.
+fn state_json(head: &ConversationHead) -> Value {
+    head.state().and_then(|state| serde_json::from_str(state).ok()).unwrap_or_default()
 }
 
-fn state_object(standing: &Standing) -> Value {
-    let conversation = &standing.conversation;
+fn state_object(head: &ConversationHead) -> Value {
+    let conversation = &head.conversation;
     json!({
         "object": "conversation.state",
         "conversation": conversation.id,
-        "character": standing.opening.as_ref().map(|opening| opening.character.as_str()),
+        "character": head.memory.as_ref().map(|memory| memory.character.as_str()),
         "version": conversation.version,
         "updated_at": conversation.updated_at / 1000,
-        "state": state_json(standing),
+        "state": state_json(head),
     })
 }
 
-fn undone_object(id: &str, undone: Option<&Undone>, journal: &[Entry], standing: &Standing) -> Value {
+fn undone_object(undone: Option<&Undone>, head: &ConversationHead) -> Value {
     let marks = undone.map(|undone| undone.marks.as_slice()).unwrap_or_default();
     let named = |taken: bool| {
-        let of = |sequence: u64| journal.iter().find(|entry| entry.sequence == sequence);
-        let chosen =
-            marks.iter().filter(move |(_, by)| by.is_some() == taken).filter_map(move |(sequence, _)| of(*sequence));
+        let entry = |sequence| head.memory.as_ref()?.record.entry(sequence);
+        let chosen = marks.iter().filter(move |(_, by)| by.is_some() == taken);
+        let chosen = chosen.filter_map(move |(sequence, _)| entry(*sequence));
         chosen.map(|entry| json!({"sequence": entry.sequence, "call_id": entry.call.call_id, "tool": entry.call.tool}))
     };
     json!({
         "object": "conversation.undo",
-        "conversation": id,
+        "conversation": head.conversation.id,
         "call_id": undone.map(|undone| undone.entry.call.call_id.as_str()),
         "sequence": undone.map(|undone| undone.entry.sequence),
-        // The newest was undone first.
+        // Newest first.
         "undone": named(true).rev().collect::<Vec<_>>(),
         "restored": named(false).collect::<Vec<_>>(),
-        "version": standing.conversation.version,
-        "state": state_json(standing),
+        "version": head.conversation.version,
+        "state": state_json(head),
     })
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::reply;
 use super::router::Shared;
-use crate::stage::Role;
+use crate::characters::LoadedCharacter;
 
 /// All of them.
 pub(super) async fn list(State(shared): State<Shared>, headers: HeaderMap) -> Response {
@@ -34,7 +34,8 @@ pub(super) async fn one(State(shared): State<Shared>, Path(id): Path<String>, he
 /// Characters come first. Where there are some, a model server that does not answer hides nobody.
 async fn fetch(shared: &Shared, headers: &HeaderMap) -> Result<Vec<Value>, ApiError> {
     let authorization = headers.get(AUTHORIZATION).filter(|_| shared.app.keys.is_open());
-    let mut models: Vec<Value> = shared.app.cast.roles().iter().map(|role| character_entry(role)).collect();
+    let mut models: Vec<Value> =
+        shared.app.characters.all().iter().map(|character| character_entry(character)).collect();
     match shared.app.upstreams.all_models(&shared.client, authorization).await {
         Ok(others) => models.extend(others),
         Err(error) if models.is_empty() => return Err(error),
@@ -43,7 +44,7 @@ async fn fetch(shared: &Shared, headers: &HeaderMap) -> Result<Vec<Value>, ApiEr
     Ok(models)
 }
 
-fn character_entry(role: &Role) -> Value {
-    let manifest = role.character.manifest();
+fn character_entry(character: &LoadedCharacter) -> Value {
+    let manifest = character.character.manifest();
     json!({"id": manifest.id, "object": "model", "created": 0, "owned_by": "callboard", "name": manifest.name})
 }

@@ -1,54 +1,104 @@
-//! `/v1/responses` over HTTP: made, streamed or whole; looked at, listed and deleted later.
+//! `/v1/responses` over HTTP: create, retrieve, list input items, delete.
 
-use axum::extract::{Path, RawQuery, Request, State};
+use axum::extract::{Path, RawQuery, State};
 use axum::response::Response;
 use callboard_core::model::BadRequest;
 use callboard_core::wire::ApiError;
-use callboard_core::wire::responses::{Framing, PageQuery, ResponsesRequest, response_deleted};
+use callboard_core::wire::chat::ChatRequest;
+use callboard_core::wire::responses::{
+    Framing, PageQuery, ResponseObject, ResponseStamp, ResponseWriter, ResponsesRequest, response_deleted,
+};
 use http::HeaderMap;
 
-use super::body::read_body;
+use super::delivery::{Incoming, Prepared, Wire};
 use super::query;
 use super::reply;
-use super::respond::{Manner, respond};
-use super::response_outlet::{streamed, whole};
-use super::router::{Arrival, Shared};
-use super::running::Asker;
-use crate::responses::input_of;
-use crate::telemetry::metrics;
+use super::requester::Requester;
+use super::router::Shared;
+use crate::characters::LoadedCharacter;
+use crate::conversation::{
+    ConnectionCache, ContextQuery, ResponseContext, ResponseSaving, Saving, input_of, item_ids, load_context,
+    new_response_id, renew_taken,
+};
+use crate::session::{CharacterRequest, Session, TurnContext, TurnDriver, drive_character};
 use crate::{clock, store};
 
-/// The name of this endpoint in the metrics.
-pub(super) const ENDPOINT: &str = "responses";
+/// The Responses API.
+pub(super) struct Responses;
 
-/// Makes a response.
-pub(super) async fn create(State(shared): State<Shared>, request: Request) -> Response {
-    let Some(arrival) = request.extensions().get::<Arrival>().cloned() else {
-        return reply::error(&ApiError::new(500, "no_request_id", "the request was not named"));
-    };
-    let response = match answer(&shared, &arrival, request).await {
-        Ok(response) => response,
-        Err(error) => {
-            tracing::debug!(request_id = arrival.id, code = error.code, param = error.param, "refused");
-            reply::error(&error)
-        }
-    };
-    metrics::request(ENDPOINT, response.status().as_u16(), arrival.at.elapsed());
-    response
+impl Wire for Responses {
+    const ENDPOINT: &'static str = "responses";
+    type Writer = ResponseWriter;
+
+    async fn open(shared: &Shared, incoming: Incoming) -> Result<Prepared<ResponseWriter>, ApiError> {
+        let request = ResponsesRequest::read(incoming.body)?;
+        let framing = request.stream.then_some(Framing::ServerSent);
+        let session = prepare(shared, &incoming.id, request, &incoming.requester, framing, None).await?;
+        Ok(if framing.is_some() { Prepared::Stream(session) } else { Prepared::Whole(session) })
+    }
 }
 
-async fn answer(shared: &Shared, arrival: &Arrival, request: Request) -> Result<Response, ApiError> {
-    let asker = Asker::of(shared, request.headers());
-    let body = read_body(request, &shared.app.settings).await?;
-    // Behind the body: whoever sends it slowly keeps nobody else out.
-    let ticket = shared.in_flight.enter()?;
-    let request = ResponsesRequest::read(body)?;
-    let manner = if request.stream { Manner::Streamed(Framing::ServerSent) } else { Manner::Whole };
-    let turn = respond(shared, &arrival.id, request, asker, manner, None).await?;
-    Ok(match manner {
-        Manner::Streamed(_) => streamed(turn, arrival, ticket).await,
-        Manner::Whole => whole(turn).await,
-    })
+/// Prepares the turn of a response, also on a connection with a cache of its own.
+pub(super) async fn prepare(
+    shared: &Shared,
+    request_id: &str,
+    mut request: ResponsesRequest,
+    requester: &Requester,
+    framing: Option<Framing>,
+    connection: Option<&ConnectionCache>,
+) -> Result<Session<ResponseWriter>, ApiError> {
+    let (app, model, owner) = (&shared.app, request.model.clone(), &requester.owner);
+    let character = app.characters.for_model(&model)?;
+    let query = ContextQuery { store: &app.store, connection, owner, character: character.as_deref(), model: &model };
+    let mut context = load_context(&mut request, &query).await?;
+    let turn_context = requester.turn_context(shared, request_id);
+    let mut driver = match request.generate {
+        true => Some(drive(turn_context, &request, &mut context, character.as_deref()).await?),
+        false => None,
+    };
+    let (id, conversation) = (new_response_id(), context.conversation().map(str::to_owned));
+    if let Some(driver) = &mut driver {
+        let trace = driver.trace_with(&app.traces, Responses::ENDPOINT, requester.caller.as_ref());
+        trace.kept_as(conversation.as_deref(), Some(&id));
+    }
+    let mut new_id = item_ids(&id);
+    let mut input = request.input_items(&mut new_id);
+    renew_taken(&mut input, &context.items, &mut new_id);
+    let server_label = character.map(|character| character.character.manifest().id.clone()).unwrap_or_default();
+    let stamp = ResponseStamp { id, created_at: clock::seconds(), conversation, server_label, new_id };
+    let writer = ResponseWriter::new(ResponseObject::new(&request, stamp), framing);
+    let saving = ResponseSaving {
+        store: app.store.clone(),
+        target: context.target,
+        stored: request.store,
+        owner: owner.clone(),
+        input,
+        context: connection.map(|_| context.items),
+        context_unstored: context.unstored,
+    };
+    Ok(Session::new(driver, writer, Saving::Response(Box::new(saving))))
+}
+
+async fn drive(
+    turn_context: TurnContext<'_>,
+    request: &ResponsesRequest,
+    context: &mut ResponseContext,
+    character: Option<&LoadedCharacter>,
+) -> Result<TurnDriver, ApiError> {
+    let items = &context.items;
+    let Some(character) = character else {
+        let body = request.chat_body(items)?;
+        let read = ChatRequest::read(body.into_bytes(), turn_context.tools);
+        let read = read.map_err(|refusal| request.own_words(refusal))?;
+        let TurnContext { upstreams, client, authorization, .. } = &turn_context;
+        let routes = upstreams.routes(&request.model, client, authorization.as_ref()).await?;
+        return Ok(TurnDriver::gateway(turn_context, read, routes));
+    };
+    let memory = match context.memory.take() {
+        Some(memory) => memory,
+        None => character.begin().await?,
+    };
+    drive_character(turn_context, character, memory, CharacterRequest::Response { request, context: items }).await
 }
 
 /// A stored response.
@@ -108,7 +158,7 @@ pub(super) async fn cancel(State(shared): State<Shared>, Path(id): Path<String>,
 }
 
 async fn stored(shared: &Shared, id: &str, headers: &HeaderMap) -> Result<store::Response, ApiError> {
-    let owner = Asker::of(shared, headers).owner;
+    let owner = Requester::of(shared, headers).owner;
     let found = shared.app.store.response(id, clock::milliseconds()).await?;
     found.filter(|response| response.said.owner == owner).ok_or_else(|| ApiError::response_not_found(id))
 }

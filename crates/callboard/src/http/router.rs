@@ -12,10 +12,11 @@ use axum::routing::{get, post};
 use callboard_core::wire::ApiError;
 use tokio::sync::{mpsc, watch};
 
+use super::chat::Chat;
+use super::delivery::serve;
 use super::limit::InFlight;
-use super::{
-    characters, chat, conversations, models, operation, reply, request_id, responses, socket, traces, upstreams,
-};
+use super::responses::Responses;
+use super::{characters, conversations, models, operation, reply, request_id, responses, socket, traces, upstreams};
 use crate::app::App;
 use crate::percent;
 use crate::stopping::stop_asked;
@@ -62,8 +63,8 @@ pub fn router(app: Arc<App>, thread: Threadwise) -> Router {
     let Threadwise { client, stopping, ending, sockets } = thread;
     let shared = Shared { app, client, in_flight, stopping, ending, sockets };
     Router::new()
-        .route("/v1/chat/completions", post(chat::complete))
-        .route("/v1/responses", post(responses::create).get(socket::open))
+        .route("/v1/chat/completions", post(serve::<Chat>))
+        .route("/v1/responses", post(serve::<Responses>).get(socket::open))
         .route("/v1/responses/{id}", get(responses::one).delete(responses::delete))
         .route("/v1/responses/{id}/input_items", get(responses::input_items))
         .route("/v1/responses/{id}/cancel", post(responses::cancel))

@@ -1,8 +1,7 @@
-//! `/v1/responses` over a WebSocket: one message asks for a response, and its events come back as messages.
+//! `/v1/responses` over a WebSocket: a message requests a response, and its events come back as messages.
 //!
-//! Responses of a connection are answered one after the other. What they say is remembered as long as the connection lives, so
-//! that a client may go on from a response that is stored nowhere. The socket is listened to all the time: pings are
-//! answered while a response is made, and a client that leaves ends it.
+//! Responses of a connection are made one after the other, and cached as long as it lives, so that a client may continue from a response
+//! that is stored nowhere. The socket is read all the time: pings are answered while a response is made, and a close ends it.
 
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -13,31 +12,32 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use axum::{Extension, RequestExt as _};
 use callboard_core::wire::ApiError;
-use callboard_core::wire::responses::{Framing, ResponsesRequest};
+use callboard_core::wire::responses::{Framing, ResponseWriter, ResponsesRequest};
 use http::HeaderMap;
 use http::header::{HOST, ORIGIN};
 
-use super::frames::{self, Asked};
+use super::delivery::Wire as _;
 use super::reply;
-use super::respond::{Manner, respond};
-use super::responses::ENDPOINT;
+use super::requester::Requester;
+use super::responses::{Responses, prepare};
 use super::router::{Arrival, Shared};
-use super::running::Asker;
-use crate::responses::{LocalResponses, ResponseTurn, Step};
+use super::socket_messages::{self, SocketRequest};
+use crate::conversation::ConnectionCache;
+use crate::session::{Session, Step};
 use crate::stopping::stop_asked;
 use crate::telemetry::metrics;
 use crate::trace::Caller;
 
-/// Requests that may wait behind the one that is answered.
+/// Requests that may wait for the one in progress.
 const MOST_WAITING: usize = 64;
 
-/// A message up to so many times the limit is read, to be refused in words; a larger one ends the connection.
+/// A message up to so many times the limit is read, to be refused with an error; a larger one closes the connection.
 const READ_BEYOND: usize = 2;
 
-/// The client has left, or the program ends.
+/// The client is gone, or the program stops.
 struct Gone;
 
-/// Takes up a connection.
+/// Upgrades a connection.
 pub(super) async fn open(
     State(shared): State<Shared>,
     Extension(arrival): Extension<Arrival>,
@@ -48,20 +48,20 @@ pub(super) async fn open(
     if shared.app.keys.is_open() && is_from_foreign_page(request.headers()) {
         return reply::error(&ApiError::foreign_page());
     }
-    let asker = Asker::of(&shared, request.headers());
+    let requester = Requester::of(&shared, request.headers());
     let most = shared.app.settings.limits.body_bytes;
     let read = most.saturating_mul(READ_BEYOND);
     let upgrade = upgrade.max_message_size(read).max_frame_size(read);
     upgrade.on_upgrade(move |socket| async move {
         let waiting = Waiting { messages: VecDeque::new(), most_bytes: most };
         let _open = shared.sockets.clone();
-        let mut connection = Connection { socket, shared, arrival, asker, waiting, answered: 0 };
+        let mut connection = Connection { socket, shared, arrival, requester, waiting, answered: 0 };
         connection.serve().await;
     })
 }
 
-/// Browsers let any page open a WebSocket to this machine and read it; where no key is asked for, nothing else would stop it.
-/// They name the page, as other clients do not.
+/// Browsers let any page open a WebSocket to this machine and read it; without keys nothing else would stop it. They send the page's
+/// origin, which other clients do not.
 fn is_from_foreign_page(headers: &HeaderMap) -> bool {
     let Some(origin) = headers.get(ORIGIN) else { return false };
     let page = origin.to_str().ok().and_then(|origin| origin.split_once("://")).map(|(_, host)| host);
@@ -73,19 +73,19 @@ struct Connection {
     socket: WebSocket,
     shared: Shared,
     arrival: Arrival,
-    asker: Asker,
+    requester: Requester,
     waiting: Waiting,
     answered: usize,
 }
 
-/// Requests behind the one that is answered.
+/// Requests that wait for the one in progress.
 struct Waiting {
     messages: VecDeque<Utf8Bytes>,
     most_bytes: usize,
 }
 
 impl Waiting {
-    /// Where there is no room the client is not read from, until something was answered.
+    /// Without room the socket is not read until a response is done.
     fn has_room(&self) -> bool {
         let bytes: usize = self.messages.iter().map(|message| message.len()).sum();
         self.messages.len() < MOST_WAITING && bytes < self.most_bytes
@@ -93,11 +93,11 @@ impl Waiting {
 }
 
 impl Connection {
-    /// Answers until the client leaves or the program ends.
+    /// Serves until the client leaves or the program stops.
     async fn serve(&mut self) {
-        let mut local = LocalResponses::new(self.shared.app.settings.limits.history_bytes as u64);
+        let mut cache = ConnectionCache::new(self.shared.app.settings.limits.history_bytes as u64);
         while let Ok(text) = self.next_request().await {
-            if self.answer(&text, &mut local).await.is_err() {
+            if self.answer(&text, &mut cache).await.is_err() {
                 return;
             }
         }
@@ -119,83 +119,72 @@ impl Connection {
         }
     }
 
-    async fn answer(&mut self, text: &str, local: &mut LocalResponses) -> Result<(), Gone> {
+    async fn answer(&mut self, text: &str, cache: &mut ConnectionCache) -> Result<(), Gone> {
         self.answered += 1;
         let (request_id, at) = (format!("{}.{}", self.arrival.id, self.answered), Instant::now());
-        let Asked { request, stream_id, caller } = Asked::read(text, self.waiting.most_bytes);
+        let SocketRequest { request, stream_id, caller } = SocketRequest::read(text, self.waiting.most_bytes);
         let entered = request.and_then(|request| Ok((request, self.shared.in_flight.enter()?)));
-        let (begun, _ticket) = match entered {
-            Ok((request, ticket)) => (self.begin(&request_id, request, caller, local).await?, Some(ticket)),
+        let (prepared, _ticket) = match entered {
+            Ok((request, ticket)) => (self.prepare(&request_id, request, caller, cache).await?, Some(ticket)),
             Err(error) => (Err(error), None),
         };
-        let status = match begun {
-            Ok(turn) => self.tell(turn, stream_id.as_deref(), local).await?,
+        let status = match prepared {
+            Ok(session) => self.deliver(session, stream_id.as_deref(), cache).await?,
             Err(error) => self.refuse(&error, stream_id.as_deref()).await?,
         };
-        metrics::request(ENDPOINT, status, at.elapsed());
+        metrics::request(Responses::ENDPOINT, status, at.elapsed());
         Ok(())
     }
 
-    async fn begin(
+    async fn prepare(
         &mut self,
         request_id: &str,
         request: ResponsesRequest,
         caller: Option<Caller>,
-        local: &LocalResponses,
-    ) -> Result<Result<ResponseTurn, ApiError>, Gone> {
-        let (shared, mut asker) = (self.shared.clone(), self.asker.clone());
-        asker.caller = caller.or(asker.caller);
-        let manner = Manner::Streamed(Framing::Lines);
-        let begun = async { respond(&shared, request_id, request, asker, manner, Some(local)).await };
-        listening(&mut self.socket, &mut self.waiting, begun).await
+        cache: &ConnectionCache,
+    ) -> Result<Result<Session<ResponseWriter>, ApiError>, Gone> {
+        let (shared, mut requester) = (self.shared.clone(), self.requester.clone());
+        requester.caller = caller.or(requester.caller);
+        let framing = Some(Framing::Lines);
+        let prepared = async { prepare(&shared, request_id, request, &requester, framing, Some(cache)).await };
+        listening(&mut self.socket, &mut self.waiting, prepared).await
     }
 
-    /// Tells a response; the status it would have had over HTTP comes back.
-    async fn tell(
+    /// Sends a response and returns the status it would have had over HTTP.
+    async fn deliver(
         &mut self,
-        mut turn: ResponseTurn,
+        session: Session<ResponseWriter>,
         stream_id: Option<&str>,
-        local: &mut LocalResponses,
+        cache: &mut ConnectionCache,
     ) -> Result<u16, Gone> {
-        let mut ending = self.shared.ending.clone();
-        let end = loop {
-            let told = tokio::select! {
-                biased;
-                told = listening(&mut self.socket, &mut self.waiting, turn.next(Some(local))) => Some(told?),
-                () = stop_asked(&mut ending) => None,
-            };
-            let step = match told {
-                Some(step) => step,
-                None => turn.fail(ApiError::stopping_midway()).await,
-            };
-            match step {
+        let mut session = session.until(self.shared.ending.clone());
+        let (status, lines) = loop {
+            match listening(&mut self.socket, &mut self.waiting, session.next()).await? {
                 Step::Piece(lines) => {
-                    turn.mark_seen();
+                    session.mark_seen();
                     self.send(&lines, stream_id).await?;
                 }
                 Step::KeepAlive => send(&mut self.socket, Message::Ping("alive".into())).await?,
-                end => break end,
+                Step::Failed(error, lines) if lines.is_empty() => {
+                    drop(session);
+                    return self.refuse(&error, stream_id).await;
+                }
+                Step::Failed(error, lines) => break (error.status, lines),
+                Step::Done(lines, _) => break (200, lines),
             }
         };
-        // Whoever has seen the end of a response finds its trace, so the turn ends first.
-        drop(turn);
-        self.tell_end(end, stream_id).await
-    }
-
-    async fn tell_end(&mut self, end: Step, stream_id: Option<&str>) -> Result<u16, Gone> {
-        let (status, lines) = match end {
-            Step::Failed(error, lines) if lines.is_empty() => return self.refuse(&error, stream_id).await,
-            Step::Failed(error, lines) => (error.status, lines),
-            Step::Over(lines, _) | Step::Piece(lines) => (200, lines),
-            Step::KeepAlive => (200, String::new()),
-        };
+        if let Some(response) = session.take_connection_response().filter(|_| status == 200) {
+            cache.insert(response);
+        }
+        // Dropped before the last event is sent, so its trace can be found once that is seen.
+        drop(session);
         self.send(&lines, stream_id).await?;
         Ok(status)
     }
 
     async fn refuse(&mut self, error: &ApiError, stream_id: Option<&str>) -> Result<u16, Gone> {
         tracing::debug!(request_id = self.arrival.id, code = error.code, param = error.param, "refused");
-        let line = frames::error(error);
+        let line = socket_messages::error(error);
         self.send(&line, stream_id).await?;
         Ok(error.status)
     }
@@ -203,7 +192,7 @@ impl Connection {
     /// Sends events, one message each.
     async fn send(&mut self, lines: &str, stream_id: Option<&str>) -> Result<(), Gone> {
         for line in lines.lines() {
-            let text = frames::marked(line, stream_id);
+            let text = socket_messages::with_stream_id(line, stream_id);
             send(&mut self.socket, Message::Text(text.into())).await?;
         }
         Ok(())
@@ -223,7 +212,7 @@ async fn next_text(socket: &mut WebSocket) -> Result<Utf8Bytes, Gone> {
             Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
             Some(Ok(Message::Close(_))) | None => return Err(Gone),
             Some(Err(error)) => {
-                if let Some(frame) = frames::parting(error) {
+                if let Some(frame) = socket_messages::close_frame(error) {
                     let _ = socket.send(Message::Close(Some(frame))).await;
                 }
                 return Err(Gone);
@@ -232,7 +221,7 @@ async fn next_text(socket: &mut WebSocket) -> Result<Utf8Bytes, Gone> {
     }
 }
 
-/// Does something while the socket is listened to. Requests that come meanwhile wait; when the client leaves, it is dropped.
+/// Runs a future while the socket is read. Requests that arrive meanwhile are queued; when the client leaves, the future is dropped.
 async fn listening<T>(socket: &mut WebSocket, waiting: &mut Waiting, work: impl Future<Output = T>) -> Result<T, Gone> {
     let mut work = std::pin::pin!(work);
     loop {
@@ -249,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_of_other_hosts_are_told_from_clients_and_from_own_pages() {
+    fn pages_of_other_hosts_are_foreign() {
         let table = [
             (None, false),
             (Some("http://127.0.0.1:8787"), false),

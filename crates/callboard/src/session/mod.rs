@@ -1,19 +1,19 @@
-//! A turn in motion: what the engine wants is done here, and what happens is fed back to it.
+//! One turn, from the model request to the last byte of the reply.
 //!
-//! A session knows model servers and the engine. It knows nothing of HTTP towards the client: events go up as they are.
+//! [`TurnDriver`] performs what the engine asks for and feeds back what happens. [`Session`] owns the turn: it writes the reply in the
+//! client's format, saves it, and decides what happens when it ends. Neither knows a transport.
 
-mod asking;
-mod drive;
-mod performer;
-mod progress;
-mod record;
-mod relay;
-mod stopwatch;
-pub mod undo_tool;
+mod character_turn;
+mod driver;
+mod model_request;
+mod passthrough;
+#[expect(clippy::module_inception, reason = "the session is what the module is about")]
+mod session;
+mod timers;
+mod tool_runner;
+mod undo_tool;
 
-pub use asking::{Asking, UnderWay};
-pub use drive::{Session, SessionParts};
-pub use performer::Performer;
-pub use progress::Progress;
-pub use record::Record;
-pub use relay::{Observer, relay_body};
+pub use character_turn::{CharacterRequest, drive_character};
+pub use driver::{Progress, TurnContext, TurnDriver};
+pub use passthrough::{Observer, passthrough};
+pub use session::{Session, Step};

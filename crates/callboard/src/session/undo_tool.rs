@@ -1,46 +1,23 @@
-//! The tool `undo`, which a character with `UNDO = True` offers to its model besides its own.
+//! Runs the tool `undo` of a character with `UNDO = True`.
 
-use callboard_core::journal::{CallNote, Target};
+use callboard_core::journal::{CallNote, StateRecord, Target};
 use serde::Deserialize;
-use serde_json::{Value, json};
-
-use super::Record;
-
-/// Its name; a character cannot have a tool of this name when it offers undo.
-pub const NAME: &str = "undo";
 
 #[derive(Deserialize)]
-struct Wish {
+struct Arguments {
     #[serde(default)]
     last: Option<usize>,
     #[serde(default)]
     tool: Option<String>,
 }
 
-/// The tool as models are offered it.
-pub fn offer(tools: &[&str]) -> Value {
-    let parameters = json!({
-        "type": "object",
-        "properties": {
-            "last": {"type": "integer", "minimum": 1, "maximum": 50,
-                "description": "How many of the last changes to take back; 1 where it is not said"},
-            "tool": {"type": "string", "enum": tools,
-                "description": "Only the last change that this tool made, when the user says which kind of change was wrong"},
-        },
-        "additionalProperties": false,
-    });
-    let description = "Undo: take back, revert or cancel the last change, when the user says undo that, scratch that, \
-                       take that back, or that a change was wrong.";
-    json!({"type": "function", "function": {"name": NAME, "description": description, "parameters": parameters}})
-}
-
-/// Carries an undo out on the record; the words are for the model.
-pub(super) fn run(record: &mut Record, arguments: &str, note: CallNote) -> Result<String, String> {
-    let wish: Wish = serde_json::from_str(arguments).map_err(|error| error.to_string())?;
-    let target = match wish.tool {
-        None => Target::Last(wish.last.unwrap_or(1)),
-        Some(tool) => match record.newest_by(&tool) {
-            Some(call) => Target::Single(call),
+/// Applies an undo to the record; both texts are for the model.
+pub(super) fn run(record: &mut StateRecord, arguments: &str, note: CallNote) -> Result<String, String> {
+    let arguments: Arguments = serde_json::from_str(arguments).map_err(|error| error.to_string())?;
+    let target = match arguments.tool {
+        None => Target::Last(arguments.last.unwrap_or(1)),
+        Some(tool) => match record.newest_call_of(&tool) {
+            Some(call) => Target::Single(call.to_owned()),
             None => return Err(format!("{tool} has made no change that could be undone")),
         },
     };
@@ -48,6 +25,12 @@ pub(super) fn run(record: &mut Record, arguments: &str, note: CallNote) -> Resul
         (Err(_), Target::Single(call)) => record.undo(&Target::Cascade(call), note),
         (result, _) => result,
     };
-    let tools = undone.map_err(|error| error.to_string())?;
+    let marks = undone.map_err(|error| error.to_string())?.map(|undone| undone.marks).unwrap_or_default();
+    let taken_back = marks.iter().rev().filter(|(_, by)| by.is_some());
+    let tools: Vec<&str> = taken_back
+        .filter_map(|(sequence, _)| record.entry(*sequence))
+        .filter(|entry| entry.undoes.is_none())
+        .map(|entry| entry.call.tool.as_str())
+        .collect();
     Ok(format!("Undone: {}.", tools.join(", ")))
 }

@@ -1,13 +1,15 @@
 //! The journal of a conversation in the store, and undo as one transaction.
 
-use callboard_core::journal::{self, CallNote, Entry, Target, UndoError, Undone};
+use std::sync::Arc;
+
+use callboard_core::journal::{CallNote, Entry, Target, UndoError, Undone};
 
 use super::error::StoreError;
 use super::ledger::Store;
 use super::notes::Notes;
 use super::statement::{Row, Statement};
 use super::turn::Turn;
-use super::turn_write::Plan;
+use super::turn_write::TurnWrite;
 
 const INSERT: &str = "INSERT INTO journal (conversation_id, sequence, undone_by, body) VALUES ($1, $2, NULL, $3)";
 const SELECT: &str =
@@ -35,18 +37,15 @@ impl Store {
 }
 
 impl Turn {
-    /// Undoes something; none where nothing was asked for. The note tells who asked, and when.
+    /// Undoes something and writes it; none where the target is empty. The note tells who asked, and when.
     pub async fn undo(&mut self, target: &Target, note: CallNote) -> Result<Option<Undone>, UndoFailure> {
-        let entries = self.held.store.journal(&self.standing.conversation.id, 0, i64::MAX).await?;
-        let (initial, current, at) = (self.standing.initial_value()?, self.standing.value()?, note.at);
-        let Some(undone) = journal::undo((&initial, &current), &entries, target, note)? else { return Ok(None) };
-        let mut plan = Plan::new(&self.standing, at);
-        plan.append(&undone.entry)?;
-        plan.set_state(undone.state.to_string());
-        let conversation = plan.after.conversation.id.clone();
-        plan.statements.extend(undone.marks.iter().map(|(sequence, by)| mark(&conversation, *sequence, *by)));
-        let plan = plan.checked(self.standing.conversation.version);
-        self.perform(plan, Notes::default()).await?;
+        let mut memory = self.head.memory.clone().unwrap_or_default();
+        let entries = self.held.store.journal(&self.head.conversation.id, 0, i64::MAX).await?;
+        memory.record = memory.record.with_journal(entries);
+        let at = note.at;
+        let Some(undone) = memory.record.undo(target, note)? else { return Ok(None) };
+        let write = TurnWrite { at, memory: Some(Arc::new(memory)), ..TurnWrite::default() };
+        self.perform(write.plan(&self.head)?, Notes::default()).await?;
         Ok(Some(undone))
     }
 }

@@ -6,7 +6,9 @@
 
 mod address;
 mod chain_part;
+mod character_memory;
 mod conversation;
+mod conversation_head;
 mod count;
 mod deletion;
 mod error;
@@ -26,7 +28,6 @@ mod retention;
 mod schema;
 mod snapshot;
 mod sqlite;
-mod standing;
 mod statement;
 mod threads;
 mod trace;
@@ -35,7 +36,9 @@ mod turn_write;
 mod unawaited;
 
 pub use address::Address;
+pub use character_memory::CharacterMemory;
 pub use conversation::{Conversation, NewConversation};
+pub use conversation_head::ConversationHead;
 pub use count::Count;
 pub use error::StoreError;
 pub use item::{Item, ItemPage};
@@ -46,8 +49,7 @@ pub use page::Page;
 pub use queue::OwnDoor;
 pub use response::{Response, ResponseChain, Said};
 pub use retention::{Keep, Pruned, Retention};
-pub use snapshot::{NewSnapshot, Place, Snapshot};
-pub use standing::{Opening, Standing};
+pub use snapshot::{ChainPosition, FoundSnapshot, NewSnapshot};
 pub use trace::{Trace, TraceFilter};
 pub use turn::Turn;
-pub use turn_write::{Change, NewItem, TurnWrite};
+pub use turn_write::{NewItem, TurnWrite};

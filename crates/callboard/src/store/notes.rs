@@ -5,7 +5,7 @@ use super::error::StoreError;
 use super::ledger::Store;
 use super::queue::stopped;
 use super::response::{self, Response};
-use super::snapshot::{self, Chain, NewSnapshot};
+use super::snapshot::{self, ChainMode, NewSnapshot};
 use super::statement::{Miss, Statement, Work};
 use super::trace::{self, Trace};
 use super::unawaited::Awaited;
@@ -42,22 +42,27 @@ impl Store {
 
     /// The statements of notes that nobody can try again: their history gets a chain of its own at once.
     pub(super) fn statements_alone(&self, notes: Notes) -> Result<Vec<Statement>, StoreError> {
-        notes.statements(&self.inner.settings.instance, self.inner.next_number(), Chain::Forked)
+        notes.statements(&self.inner.settings.instance, self.inner.next_number(), ChainMode::Fork)
     }
 
     /// Writes notes behind other statements. A history that went on elsewhere gets a chain of its own.
     pub(super) async fn write_with(&self, notes: Notes, first: Vec<Statement>) -> Result<Option<Miss>, StoreError> {
         let again = notes.continues_a_chain().then(|| (notes.clone(), first.clone()));
-        let missed = self.write_once(notes, first, Chain::Continued).await?;
+        let missed = self.write_once(notes, first, ChainMode::Append).await?;
         match again {
-            Some((notes, first)) if missed == Some(Miss::Chain) => self.write_once(notes, first, Chain::Forked).await,
+            Some((notes, first)) if missed == Some(Miss::Chain) => self.write_once(notes, first, ChainMode::Fork).await,
             _ => Ok(missed),
         }
     }
 
-    async fn write_once(&self, notes: Notes, first: Vec<Statement>, chain: Chain) -> Result<Option<Miss>, StoreError> {
+    async fn write_once(
+        &self,
+        notes: Notes,
+        first: Vec<Statement>,
+        mode: ChainMode,
+    ) -> Result<Option<Miss>, StoreError> {
         let mut statements = first;
-        statements.extend(notes.statements(&self.inner.settings.instance, self.inner.next_number(), chain)?);
+        statements.extend(notes.statements(&self.inner.settings.instance, self.inner.next_number(), mode)?);
         if statements.is_empty() {
             return Ok(None);
         }
@@ -74,14 +79,14 @@ impl Notes {
     }
 
     fn continues_a_chain(&self) -> bool {
-        self.snapshot.as_ref().is_some_and(|new| new.snapshot.place.is_some())
+        self.snapshot.as_ref().is_some_and(|new| new.memory.stored.is_some())
     }
 
-    fn statements(self, instance: &str, number: u64, chain: Chain) -> Result<Vec<Statement>, StoreError> {
+    fn statements(self, instance: &str, number: u64, mode: ChainMode) -> Result<Vec<Statement>, StoreError> {
         // Always in this order, which is that of deletions too: so they never wait for each other in a circle.
         let mut statements: Vec<Statement> = self.response.map(response::put).into_iter().collect();
         if let Some(snapshot) = &self.snapshot {
-            statements.extend(snapshot::keep(snapshot, &format!("{instance}-{number}"), chain)?);
+            statements.extend(snapshot::insert(snapshot, &format!("{instance}-{number}"), mode)?);
         }
         statements.extend(self.trace.map(trace::insert));
         statements.extend(count::add(self.counts, number));

@@ -1,16 +1,17 @@
-//! Histories of Chat Completions: for places in them, the state and all that the client never saw.
+//! Snapshots of a character's part: at the end of each turn of a Chat Completions history, and of each response outside a conversation.
 //!
-//! A snapshot is found by a key that stands for the whole history before it. Its messages are a prefix of a chain, so that
-//! a long conversation is stored once and not once per turn; a history that was edited forks and gets a chain of its own.
+//! A snapshot is found by a key that identifies the whole history before it. Its messages are a prefix of a chain, so a long history is
+//! stored once and not once per turn; an edited history forks and gets a chain of its own.
 
-use callboard_core::journal::Entry;
+use std::sync::Arc;
 
-use super::chain_part::{Part, damaged};
+use super::chain_part::{ChainPart, LoadedChain, damaged};
+use super::character_memory::CharacterMemory;
 use super::error::StoreError;
 use super::ledger::Store;
 use super::statement::{Cell, Miss, Row, Statement};
 
-/// So many keys are looked up at once. The newest are the likeliest, so the others are rarely asked for.
+/// Keys per query. The newest are the likeliest, so a second query is rare.
 const AT_ONCE: usize = 16;
 
 const FIND: &str = "SELECT history, chain, parts, bytes, state, interrupted FROM snapshots WHERE history IN \
@@ -19,8 +20,8 @@ const NAMED: &str = "SELECT s.history, s.chain, s.parts, s.bytes, s.state, s.int
      JOIN snapshots s ON s.history = n.history WHERE n.name = $1";
 const PARTS: &str = "SELECT body FROM chain_parts WHERE chain = $1 AND part < $2 ORDER BY part";
 const BEGIN_CHAIN: &str = "INSERT INTO chain_parts (chain, part, body) VALUES ($1, 0, $2)";
-/// Only at the place where the history was found to end: one that went on elsewhere, or was deleted, is left alone. A chain is deleted
-/// as a whole, so its first part stands for all of it.
+/// Only at the position where the history was found to end: if another turn appended there, or the chain was deleted, nothing is
+/// written. Chains are deleted whole, so part 0 proves that the chain exists.
 const APPEND: &str = "INSERT INTO chain_parts (chain, part, body) \
      SELECT chain, CAST($1 AS BIGINT), CAST($2 AS TEXT) FROM chain_parts WHERE chain = $3 AND part = 0 \
      /*postgres: FOR SHARE*/ ON CONFLICT (chain, part) DO NOTHING";
@@ -29,7 +30,7 @@ const KEEP: &str = "INSERT INTO snapshots (history, chain, parts, bytes, state, 
      ON CONFLICT (history) DO UPDATE SET replaced = snapshots.chain, chain = excluded.chain, parts = excluded.parts, \
      bytes = excluded.bytes, state = excluded.state, interrupted = excluded.interrupted, kept_at = excluded.kept_at, \
      response_id = excluded.response_id";
-/// What only an older snapshot of the same history used. Locked first, so that whoever goes on from it now is seen.
+/// The chain of a replaced snapshot, if no other snapshot uses it. Locked first, so that a concurrent append to it is seen.
 const LOCK_REPLACED: &str = "UPDATE chain_parts SET part = part WHERE part = 0 \
      AND chain IN (SELECT replaced FROM snapshots WHERE history = $1)";
 const DROP_REPLACED: &str = "DELETE FROM chain_parts WHERE chain IN (SELECT replaced FROM snapshots WHERE history = $1) \
@@ -37,77 +38,69 @@ const DROP_REPLACED: &str = "DELETE FROM chain_parts WHERE chain IN (SELECT repl
 const NAME: &str = "INSERT INTO named_snapshots (name, history, kept_at) VALUES ($1, $2, $3) \
      ON CONFLICT (name) DO UPDATE SET history = excluded.history, kept_at = excluded.kept_at";
 
-/// A conversation at the end of a turn.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Snapshot {
-    /// The prompt that was made when the conversation began.
-    pub system_prompt: String,
-    /// The character's state at that time, as JSON text.
-    pub initial: Option<String>,
-    /// Its state now.
-    pub state: Option<String>,
-    /// What changed it.
-    pub journal: Vec<Entry>,
-    /// All messages so far as JSON, as they go to a model: also calls and results.
-    pub messages: Vec<String>,
-    /// What the client was told in a turn that it interrupted; it may have read less.
-    pub interrupted: Option<String>,
-    /// Where the first messages and entries are stored already: carry it over from the snapshot that was found to the one that follows.
-    pub place: Option<Place>,
-}
-
-/// Where messages and entries are stored, and how many of them.
+/// Where messages and journal entries are stored, and how many of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct ChainPosition {
     chain: String,
     parts: i64,
     bytes: i64,
     messages: usize,
-    /// Which undo had taken back each entry.
+    /// `undone_by` of each entry.
     marks: Vec<Option<u64>>,
 }
 
-/// A snapshot to keep.
+/// A snapshot to store.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct NewSnapshot {
-    /// Stands for the whole history: whoever shows it again goes on from here.
+    /// Identifies the whole history.
     pub key: String,
-    /// The name that the client gave the conversation, if it did: finds the newest snapshot of it.
+    /// The name that the client gave the conversation: finds its newest snapshot.
     pub name: Option<String>,
-    /// When.
+    /// In milliseconds since 1970.
     pub at: i64,
-    /// What is kept.
-    pub snapshot: Snapshot,
-    /// The response that it belongs to and goes with; none in histories of Chat Completions, which go by their age.
+    /// The character's part at this point.
+    pub memory: Arc<CharacterMemory>,
+    /// What was sent of a turn that the client interrupted; it may have read less.
+    pub interrupted: Option<String>,
+    /// The response that it belongs to and is deleted with; none in histories of Chat Completions, which expire by age.
     pub response: Option<String>,
 }
 
-/// A snapshot without what is in its chain.
-struct Head {
+/// A snapshot that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoundSnapshot {
+    /// Which of the keys found it.
+    pub index: usize,
+    /// The character's part at that point; the caller knows whose it is.
+    pub memory: CharacterMemory,
+    /// What was sent of an interrupted turn.
+    pub interrupted: Option<String>,
+}
+
+/// A row of `snapshots`: all but what is in its chain.
+struct SnapshotRow {
     key: String,
-    place: Place,
+    position: ChainPosition,
     state: Option<String>,
     interrupted: Option<String>,
 }
 
 impl Store {
-    /// The first of these keys, newest first, that has a snapshot which fits. Whether one does is asked with the number of the
-    /// key and with what the client was told if the turn was interrupted.
+    /// The snapshot of the first of these keys, newest first, that has one which fits. `fits` gets the index of the key and what was sent of
+    /// an interrupted turn.
     pub async fn find_snapshot(
         &self,
         keys: &[String],
         fits: impl Fn(usize, Option<&str>) -> bool,
-    ) -> Result<Option<(usize, Snapshot)>, StoreError> {
+    ) -> Result<Option<FoundSnapshot>, StoreError> {
         self.inner.unawaited.settled().await;
         for (chunk, some) in keys.chunks(AT_ONCE).enumerate() {
-            let heads = self.heads(some).await?;
-            for (number, key) in (chunk * AT_ONCE..).zip(some) {
-                let Some(head) = heads.iter().find(|head| head.key == *key) else { continue };
-                if !fits(number, head.interrupted.as_deref()) {
-                    continue;
-                }
-                if let Some(snapshot) = self.whole(head).await? {
-                    return Ok(Some((number, snapshot)));
+            let rows = self.snapshot_rows(some).await?;
+            for (index, key) in (chunk * AT_ONCE..).zip(some) {
+                let row = rows.iter().find(|row| row.key == *key);
+                let Some(row) = row.filter(|row| fits(index, row.interrupted.as_deref())) else { continue };
+                if let Some(memory) = self.load_chain(row).await? {
+                    return Ok(Some(FoundSnapshot { index, memory, interrupted: row.interrupted.clone() }));
                 }
             }
         }
@@ -115,74 +108,74 @@ impl Store {
     }
 
     /// The newest snapshot of a conversation that the client named.
-    pub async fn named_snapshot(&self, name: &str) -> Result<Option<Snapshot>, StoreError> {
+    pub async fn named_snapshot(&self, name: &str) -> Result<Option<CharacterMemory>, StoreError> {
         self.inner.unawaited.settled().await;
         let rows = self.reads()?.read(Statement::new(NAMED, [name.into()])).await?;
         match rows.into_iter().next() {
-            Some(mut row) => self.whole(&Head::read(&mut row)?).await,
+            Some(mut row) => self.load_chain(&SnapshotRow::read(&mut row)?).await,
             None => Ok(None),
         }
     }
 
-    async fn heads(&self, keys: &[String]) -> Result<Vec<Head>, StoreError> {
+    async fn snapshot_rows(&self, keys: &[String]) -> Result<Vec<SnapshotRow>, StoreError> {
         let none = std::iter::repeat(Cell::Null);
         let cells: Vec<Cell> = keys.iter().map(|key| key.as_str().into()).chain(none).take(AT_ONCE).collect();
         let rows = self.reads()?.read(Statement::new(FIND, cells)).await?;
-        rows.into_iter().map(|mut row| Head::read(&mut row)).collect()
+        rows.into_iter().map(|mut row| SnapshotRow::read(&mut row)).collect()
     }
 
-    /// None where the messages were deleted in this very moment.
-    async fn whole(&self, head: &Head) -> Result<Option<Snapshot>, StoreError> {
-        self.check_history(&head.key, u64::try_from(head.place.bytes).unwrap_or_default())?;
-        let cells = [head.place.chain.as_str().into(), head.place.parts.into()];
+    /// None where the chain was deleted since the row was read.
+    async fn load_chain(&self, row: &SnapshotRow) -> Result<Option<CharacterMemory>, StoreError> {
+        self.check_history(&row.key, u64::try_from(row.position.bytes).unwrap_or_default())?;
+        let cells = [row.position.chain.as_str().into(), row.position.parts.into()];
         let parts = self.reads()?.read(Statement::new(PARTS, cells)).await?;
-        if i64::try_from(parts.len()) != Ok(head.place.parts) {
+        if i64::try_from(parts.len()) != Ok(row.position.parts) {
             return Ok(None);
         }
-        let mut snapshot =
-            Snapshot { state: head.state.clone(), interrupted: head.interrupted.clone(), ..Snapshot::default() };
-        for mut row in parts {
-            Part::read(&row.text()?)?.follow(&mut snapshot);
+        let mut loaded = LoadedChain::default();
+        for mut part in parts {
+            loaded.append(ChainPart::read(&part.text()?)?);
         }
-        let marks = snapshot.journal.iter().map(|entry| entry.undone_by).collect();
-        snapshot.place = Some(Place { messages: snapshot.messages.len(), marks, ..head.place.clone() });
-        Ok(Some(snapshot))
+        let mut memory = loaded.into_memory(row.state.clone());
+        let marks = memory.record.journal().iter().map(|entry| entry.undone_by).collect();
+        memory.stored = Some(ChainPosition { messages: memory.messages.len(), marks, ..row.position.clone() });
+        Ok(Some(memory))
     }
 }
 
-/// Where messages that follow others go.
+/// Where new messages are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Chain {
-    /// Behind them.
-    Continued,
-    /// Into a new chain, with a copy of the others.
-    Forked,
+pub(super) enum ChainMode {
+    /// Behind those that are stored.
+    Append,
+    /// In a new chain, with a copy of the others.
+    Fork,
 }
 
-/// The statements that keep a snapshot.
-pub(super) fn keep(new: &NewSnapshot, new_chain: &str, chain: Chain) -> Result<Vec<Statement>, StoreError> {
-    let snapshot = &new.snapshot;
-    let place = snapshot.place.as_ref().filter(|place| chain == Chain::Continued && place.leads_to(snapshot));
-    let part = match place {
-        Some(place) => Part::behind(snapshot, place.messages, &place.marks),
-        None => Part::first(snapshot),
+/// The statements that store a snapshot.
+pub(super) fn insert(new: &NewSnapshot, new_chain: &str, mode: ChainMode) -> Result<Vec<Statement>, StoreError> {
+    let memory = &*new.memory;
+    let position = memory.stored.as_ref().filter(|position| mode == ChainMode::Append && position.is_prefix_of(memory));
+    let part = match position {
+        Some(position) => ChainPart::after(memory, position.messages, &position.marks),
+        None => ChainPart::whole(memory),
     };
     let part = part?.write()?;
     let added = i64::try_from(part.len()).unwrap_or(i64::MAX);
-    let (chain, parts, bytes, stored) = match place {
-        Some(place) => {
-            let append = Statement::new(APPEND, [place.parts.into(), part.into(), place.chain.as_str().into()]);
-            (place.chain.as_str(), place.parts + 1, place.bytes.saturating_add(added), append.or(Miss::Chain))
+    let (chain, parts, bytes, stored) = match position {
+        Some(position) => {
+            let append = Statement::new(APPEND, [position.parts.into(), part.into(), position.chain.as_str().into()]);
+            (position.chain.as_str(), position.parts + 1, position.bytes.saturating_add(added), append.or(Miss::Chain))
         }
         None => (new_chain, 1, added, Statement::new(BEGIN_CHAIN, [new_chain.into(), part.into()])),
     };
-    let interrupted = snapshot.interrupted.as_ref().map(serde_json::to_string).transpose().map_err(damaged)?;
-    let head: [Cell; 8] = [
+    let interrupted = new.interrupted.as_ref().map(serde_json::to_string).transpose().map_err(damaged)?;
+    let row: [Cell; 8] = [
         new.key.as_str().into(),
         chain.into(),
         parts.into(),
         bytes.into(),
-        snapshot.state.clone().into(),
+        memory.record.state().map(str::to_owned).into(),
         interrupted.into(),
         new.at.into(),
         new.response.clone().into(),
@@ -192,21 +185,26 @@ pub(super) fn keep(new: &NewSnapshot, new_chain: &str, chain: Chain) -> Result<V
         .name
         .as_ref()
         .map(|name| Statement::new(NAME, [name.as_str().into(), new.key.as_str().into(), new.at.into()]));
-    Ok([stored, Statement::new(KEEP, head)].into_iter().chain(replaced).chain(name).collect())
+    Ok([stored, Statement::new(KEEP, row)].into_iter().chain(replaced).chain(name).collect())
 }
 
-impl Place {
-    /// Whether the snapshot only adds to what is stored there.
-    fn leads_to(&self, snapshot: &Snapshot) -> bool {
-        self.messages <= snapshot.messages.len() && self.marks.len() <= snapshot.journal.len()
+impl ChainPosition {
+    /// Whether the memory only adds to what is stored there.
+    fn is_prefix_of(&self, memory: &CharacterMemory) -> bool {
+        self.messages <= memory.messages.len() && self.marks.len() <= memory.record.journal().len()
     }
 }
 
-impl Head {
+impl SnapshotRow {
     fn read(row: &mut Row) -> Result<Self, StoreError> {
         Ok(Self {
             key: row.text()?,
-            place: Place { chain: row.text()?, parts: row.integer()?, bytes: row.integer()?, ..Place::default() },
+            position: ChainPosition {
+                chain: row.text()?,
+                parts: row.integer()?,
+                bytes: row.integer()?,
+                ..ChainPosition::default()
+            },
             state: row.optional_text()?,
             interrupted: row.optional_text()?.map(|text| serde_json::from_str(&text)).transpose().map_err(damaged)?,
         })

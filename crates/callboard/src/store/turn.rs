@@ -4,19 +4,19 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 
+use super::conversation_head::{self, ConversationHead};
 use super::error::StoreError;
 use super::lease::{Claim, Lease, pauses};
 use super::ledger::Store;
 use super::notes::Notes;
-use super::standing::{self, Standing};
 use super::statement::{Answer, Row, Statement, Work};
-use super::turn_write::{NewItem, Plan, TurnWrite};
+use super::turn_write::{NewItem, TurnWrite, WritePlan};
 
 /// A turn that nobody else plays at the same time. Dropped without `finish`, it gives the conversation back and changes
 /// nothing more.
 #[derive(Debug)]
 pub struct Turn {
-    pub(super) standing: Standing,
+    pub(super) head: ConversationHead,
     pub(super) held: HeldLease,
     // Dropped behind the lease: the next turn of this process begins when the lease is on its way back.
     _claim: Claim,
@@ -41,7 +41,7 @@ impl Store {
 
     /// Begins a turn, when all others of this conversation have ended. Waits so long at most.
     pub async fn begin_turn(&self, conversation: &str, wait: Duration) -> Result<Turn, StoreError> {
-        let look = Statement::new(standing::SELECT, [conversation.into()]);
+        let look = Statement::new(conversation_head::SELECT, [conversation.into()]);
         Ok(self.begin(conversation, wait, look).await?.0)
     }
 
@@ -52,9 +52,10 @@ impl Store {
         conversation: &str,
         wait: Duration,
     ) -> Result<(Turn, String), StoreError> {
-        let look = Statement::new(standing::SELECT_WITH_ITEMS, [self.history_bytes().into(), conversation.into()]);
+        let look =
+            Statement::new(conversation_head::SELECT_WITH_ITEMS, [self.history_bytes().into(), conversation.into()]);
         let (turn, mut rest) = self.begin(conversation, wait, look).await?;
-        let bytes = u64::try_from(turn.standing.conversation.bytes).unwrap_or_default();
+        let bytes = u64::try_from(turn.head.conversation.bytes).unwrap_or_default();
         self.check_history(conversation, bytes)?;
         Ok((turn, rest.optional_text()?.unwrap_or_else(|| "[]".to_owned())))
     }
@@ -73,7 +74,7 @@ impl Store {
                 let found = if attempt == 0 { found } else { self.reads()?.read(look).await? };
                 let not_found = || StoreError::NotFound(conversation.to_owned());
                 let mut row = found.into_iter().next().ok_or_else(not_found)?;
-                return Ok((Turn { standing: Standing::read(&mut row)?, held, _claim: claim }, row));
+                return Ok((Turn { head: ConversationHead::read(&mut row)?, held, _claim: claim }, row));
             }
             let next = Instant::now() + pause;
             if next >= until {
@@ -123,35 +124,35 @@ impl Drop for HeldLease {
 }
 
 impl Turn {
-    /// How the conversation stands, with what was undone in this turn.
-    pub fn standing(&self) -> &Standing {
-        &self.standing
+    /// The head of the conversation, after what was undone in this turn.
+    pub fn head(&self) -> &ConversationHead {
+        &self.head
     }
 
     /// Whether the conversation can still be loaded with these items behind the others.
     pub fn check_room(&self, items: &[NewItem]) -> Result<(), StoreError> {
-        let conversation = &self.standing.conversation;
+        let conversation = &self.head.conversation;
         let added: u64 = items.iter().map(|item| item.body.len() as u64).sum();
         let bytes = u64::try_from(conversation.bytes).unwrap_or_default().saturating_add(added);
         self.held.store.check_history(&conversation.id, bytes)
     }
 
     /// Writes the rest of the turn and ends it, in one transaction.
-    pub async fn finish(mut self, mut write: TurnWrite) -> Result<Standing, StoreError> {
+    pub async fn finish(mut self, mut write: TurnWrite) -> Result<ConversationHead, StoreError> {
         let notes = std::mem::take(&mut write.notes);
-        let plan = write.plan(&self.standing)?;
+        let plan = write.plan(&self.head)?;
         // The lease ends with the write, also when whoever waits for that is dropped.
         self.held.is_over = true;
         let written = self.perform(plan, notes).await;
         self.held.is_over = written.is_ok();
-        written.map(|()| self.standing)
+        written.map(|()| self.head)
     }
 
     /// Writes the rest of the turn and ends it without waiting, for a turn whose client has left. The next turn of this
     /// conversation in this process begins behind it.
     pub fn finish_unawaited(mut self, mut write: TurnWrite) -> Result<(), StoreError> {
         let notes = std::mem::take(&mut write.notes);
-        let mut plan = write.plan(&self.standing)?;
+        let mut plan = write.plan(&self.head)?;
         let store = self.held.store.clone();
         plan.statements.extend(store.statements_alone(notes)?);
         store.inner.unawaited.add(store.writes()?.leave(Work::Write(plan.statements, Vec::new())));
@@ -159,10 +160,10 @@ impl Turn {
         Ok(())
     }
 
-    pub(super) async fn perform(&mut self, plan: Plan, notes: Notes) -> Result<(), StoreError> {
+    pub(super) async fn perform(&mut self, plan: WritePlan, notes: Notes) -> Result<(), StoreError> {
         match self.held.store.write_with(notes, plan.statements).await? {
             None => {
-                self.standing = plan.after;
+                self.head = plan.after;
                 Ok(())
             }
             Some(_) => Err(self.conflict().await),
@@ -171,7 +172,7 @@ impl Turn {
 
     /// Why the conversation is not where this turn left it.
     async fn conflict(&self) -> StoreError {
-        let id = &self.standing.conversation.id;
+        let id = &self.head.conversation.id;
         match self.held.store.conversation(id).await {
             Ok(None) => StoreError::Deleted(id.clone()),
             _ => StoreError::Conflict(id.clone()),

@@ -15,6 +15,7 @@ mod reply_finish;
 mod reply_form;
 mod request;
 mod tool_choice;
+mod writer;
 
 pub use ask::message_text;
 pub use chunk::{ChunkWriter, Stamp};
@@ -23,3 +24,4 @@ pub use history::PlainMessage;
 pub use reply::ReplyReader;
 pub use reply_fault::ReplyFault;
 pub use request::ChatRequest;
+pub use writer::ChatWriter;

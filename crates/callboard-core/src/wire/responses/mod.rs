@@ -19,6 +19,7 @@ mod notice;
 mod object;
 mod output;
 mod page;
+mod reply;
 mod request;
 mod shown;
 #[cfg(test)]
@@ -32,7 +33,8 @@ pub use character::CharacterPart;
 pub use conversation::{ConversationRequest, conversation_deleted, conversation_object, response_deleted};
 pub use ids::NewId;
 pub use input_items::id_prefix;
-pub use object::{ItemText, ResponseEnd, ResponseObject, ResponseStamp};
+pub use object::{ItemText, ResponseObject, ResponseStamp};
 pub use page::{PageQuery, whole_list};
+pub use reply::ResponseWriter;
 pub use request::ResponsesRequest;
 pub use writer::{EventWriter, Framing};

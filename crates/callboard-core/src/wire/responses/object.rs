@@ -16,7 +16,7 @@ use super::output::{Output, OutputSettings};
 use super::shown;
 use crate::model::{Finish, Usage};
 use crate::turn::Event;
-use crate::wire::ApiError;
+use crate::wire::{ApiError, ReplyEnd};
 
 /// What the caller knows about a response before it is made.
 pub struct ResponseStamp {
@@ -30,16 +30,6 @@ pub struct ResponseStamp {
     pub server_label: String,
     /// Makes ids for items.
     pub new_id: NewId,
-}
-
-/// How a response ended.
-pub struct ResponseEnd<'a> {
-    /// Why the model stopped.
-    pub finish: Finish,
-    /// Tokens spent.
-    pub usage: &'a Usage,
-    /// Seconds since 1970.
-    pub completed_at: u64,
 }
 
 const OUTPUT: &str = "\"output\":";
@@ -86,7 +76,7 @@ impl ResponseObject {
     }
 
     /// The turn is over.
-    pub fn finish(&mut self, end: &ResponseEnd<'_>) {
+    pub fn finish(&mut self, end: &ReplyEnd<'_>) {
         self.notice_settling(end, &mut Vec::new());
     }
 
@@ -144,7 +134,7 @@ impl ResponseObject {
     }
 
     /// All of the end but its last event, which is [`Self::last_notice`].
-    pub(super) fn notice_settling(&mut self, end: &ResponseEnd<'_>, notices: &mut Vec<Notice>) {
+    pub(super) fn notice_settling(&mut self, end: &ReplyEnd<'_>, notices: &mut Vec<Notice>) {
         let reason = match end.finish {
             Finish::Stop | Finish::ToolCalls => None,
             Finish::Length => Some("max_output_tokens"),
@@ -269,7 +259,7 @@ mod tests {
                 new_id: Box::new(|prefix| format!("{prefix}_1")),
             },
         );
-        let end = ResponseEnd { finish: Finish::Stop, usage: &Usage::default(), completed_at: 2 };
+        let end = ReplyEnd { finish: Finish::Stop, usage: &Usage::default(), completed_at: 2 };
         for step in 0..4 {
             match step {
                 1 => object.event(Event::Text(nasty.to_owned())),

@@ -6,10 +6,11 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::notice::Notice;
-use super::object::{ResponseEnd, ResponseObject};
+use super::object::ResponseObject;
 use crate::contract::Report;
 use crate::turn::Event;
-use crate::wire::ApiError;
+use crate::wire::reply_writer::write_contract_comment;
+use crate::wire::{ApiError, ReplyEnd};
 
 /// How events are set apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +61,7 @@ impl EventWriter {
 
     /// Writes the end of all that still grows. The object is now what it will be and can be kept, before [`Self::finish`] tells
     /// that it is over.
-    pub fn settle(&mut self, end: &ResponseEnd<'_>, out: &mut String) {
+    pub fn settle(&mut self, end: &ReplyEnd<'_>, out: &mut String) {
         self.estimated = end.usage.estimated;
         self.object.notice_settling(end, &mut self.notices);
         self.write(out);
@@ -80,9 +81,10 @@ impl EventWriter {
 
     /// Writes that the response failed: the object as far as it came, and in a stream of server-sent events the error before it. On a
     /// WebSocket others follow, and an error that is not the last event would stand before the next response.
-    pub fn fail(&mut self, error: &ApiError, out: &mut String) {
+    pub fn fail(&mut self, error: &ApiError, report: &Report, out: &mut String) {
         self.object.fail(error);
         if self.framing == Framing::ServerSent {
+            write_contract_comment(report, out);
             self.notices.push(error_notice(error));
         }
         self.notices.push(Notice::Failed { response: self.object.to_text() });
@@ -95,10 +97,8 @@ impl EventWriter {
         &self.object
     }
 
-    /// The response, for those who stop writing; for instance to mark it as cancelled.
-    #[must_use]
-    pub fn into_object(self) -> ResponseObject {
-        self.object
+    pub(super) fn object_mut(&mut self) -> &mut ResponseObject {
+        &mut self.object
     }
 
     fn write(&mut self, out: &mut String) {

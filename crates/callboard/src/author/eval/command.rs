@@ -12,7 +12,7 @@ use super::report::Report;
 use super::venue::Venue;
 use crate::app::App;
 use crate::author::script::Script;
-use crate::stage::Role;
+use crate::characters::LoadedCharacter;
 use crate::upstream::{Upstream, Upstreams};
 
 /// What is asked for.
@@ -31,7 +31,7 @@ pub struct Evaluation {
 pub async fn eval(evaluation: &Evaluation, app: &App, out: &mut impl Write) -> anyhow::Result<bool> {
     let (character, files) = split(&evaluation.what)?;
     let role = match character {
-        Some(id) => Some(app.cast.load_one(id).await?),
+        Some(id) => Some(app.characters.load_one(id).await?),
         None => None,
     };
     let model = model(app, role.as_deref()).await?;
@@ -70,7 +70,7 @@ fn split(what: &[String]) -> anyhow::Result<(Option<&str>, Vec<&Path>)> {
 }
 
 /// The model that is asked: the character's own, the one of the settings, or the first there is.
-async fn model(app: &App, role: Option<&Role>) -> anyhow::Result<String> {
+async fn model(app: &App, role: Option<&LoadedCharacter>) -> anyhow::Result<String> {
     let own = role.and_then(|role| role.character.manifest().model.clone());
     let set = Some(app.settings.stage.model.clone()).filter(|model| !model.is_empty());
     match own.or(set) {
@@ -84,7 +84,7 @@ async fn model(app: &App, role: Option<&Role>) -> anyhow::Result<String> {
 async fn play_cases(
     evaluation: &Evaluation,
     app: &App,
-    role: &Arc<Role>,
+    role: &Arc<LoadedCharacter>,
     file: &CaseFile,
     report: &mut Report,
     out: &mut impl Write,

@@ -8,7 +8,7 @@ use super::finding;
 use super::pairing::{pair_in_any_order, pair_in_order};
 use super::values::meets;
 use super::verdict::{Heard, Made, Verdict};
-use crate::session::undo_tool;
+use crate::characters::UNDO;
 
 /// What the character offers its model.
 #[derive(Clone, Copy)]
@@ -93,7 +93,7 @@ impl Bench<'_> {
     }
 
     fn is_undo(&self, call: &Made) -> bool {
-        self.offer.undo && call.tool == undo_tool::NAME
+        self.offer.undo && call.tool == UNDO
     }
 }
 

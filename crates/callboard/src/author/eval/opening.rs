@@ -3,14 +3,13 @@
 //! Journal calls are carried out on top of that, so that they can be undone; earlier lines are said before the case's own.
 
 use anyhow::{Context as _, bail};
-use callboard_core::journal::CallNote;
+use callboard_core::journal::{CallNote, StateRecord};
 use callboard_python::{CallOrder, Character};
 use serde_json::{Map, Value, json};
 
 use super::cases::{Case, CaseFile, JournalCall};
 use super::samples;
-use crate::session::Record;
-use crate::stage::Past;
+use crate::store::CharacterMemory;
 
 /// Parts of a state that a character builds from another part: where the first is laid anew, the second is emptied.
 const BUILT_FROM: [(&str, &str); 1] = [("armies", "units")];
@@ -22,20 +21,21 @@ const UNTOLD: &str = "…";
 const LOOKING: [&str; 4] = ["query_", "get_", "list_", "show_"];
 
 /// Opens the conversation.
-pub(super) async fn open(character: &Character, file: &CaseFile, case: &Case) -> anyhow::Result<Past> {
+pub(super) async fn open(character: &Character, file: &CaseFile, case: &Case) -> anyhow::Result<CharacterMemory> {
     let opening = character.open().await.context("the character cannot begin a conversation")?;
     let state = match opening.state {
         Some(state) => Some(settled(character, laid_over(&state, file, case)?).await?),
         None => None,
     };
-    let mut stage = Stage { character, record: Record::new(state), messages: Vec::new() };
+    let mut stage = Stage { character, record: StateRecord::new(state), messages: Vec::new() };
     for (place, call) in file.journal(case)?.iter().enumerate() {
         stage.carry_out(place, call).await?;
     }
     let lines = file.recent(case)?.into_iter();
     stage.messages.extend(lines.map(|line| json!({"role": "user", "content": line}).to_string()));
     let Stage { record, messages, .. } = stage;
-    Ok(Past { system_prompt: opening.system_prompt, record, messages, system: Vec::new() })
+    let memory = CharacterMemory::new(&character.manifest().id, opening.system_prompt, None);
+    Ok(CharacterMemory { record, messages, ..memory })
 }
 
 /// The character's state with the defaults of the file and the context of the case on it.
@@ -66,7 +66,7 @@ async fn settled(character: &Character, state: String) -> anyhow::Result<String>
 /// A conversation that is being prepared.
 struct Stage<'a> {
     character: &'a Character,
-    record: Record,
+    record: StateRecord,
     messages: Vec<String>,
 }
 

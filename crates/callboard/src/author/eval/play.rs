@@ -1,61 +1,41 @@
 //! One case played: its words are said on the stage, and what happens is listened to.
 
-use std::sync::Arc;
-
 use callboard_core::turn::{Event, ToolOutcome, ToolResult};
+use callboard_core::wire::ApiError;
 use callboard_core::wire::chat::ChatRequest;
 use serde_json::{Value, json};
 
 use super::venue::Venue;
 use super::verdict::{Heard, Made};
-use crate::session::Progress;
-use crate::stage::{Asked, Past, Scene, SceneParts};
+use crate::author::recorded_turn::{EventLog, RecordedTurn};
+use crate::conversation::Saving;
+use crate::session::{CharacterRequest, Session, TurnContext, drive_character};
+use crate::store::CharacterMemory;
 
-/// Says the words in a conversation that is at this point.
-pub(super) async fn play(venue: &Venue<'_>, mut past: Past, say: &str) -> Heard {
-    let id = &venue.role.character.manifest().id;
-    let said = json!({"role": "user", "content": say});
-    past.messages.push(said.to_string());
-    let body = json!({"model": id, "messages": [said], "temperature": 0}).to_string();
-    let begun = match ChatRequest::read(body.into_bytes(), venue.tools) {
-        Ok((request, _)) => Scene::begin(parts(venue, &request), past).await,
-        Err(refusal) => Err(refusal.into()),
-    };
-    match begun {
-        Ok(scene) => listen(scene).await,
-        Err(error) => Heard { failure: Some(error.message), ..Heard::default() },
-    }
+/// Runs the case's turn in a conversation that is at this point.
+pub(super) async fn play(venue: &Venue<'_>, memory: CharacterMemory, say: &str) -> Heard {
+    let turn = RecordedTurn::run(prepare(venue, memory, say).await).await;
+    let mut heard = Heard { failure: turn.failure, state: turn.state, ..Heard::default() };
+    turn.events.into_iter().for_each(|event| hear(&mut heard, event));
+    heard
 }
 
-fn parts<'a>(venue: &Venue<'a>, request: &'a ChatRequest) -> SceneParts<'a> {
-    SceneParts {
-        role: Arc::clone(&venue.role),
-        asked: Asked::Chat(request),
+async fn prepare(venue: &Venue<'_>, mut memory: CharacterMemory, say: &str) -> Result<Session<EventLog>, ApiError> {
+    let message = json!({"role": "user", "content": say});
+    memory.messages.push(message.to_string());
+    let body = json!({"model": memory.character, "messages": [message], "temperature": 0}).to_string();
+    let (request, _) = ChatRequest::read(body.into_bytes(), venue.tools)?;
+    let context = TurnContext {
         settings: venue.settings,
         tools: venue.tools,
         upstreams: venue.upstreams,
         client: venue.client.clone(),
         authorization: None,
         request_id: "eval".to_owned(),
-        random: crate::random::bytes,
-    }
-}
-
-async fn listen(mut scene: Scene) -> Heard {
-    let mut heard = Heard::default();
-    loop {
-        match scene.next().await {
-            Progress::Events(events) => events.into_iter().for_each(|event| hear(&mut heard, event)),
-            Progress::KeepAlive => {}
-            Progress::Failed(error) => {
-                heard.failure = Some(error.message);
-                break;
-            }
-            Progress::Complete(..) => break,
-        }
-    }
-    heard.state = scene.state().and_then(|state| serde_json::from_str(state).ok()).unwrap_or_default();
-    heard
+    };
+    let client = CharacterRequest::Chat { request: &request, system: &[] };
+    let driver = drive_character(context, &venue.role, memory, client).await?;
+    Ok(Session::new(Some(driver), EventLog::default(), Saving::Nothing))
 }
 
 fn hear(heard: &mut Heard, event: Event) {

@@ -16,15 +16,15 @@ use super::undo_wish;
 use super::verdict::{Heard, Verdict, written};
 use crate::author::scenario::{ScriptedCall, ScriptedReply};
 use crate::author::script::Script;
+use crate::characters::{LoadedCharacter, UNDO};
 use crate::config::Settings;
-use crate::session::undo_tool;
-use crate::stage::{Past, Role};
+use crate::store::CharacterMemory;
 use crate::upstream::{Client, Upstreams};
 
 /// Where cases are played.
 pub(super) struct Venue<'a> {
     /// The character.
-    pub(super) role: Arc<Role>,
+    pub(super) role: Arc<LoadedCharacter>,
     /// The settings.
     pub(super) settings: &'a Settings,
     /// Compiled tools.
@@ -65,14 +65,20 @@ impl Venue<'_> {
     }
 
     /// A case whose own calls are made is right only where the stated state and finding come of them.
-    async fn scripted(&self, case: &Case, wanted: &[ExpectedCall], script: &Script, past: Past) -> (Heard, Verdict) {
+    async fn scripted(
+        &self,
+        case: &Case,
+        wanted: &[ExpectedCall],
+        script: &Script,
+        past: CharacterMemory,
+    ) -> (Heard, Verdict) {
         script.arm(&self.replies(wanted, &past).await);
         let (heard, verdict) = self.judged(case, past).await;
         let holds = verdict.holds != Some(false);
         (heard, Verdict { arguments: verdict.arguments && holds, ..verdict })
     }
 
-    async fn judged(&self, case: &Case, past: Past) -> (Heard, Verdict) {
+    async fn judged(&self, case: &Case, past: CharacterMemory) -> (Heard, Verdict) {
         let before = past.record.state().and_then(|state| serde_json::from_str(state).ok()).unwrap_or_default();
         let heard = play(self, past, &case.say).await;
         let manifest = self.role.character.manifest();
@@ -82,7 +88,7 @@ impl Venue<'_> {
     }
 
     /// A model that makes exactly these calls, and then says nothing.
-    async fn replies(&self, wanted: &[ExpectedCall], past: &Past) -> Vec<ScriptedReply> {
+    async fn replies(&self, wanted: &[ExpectedCall], past: &CharacterMemory) -> Vec<ScriptedReply> {
         let names = self.role.character.names(past.record.state()).await.ok().flatten();
         let calls: Vec<ScriptedCall> =
             wanted.iter().filter_map(|wanted| self.scripted_call(wanted, past, names.as_ref())).collect();
@@ -93,10 +99,15 @@ impl Venue<'_> {
         vec![ScriptedReply { text: String::new(), calls }, silence]
     }
 
-    fn scripted_call(&self, wanted: &ExpectedCall, past: &Past, names: Option<&Value>) -> Option<ScriptedCall> {
+    fn scripted_call(
+        &self,
+        wanted: &ExpectedCall,
+        past: &CharacterMemory,
+        names: Option<&Value>,
+    ) -> Option<ScriptedCall> {
         let (tool, arguments) = if wanted.undo {
             let changed_by = past.record.journal().iter().map(|entry| entry.call.tool.as_str());
-            (undo_tool::NAME.to_owned(), undo_wish::arguments_for(&wanted.target, changed_by))
+            (UNDO.to_owned(), undo_wish::arguments_for(&wanted.target, changed_by))
         } else {
             let name = wanted.tool.clone()?;
             let tool = self.role.character.manifest().tool(&name);

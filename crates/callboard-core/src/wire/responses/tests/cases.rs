@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::super::{EventWriter, Framing, NewId, ResponseEnd, ResponseObject, ResponseStamp, ResponsesRequest};
+use super::super::{EventWriter, Framing, NewId, ResponseObject, ResponseStamp, ResponsesRequest};
 use super::mixing;
 use crate::contract::{Call, CallRules, RawCall, Report, SchemaLimits, ToolSet, check_arguments};
 use crate::model::{CallId, Finish, Usage};
 use crate::turn::{Event, ToolOutcome, ToolResult};
-use crate::wire::ApiError;
+use crate::wire::{ApiError, ReplyEnd};
 
 /// One reply: what happens in the turn, how it ends, and the kinds of its items.
 pub(super) struct Case {
@@ -182,14 +182,14 @@ pub(super) fn stream(case: &Case, framing: Framing) -> String {
         writer.event(event.clone(), &mut out);
     }
     match case.end {
-        End::Fail => writer.fail(&failure(), &mut out),
+        End::Fail => writer.fail(&failure(), &Report::default(), &mut out),
         End::Finish(finish) => {
-            writer.settle(&ResponseEnd { finish, usage: &usage(), completed_at: 9 }, &mut out);
+            writer.settle(&ReplyEnd { finish, usage: &usage(), completed_at: 9 }, &mut out);
             writer.finish(&Report::default(), &mut out);
         }
         End::NotKept(finish) => {
-            writer.settle(&ResponseEnd { finish, usage: &usage(), completed_at: 9 }, &mut out);
-            writer.fail(&failure(), &mut out);
+            writer.settle(&ReplyEnd { finish, usage: &usage(), completed_at: 9 }, &mut out);
+            writer.fail(&failure(), &Report::default(), &mut out);
         }
     }
     out
@@ -202,9 +202,9 @@ pub(super) fn folded(case: &Case) -> Value {
     }
     match case.end {
         End::Fail => object.fail(&failure()),
-        End::Finish(finish) => object.finish(&ResponseEnd { finish, usage: &usage(), completed_at: 9 }),
+        End::Finish(finish) => object.finish(&ReplyEnd { finish, usage: &usage(), completed_at: 9 }),
         End::NotKept(finish) => {
-            object.finish(&ResponseEnd { finish, usage: &usage(), completed_at: 9 });
+            object.finish(&ReplyEnd { finish, usage: &usage(), completed_at: 9 });
             object.fail(&failure());
         }
     }

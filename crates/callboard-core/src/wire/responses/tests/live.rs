@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::super::ResponseEnd;
 use super::cases::{Case, case, object, usage};
 use crate::contract::{CallRules, SchemaLimits, ToolSet};
 use crate::model::{CallFragment, CallId, Delta, Finish};
 use crate::turn::{Action, Ending, Event, Input, Turn, TurnRequest, TurnSettings};
+use crate::wire::ReplyEnd;
 use crate::wire::chat::{Completion, Stamp};
 
 /// Plays a reply that is cut off behind these arguments; what goes out, and how it ends.
@@ -56,7 +56,7 @@ fn a_call_that_grew_until_the_limit_is_told_as_cut_off() {
 
         let mut response = object(&Case { request: json!({}), ..case("live", vec![], &[]) });
         events.iter().cloned().for_each(|event| response.event(event));
-        response.finish(&ResponseEnd { finish, usage: &usage(), completed_at: 9 });
+        response.finish(&ReplyEnd { finish, usage: &usage(), completed_at: 9 });
         let response: Value = serde_json::from_str(response.to_text().get()).unwrap();
         let items = response["output"].as_array().unwrap();
         assert_eq!(items.iter().map(|item| &item["status"]).collect::<Vec<_>>(), statuses, "{arguments:?}");
@@ -88,7 +88,7 @@ fn half_a_call_of_a_custom_tool_has_no_item() {
     for (arguments, finish, expected) in table {
         let mut response = object(&Case { request: request.clone(), ..case("live", vec![], &[]) });
         events(arguments).into_iter().for_each(|event| response.event(event));
-        response.finish(&ResponseEnd { finish, usage: &usage(), completed_at: 9 });
+        response.finish(&ReplyEnd { finish, usage: &usage(), completed_at: 9 });
         let response: Value = serde_json::from_str(response.to_text().get()).unwrap();
         let items = response["output"].as_array().unwrap().iter();
         let told: Vec<_> =

@@ -2,11 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::{EventWriter, Framing, ResponseEnd, ResponseObject, ResponsesRequest};
+use super::super::{EventWriter, Framing, ResponseObject, ResponsesRequest};
 use super::cases::{Case, End, call_id, case, cases, folded, object, stream, text, usage};
 use crate::contract::{Report, ToolCache};
 use crate::model::{CallFragment, Delta, Finish, Usage};
 use crate::turn::{Action, Ending, Event, Input, Turn, TurnSettings};
+use crate::wire::ReplyEnd;
 use crate::wire::chat::ChatRequest;
 
 /// The events of a server-sent stream; the name before each must be the one inside.
@@ -239,7 +240,7 @@ fn the_tier_is_what_the_server_says_at_the_end() {
     let mut writer = EventWriter::new(object(&case), Framing::Lines);
     let (mut out, told) = (String::new(), Usage { service_tier: Some("flex".to_owned()), ..usage() });
     writer.begin(&mut out);
-    writer.settle(&ResponseEnd { finish: Finish::Stop, usage: &told, completed_at: 9 }, &mut out);
+    writer.settle(&ReplyEnd { finish: Finish::Stop, usage: &told, completed_at: 9 }, &mut out);
     writer.finish(&Report::default(), &mut out);
     let lines = out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let tiers: Vec<Value> = lines.filter_map(|event| event.pointer("/response/service_tier").cloned()).collect();
@@ -285,7 +286,7 @@ fn a_turn_of_the_engine_goes_in_and_out_over_this_wire() {
         match action {
             Action::Emit(event) => object.event(event),
             Action::Finish(Ending::Complete { finish, .. }) => {
-                object.finish(&ResponseEnd { finish, usage: &usage(), completed_at: 9 });
+                object.finish(&ReplyEnd { finish, usage: &usage(), completed_at: 9 });
             }
             Action::CallModel(_) => {}
             other => panic!("{other:?}"),

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use callboard_core::contract::Call;
-use callboard_core::turn::{Event, Turn, TurnSettings};
+use callboard_core::turn::Event;
 use callboard_core::wire::ApiError;
 use callboard_core::wire::chat::ChatRequest;
 use serde_json::json;
@@ -13,8 +13,9 @@ use crate::app::App;
 use crate::author::eval::pairing::pair_in_any_order;
 use crate::author::eval::report::{Report, told};
 use crate::author::eval::verdict::{Heard, Made, Verdict, written};
-use crate::random;
-use crate::session::{Asking, Progress, Session, SessionParts, UnderWay};
+use crate::author::recorded_turn::{EventLog, RecordedTurn};
+use crate::conversation::Saving;
+use crate::session::{Session, TurnContext, TurnDriver};
 
 /// Asks all questions.
 pub(in crate::author::eval) async fn play(
@@ -25,10 +26,9 @@ pub(in crate::author::eval) async fn play(
     out: &mut impl Write,
 ) -> anyhow::Result<()> {
     for question in questions {
-        let heard = match session(app, model, question).await {
-            Ok(session) => listen(session).await,
-            Err(error) => Heard { failure: Some(error.message), ..Heard::default() },
-        };
+        let turn = RecordedTurn::run(prepare(app, model, question).await).await;
+        let mut heard = Heard { failure: turn.failure, ..Heard::default() };
+        turn.events.into_iter().for_each(|event| hear(&mut heard, event));
         let verdict = judge(question, &heard);
         report.count(&question.category, verdict);
         if !verdict.is_right() {
@@ -41,41 +41,21 @@ pub(in crate::author::eval) async fn play(
     Ok(())
 }
 
-async fn session(app: &App, model: &str, question: &Question) -> Result<Session, ApiError> {
+async fn prepare(app: &App, model: &str, question: &Question) -> Result<Session<EventLog>, ApiError> {
     let body = json!({"model": model, "messages": question.messages, "tools": question.tools, "temperature": 0});
-    let (request, turn) = ChatRequest::read(body.to_string().into_bytes(), &app.tools)?;
-    let (client, settings) = (app.client(), &app.settings);
+    let request = ChatRequest::read(body.to_string().into_bytes(), &app.tools)?;
+    let client = app.client();
     let routes = app.upstreams.routes(model, &client, None).await?;
-    let turn_settings = TurnSettings {
-        reasks: u32::try_from(settings.contract.reasks).unwrap_or(u32::MAX),
-        stream_arguments: false,
-        arguments_bytes: settings.limits.arguments_bytes,
+    let context = TurnContext {
+        settings: &app.settings,
+        tools: &app.tools,
+        upstreams: &app.upstreams,
+        client,
+        authorization: None,
+        request_id: "eval".to_owned(),
     };
-    let (retries, request_id) = (settings.limits.retries, "eval".to_owned());
-    Ok(Session::new(SessionParts {
-        turn: Turn::new(turn, turn_settings, Box::new(random::bytes)),
-        request,
-        asking: Asking { routes, client, authorization: None, retries, request_id, under_way: UnderWay::default() },
-        idle: settings.timeouts.idle,
-        keep_alive: settings.timeouts.keep_alive,
-        reply_bytes: settings.limits.reply_bytes,
-        performer: None,
-    }))
-}
-
-async fn listen(mut session: Session) -> Heard {
-    let mut heard = Heard::default();
-    loop {
-        match session.next().await {
-            Progress::Events(events) => events.into_iter().for_each(|event| hear(&mut heard, event)),
-            Progress::KeepAlive => {}
-            Progress::Failed(error) => {
-                heard.failure = Some(error.message);
-                return heard;
-            }
-            Progress::Complete(..) => return heard,
-        }
-    }
+    let driver = TurnDriver::gateway(context, request, routes);
+    Ok(Session::new(Some(driver), EventLog::default(), Saving::Nothing))
 }
 
 fn hear(heard: &mut Heard, event: Event) {

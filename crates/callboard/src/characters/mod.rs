@@ -1,0 +1,15 @@
+//! Characters as models: the registry of a folder, loaded files, and what models are offered of them.
+//!
+//! `callboard_python` runs a character's code; `session` runs its turns.
+
+mod hot_reload;
+mod loaded_character;
+mod output;
+mod registry;
+mod undo_offer;
+
+pub use hot_reload::reload_on_change;
+pub use loaded_character::{LoadedCharacter, offered};
+pub use output::{OutputBuffer, terminal_output};
+pub use registry::{CharacterRegistry, FileProblem};
+pub use undo_offer::UNDO;

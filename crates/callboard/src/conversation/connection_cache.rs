@@ -1,0 +1,117 @@
+//! The newest responses of a WebSocket connection, which its client may continue from without storing anything.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::json_size::json_bytes;
+use crate::store::CharacterMemory;
+
+/// Responses that are kept; clients continue from the newest.
+const MOST: usize = 4;
+
+/// The newest responses of one connection, together no larger than one history may be.
+pub struct ConnectionCache {
+    most_bytes: u64,
+    responses: VecDeque<CachedResponse>,
+}
+
+/// An entry of the cache.
+pub(super) struct CachedResponse {
+    id: String,
+    /// Its size with all before it.
+    pub(super) bytes: u64,
+    /// None where it is too large to continue from.
+    pub(super) response: Option<ConnectionResponse>,
+}
+
+/// A response with its context.
+#[derive(Clone)]
+pub struct ConnectionResponse {
+    pub(super) id: String,
+    /// All items, those of the response last.
+    pub(super) items: Vec<Value>,
+    pub(super) memory: Option<Arc<CharacterMemory>>,
+    /// Whether it is in the store as well.
+    pub(super) stored: bool,
+}
+
+impl ConnectionCache {
+    /// None yet, and room for so many bytes.
+    pub fn new(most_bytes: u64) -> Self {
+        Self { most_bytes, responses: VecDeque::new() }
+    }
+
+    /// Adds a response and evicts the oldest ones that exceed the limits.
+    pub fn insert(&mut self, response: ConnectionResponse) {
+        let (id, bytes) = (response.id.clone(), response.bytes());
+        let response = Some(response).filter(|_| bytes <= self.most_bytes);
+        self.responses.push_back(CachedResponse { id, bytes, response });
+        while self.responses.len() > MOST || self.bytes() > self.most_bytes {
+            self.responses.pop_front();
+        }
+    }
+
+    pub(super) fn find(&self, id: &str) -> Option<&CachedResponse> {
+        self.responses.iter().find(|cached| cached.id == id)
+    }
+
+    fn bytes(&self) -> u64 {
+        self.responses.iter().filter(|cached| cached.response.is_some()).map(|cached| cached.bytes).sum()
+    }
+}
+
+impl ConnectionResponse {
+    fn bytes(&self) -> u64 {
+        let record = self.memory.as_ref().map_or(0, |memory| {
+            let state = memory.record.state().map_or(0, str::len) as u64;
+            state.saturating_add(json_bytes(memory.record.journal()))
+        });
+        json_bytes(&self.items).saturating_add(record)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// A response whose items are so many bytes of JSON.
+    fn response(id: &str, bytes: usize) -> ConnectionResponse {
+        let items = vec![json!("x".repeat(bytes - 4))];
+        ConnectionResponse { id: id.to_owned(), items, memory: None, stored: false }
+    }
+
+    fn ids(cache: &ConnectionCache) -> Vec<&str> {
+        cache.responses.iter().map(|cached| cached.id.as_str()).collect()
+    }
+
+    #[test]
+    fn the_newest_are_kept_as_far_as_there_is_room() {
+        let mut cache = ConnectionCache::new(100);
+        for (id, bytes, kept) in [
+            ("a", 20, &["a"][..]),
+            ("b", 20, &["a", "b"]),
+            ("c", 20, &["a", "b", "c"]),
+            ("d", 20, &["a", "b", "c", "d"]),
+            ("e", 20, &["b", "c", "d", "e"]),
+            ("f", 50, &["d", "e", "f"]),
+            ("g", 100, &["g"]),
+        ] {
+            cache.insert(response(id, bytes));
+            assert_eq!(ids(&cache), kept);
+        }
+    }
+
+    #[test]
+    fn of_one_that_is_too_large_only_its_size_is_known() {
+        let mut cache = ConnectionCache::new(100);
+        cache.insert(response("a", 60));
+        cache.insert(response("b", 101));
+        let (small, large) = (cache.find("a").unwrap(), cache.find("b").unwrap());
+        assert!(small.response.is_some() && large.response.is_none());
+        assert_eq!((small.bytes, large.bytes), (60, 101));
+    }
+}

@@ -1,0 +1,43 @@
+//! Conversations of one owner; those of others do not exist.
+
+use callboard_core::wire::ApiError;
+use callboard_core::wire::responses::PageQuery;
+use serde_json::Value;
+
+use super::response_context::TURN_WAIT;
+use crate::store::{Conversation, Item, ItemPage, Store, StoreError, Turn};
+
+/// A conversation of this owner.
+pub async fn owned_conversation(store: &Store, id: &str, owner: &str) -> Result<Conversation, ApiError> {
+    let conversation = store.conversation(id).await?.filter(|conversation| conversation.owner == owner);
+    conversation.ok_or_else(|| ApiError::conversation_not_found(id))
+}
+
+/// The items of a page, and one more if there are so many.
+pub async fn items_after(store: &Store, conversation: &str, page: &PageQuery) -> Result<Vec<Value>, ApiError> {
+    let after = match &page.after {
+        None => None,
+        Some(id) => {
+            let item = store.item(conversation, id).await?;
+            Some(item.ok_or_else(|| PageQuery::unknown_after(id))?.position)
+        }
+    };
+    let limit = i64::try_from(page.limit.saturating_add(1)).unwrap_or(i64::MAX);
+    let found = store.items(conversation, ItemPage { after, descending: page.newest_first, limit }).await?;
+    Ok(found.iter().map(value).collect::<Result<_, _>>()?)
+}
+
+/// Claims the next turn of a conversation, and reads all its items, oldest first.
+pub async fn begin_turn(store: &Store, conversation: &str) -> Result<(Turn, Vec<Value>), StoreError> {
+    let (turn, items) = store.begin_turn_with_items(conversation, TURN_WAIT).await?;
+    Ok((turn, serde_json::from_str(&items).map_err(damaged)?))
+}
+
+fn value(item: &Item) -> Result<Value, StoreError> {
+    serde_json::from_str(&item.body).map_err(damaged)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is what map_err hands over")]
+fn damaged(error: serde_json::Error) -> StoreError {
+    StoreError::Damaged(format!("an item: {error}"))
+}

@@ -1,0 +1,28 @@
+//! Conversations: what a request continues from, and how its turn is saved for the next one.
+//!
+//! A chat request is found again by its history, a response by its id or its conversation. Knows no transport and no model server.
+
+mod call_outputs;
+mod chat_history;
+mod chat_snapshots;
+mod connection_cache;
+mod continuation;
+mod conversations;
+mod history_key;
+mod ids;
+mod json_size;
+mod response_chain;
+mod response_context;
+mod response_saving;
+mod saving;
+
+pub use call_outputs::check_pairs;
+pub use chat_history::{ChatHistory, ChatOwner, ResumedChat, resume_chat};
+pub use chat_snapshots::ChatSnapshots;
+pub use connection_cache::{ConnectionCache, ConnectionResponse};
+pub use conversations::{begin_turn, items_after, owned_conversation};
+pub use history_key::HistoryKey;
+pub use ids::{item_ids, new_conversation_id, new_response_id, renew_taken};
+pub use response_context::{ContextQuery, ResponseContext, TURN_WAIT, input_of, load_context};
+pub use response_saving::{ResponseSaving, SaveTarget};
+pub use saving::{FinishedTurn, SaveFuture, Saving};

@@ -1,0 +1,87 @@
+//! A response and all that it follows, loaded from the store in batches, newest first, within the size limit of a history.
+
+use callboard_core::wire::ApiError;
+use serde_json::Value;
+
+use super::response_context::items_said;
+use crate::store::{ResponseChain, Said, Store, StoreError};
+
+/// How many responses may follow each other.
+const LONGEST: usize = 10_000;
+
+/// A response and its predecessors, as far as they are loaded.
+pub(super) struct LoadedResponses<'a> {
+    store: &'a Store,
+    id: &'a str,
+    /// The newest piece first, each with its oldest item first.
+    pieces: Vec<Vec<Value>>,
+    bytes: u64,
+    /// The responses that were read.
+    pub(super) newest_first: Vec<String>,
+    /// The response that comes before those.
+    pub(super) rest: Option<String>,
+}
+
+impl<'a> LoadedResponses<'a> {
+    /// Nothing yet.
+    pub(super) fn new(store: &'a Store, id: &'a str) -> Self {
+        Self { store, id, pieces: Vec::new(), bytes: 0, newest_first: Vec::new(), rest: Some(id.to_owned()) }
+    }
+
+    /// The next piece, oldest response first. Where a time is given, its newest must be one that can be seen then.
+    pub(super) async fn piece(&self, seen: Option<i64>) -> Result<ResponseChain, StoreError> {
+        let most = i64::try_from(LONGEST.saturating_sub(self.newest_first.len())).unwrap_or(i64::MAX);
+        match &self.rest {
+            Some(rest) => self.store.response_chain(rest, most, seen).await,
+            None => Ok(ResponseChain::default()),
+        }
+    }
+
+    /// Reads all that is left. If there is a rest afterwards, it is gone.
+    pub(super) async fn read_rest(&mut self) -> Result<(), ApiError> {
+        while self.rest.is_some() {
+            if self.newest_first.len() >= LONGEST {
+                return Err(too_long(self.id));
+            }
+            let piece = self.piece(None).await?.said;
+            if piece.is_empty() {
+                return Ok(());
+            }
+            self.add(&piece)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a piece, unless all of it is too large then.
+    pub(super) fn add(&mut self, piece: &[Said]) -> Result<(), StoreError> {
+        self.bytes = piece.iter().map(Said::bytes).fold(self.bytes, u64::saturating_add);
+        self.store.check_history(self.id, self.bytes)?;
+        let mut items = Vec::new();
+        for said in piece {
+            items.extend(items_said(said)?);
+        }
+        self.rest = piece.first().and_then(|said| said.previous.clone());
+        self.newest_first.extend(piece.iter().rev().map(|said| said.id.clone()));
+        self.pieces.push(items);
+        Ok(())
+    }
+
+    /// All items, oldest first.
+    pub(super) fn into_items(self) -> Vec<Value> {
+        self.pieces
+            .into_iter()
+            .rev()
+            .reduce(|mut all, newer| {
+                all.extend(newer);
+                all
+            })
+            .unwrap_or_default()
+    }
+}
+
+fn too_long(id: &str) -> ApiError {
+    let message = format!(
+        "the response {id:?} follows more than {LONGEST} others; leave it out and send what matters of them as input"
+    );
+    ApiError::new(400, "context_length_exceeded", message)
+}

@@ -1,0 +1,145 @@
+//! From a request to its reply, for every wire: a wire prepares a [`Session`], and this sends what comes of it, whole or as server-sent
+//! events.
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use callboard_core::contract::Report;
+use callboard_core::wire::{ApiError, ReplyWriter};
+use futures_util::{StreamExt as _, stream};
+use http::{HeaderMap, HeaderValue};
+
+use super::body::read_body;
+use super::limit::Ticket;
+use super::reply;
+use super::requester::Requester;
+use super::router::{Arrival, Shared};
+use crate::session::{Session, Step};
+use crate::telemetry::metrics;
+
+const KEEP_ALIVE: &str = ": keep-alive\n\n";
+
+/// A wire: a reader that prepares a session, and the writer of its replies.
+pub(super) trait Wire {
+    /// Its name in metrics and traces.
+    const ENDPOINT: &'static str;
+    type Writer: ReplyWriter + Send + 'static;
+
+    /// Reads a request.
+    fn open(
+        shared: &Shared,
+        request: Incoming,
+    ) -> impl Future<Output = Result<Prepared<Self::Writer>, ApiError>> + Send;
+}
+
+/// A request whose body has arrived.
+pub(super) struct Incoming {
+    pub(super) id: String,
+    pub(super) headers: HeaderMap,
+    pub(super) requester: Requester,
+    pub(super) body: Vec<u8>,
+}
+
+/// What answers a request.
+pub(super) enum Prepared<W: ReplyWriter> {
+    Whole(Session<W>),
+    Stream(Session<W>),
+    /// The model server's own bytes.
+    Passthrough(Response),
+}
+
+/// Handles a request of one wire.
+pub(super) async fn serve<W: Wire>(State(shared): State<Shared>, request: Request) -> Response {
+    let Some(arrival) = request.extensions().get::<Arrival>().cloned() else {
+        return reply::error(&ApiError::new(500, "no_request_id", "the request has no id"));
+    };
+    let response = answer::<W>(&shared, &arrival, request).await.unwrap_or_else(|error| {
+        tracing::debug!(request_id = arrival.id, code = error.code, param = error.param, "refused");
+        reply::error(&error)
+    });
+    metrics::request(W::ENDPOINT, response.status().as_u16(), arrival.at.elapsed());
+    response
+}
+
+async fn answer<W: Wire>(shared: &Shared, arrival: &Arrival, request: Request) -> Result<Response, ApiError> {
+    let (requester, headers) = (Requester::of(shared, request.headers()), request.headers().clone());
+    let body = read_body(request, &shared.app.settings).await?;
+    // Taken after the body, so slow uploads hold no slot.
+    let ticket = shared.in_flight.enter()?;
+    let incoming = Incoming { id: arrival.id.clone(), headers, requester, body };
+    Ok(match W::open(shared, incoming).await? {
+        Prepared::Whole(session) => whole(session).await,
+        Prepared::Stream(session) => streamed::<W>(session.until(arrival.ending.clone()), arrival, ticket).await,
+        Prepared::Passthrough(response) => response.map(|body| holding(body, ticket)),
+    })
+}
+
+/// A body that holds its ticket until it ends or is dropped.
+fn holding(body: Body, ticket: Ticket) -> Body {
+    Body::from_stream(body.into_data_stream().map(move |piece| {
+        let _held = &ticket;
+        piece
+    }))
+}
+
+async fn whole<W: ReplyWriter>(mut session: Session<W>) -> Response {
+    loop {
+        match session.next().await {
+            Step::Piece(_) | Step::KeepAlive => {}
+            Step::Failed(error, _) => return failed(&error, &session.report()),
+            Step::Done(_, usage) => {
+                let mut response = reply::json(session.take_body());
+                let headers = response.headers_mut();
+                headers.insert(reply::CONTRACT, reply::header(&session.report().to_string()));
+                if usage.estimated {
+                    headers.insert(reply::USAGE, HeaderValue::from_static("estimated"));
+                }
+                return response;
+            }
+        }
+    }
+}
+
+/// A failure before anything was sent, with what was done to keep the contract.
+fn failed(error: &ApiError, report: &Report) -> Response {
+    let mut response = reply::error(error);
+    if !report.is_clean() {
+        response.headers_mut().insert(reply::CONTRACT, reply::header(&report.to_string()));
+    }
+    response
+}
+
+/// Server-sent events. The stream begins with the first piece, so a failure before it has its own status.
+async fn streamed<W: Wire>(mut session: Session<W::Writer>, arrival: &Arrival, ticket: Ticket) -> Response {
+    let (first, over) = match session.next().await {
+        Step::Failed(error, text) if text.is_empty() => return failed(&error, &session.report()),
+        step => text_of(step, &mut session),
+    };
+    metrics::first_byte(W::ENDPOINT, arrival.at.elapsed());
+    let start = (Box::new(session), Some(first), over);
+    let body = stream::unfold(start, |(mut session, first, over)| async move {
+        let (text, over) = match first {
+            Some(first) => {
+                session.mark_seen();
+                (first, over)
+            }
+            None if over => return None,
+            None => text_of(session.next().await, &mut session),
+        };
+        Some((Ok::<_, std::convert::Infallible>(text), (session, None, over)))
+    });
+    let mut response = reply::with_type(holding(Body::from_stream(body), ticket), reply::EVENT_STREAM);
+    response.headers_mut().insert("cache-control", HeaderValue::from_static("no-cache"));
+    response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response
+}
+
+/// The text of a step, and whether it is the last.
+fn text_of<W: ReplyWriter>(step: Step, session: &mut Session<W>) -> (String, bool) {
+    match step {
+        Step::Piece(text) => (text, false),
+        // The reply has begun with it, so its start comes first.
+        Step::KeepAlive => (session.start() + KEEP_ALIVE, false),
+        Step::Done(text, _) | Step::Failed(_, text) => (text, true),
+    }
+}

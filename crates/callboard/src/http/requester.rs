@@ -1,0 +1,71 @@
+//! Who sends a request: key, owner, named conversation, trace.
+
+use callboard_core::model::BadRequest;
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use sha2::{Digest, Sha256};
+
+use super::router::Shared;
+use crate::conversation::ChatOwner;
+use crate::session::TurnContext;
+use crate::trace::Caller;
+
+/// Names a conversation with a character.
+const CONVERSATION: HeaderName = HeaderName::from_static("callboard-conversation");
+
+/// The name becomes part of what is stored.
+const LONGEST_NAME: usize = 512;
+
+/// The sender of a request.
+#[derive(Clone)]
+pub(super) struct Requester {
+    /// The key to pass on to model servers that have none configured.
+    pub(super) authorization: Option<HeaderValue>,
+    /// Identifies the client by a hash of its key. Without configured keys all clients are one owner: what one has begun another can
+    /// continue.
+    pub(super) owner: String,
+    /// The trace that the client has begun.
+    pub(super) caller: Option<Caller>,
+}
+
+impl Requester {
+    pub(super) fn of(shared: &Shared, headers: &HeaderMap) -> Self {
+        let shown = headers.get(AUTHORIZATION);
+        let (authorization, owner) = match shared.app.keys.is_open() {
+            true => (shown.cloned(), String::new()),
+            false => (None, shown.map(owner).unwrap_or_default()),
+        };
+        Self { authorization, owner, caller: Caller::of(headers) }
+    }
+
+    /// What a turn for this client needs.
+    pub(super) fn turn_context<'a>(&self, shared: &'a Shared, request_id: &str) -> TurnContext<'a> {
+        let app = &shared.app;
+        TurnContext {
+            settings: &app.settings,
+            tools: &app.tools,
+            upstreams: &app.upstreams,
+            client: shared.client.clone(),
+            authorization: self.authorization.clone(),
+            request_id: request_id.to_owned(),
+        }
+    }
+
+    /// The owner of a chat history, with the conversation that the client names in a header.
+    pub(super) fn chat_owner(&self, headers: &HeaderMap) -> Result<ChatOwner, BadRequest> {
+        let name = |value: &HeaderValue| {
+            let name = std::str::from_utf8(value.as_bytes()).ok().filter(|name| name.chars().count() <= LONGEST_NAME);
+            name.map(str::to_owned).ok_or_else(|| {
+                let message = format!("the header {CONVERSATION} must be text of at most {LONGEST_NAME} characters");
+                BadRequest::invalid(CONVERSATION.as_str(), message)
+            })
+        };
+        let conversation = headers.get(CONVERSATION).map(name).transpose()?;
+        Ok(ChatOwner { owner: self.owner.clone(), conversation })
+    }
+}
+
+fn owner(shown: &HeaderValue) -> String {
+    let digest = Sha256::digest(shown.as_bytes());
+    digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,472 @@
+//! The loop of a turn: send the request to a model server, feed its reply to the engine, run tools, hand events up.
+
+use std::time::Duration;
+
+use callboard_core::contract::{Call, Report, ToolCache};
+use callboard_core::model::{Delta, Finish, Item, Usage};
+use callboard_core::turn::{Action, Ask, Ending, Event, Input, StageRules, Turn, TurnRequest, TurnSettings};
+use callboard_core::wire::ApiError;
+use callboard_core::wire::chat::{ChatRequest, ReplyFault, ReplyReader};
+use futures_util::FutureExt as _;
+use http::HeaderValue;
+
+use super::model_request::{ModelRequest, StartedReply};
+use super::timers::{Timer, Timers};
+use super::tool_runner::ToolRunner;
+use crate::config::Settings;
+use crate::random;
+use crate::store::CharacterMemory;
+use crate::telemetry::{metrics, stage as counters};
+use crate::trace::{Caller, TraceRecorder, Traces, TurnAbout};
+use crate::upstream::{Busy, Client, Failure, ReplyBody, Route, Upstreams};
+
+/// How long the end of a connection is waited for after the end of its reply.
+const CLOSING_TIME: Duration = Duration::from_millis(100);
+
+/// What every turn needs from the program.
+pub struct TurnContext<'a> {
+    /// The settings.
+    pub settings: &'a Settings,
+    /// Compiled tools.
+    pub tools: &'a ToolCache,
+    /// The model servers.
+    pub upstreams: &'a Upstreams,
+    /// This thread's connections to them.
+    pub client: Client,
+    /// The client's own key, for model servers that have none configured.
+    pub authorization: Option<HeaderValue>,
+    /// Identifies the request in the log.
+    pub request_id: String,
+}
+
+/// Progress of a turn.
+#[derive(Debug)]
+pub enum Progress {
+    /// Events for the client.
+    Events(Vec<Event>),
+    /// Nothing new, but the client should see that the connection is alive.
+    KeepAlive,
+    /// The reply is complete.
+    Complete(Finish, Option<Usage>),
+    /// There will be no reply.
+    Failed(ApiError),
+}
+
+/// A turn in progress.
+pub struct TurnDriver {
+    turn: Turn,
+    kind: Kind,
+    request: ChatRequest,
+    model: ModelRequest,
+    reply_bytes: usize,
+    timers: Timers,
+    actions: Vec<Action>,
+    deltas: Vec<Delta>,
+    state: State,
+    busy: Option<Busy>,
+    emitted: bool,
+    lost_replies: usize,
+    trace: TraceRecorder,
+}
+
+/// Who runs the tools.
+enum Kind {
+    /// The client.
+    Gateway,
+    /// We do, for a character.
+    Character(Box<ToolRunner>),
+}
+
+enum State {
+    New,
+    Ask(Ask),
+    Reading(ReplyReader, ReplyBody),
+    Closing(ReplyBody),
+    Run(Vec<Call>),
+    Failed(ApiError),
+    Over,
+}
+
+/// The engine of a turn whose tools the client runs.
+pub(crate) fn gateway_engine(settings: &Settings, turn: TurnRequest, reasks: usize) -> Turn {
+    let turn_settings = TurnSettings {
+        reasks: u32::try_from(reasks).unwrap_or(u32::MAX),
+        stream_arguments: settings.contract.stream_arguments,
+        arguments_bytes: settings.limits.arguments_bytes,
+    };
+    Turn::new(turn, turn_settings, Box::new(random::bytes))
+}
+
+impl TurnDriver {
+    /// A turn for a client with its own tools.
+    pub fn gateway(context: TurnContext<'_>, (request, turn): (ChatRequest, TurnRequest), routes: Vec<Route>) -> Self {
+        let engine = gateway_engine(context.settings, turn, context.settings.contract.reasks);
+        Self::new(context, request, engine, Kind::Gateway, routes)
+    }
+
+    /// A turn of a character.
+    pub(super) fn character(
+        context: TurnContext<'_>,
+        (request, turn): (ChatRequest, TurnRequest),
+        (settings, rules): (TurnSettings, StageRules),
+        runner: ToolRunner,
+        routes: Vec<Route>,
+    ) -> Self {
+        let engine = Turn::on_stage(turn, settings, rules, Box::new(random::bytes));
+        Self::new(context, request, engine, Kind::Character(Box::new(runner)), routes)
+    }
+
+    fn new(context: TurnContext<'_>, request: ChatRequest, turn: Turn, kind: Kind, routes: Vec<Route>) -> Self {
+        let TurnContext { settings, client, authorization, request_id, .. } = context;
+        let retries = settings.limits.retries;
+        Self {
+            turn,
+            kind,
+            request,
+            model: ModelRequest::new(routes, client, authorization, retries, request_id),
+            reply_bytes: settings.limits.reply_bytes,
+            timers: Timers::new(settings.timeouts.idle, settings.timeouts.keep_alive),
+            actions: Vec::new(),
+            deltas: Vec::new(),
+            state: State::New,
+            busy: None,
+            emitted: false,
+            lost_replies: 0,
+            trace: TraceRecorder::default(),
+        }
+    }
+
+    /// Records the turn, which came in by this endpoint. Without it nothing is recorded.
+    pub fn trace_with(
+        &mut self,
+        traces: &Traces,
+        endpoint: &'static str,
+        caller: Option<&Caller>,
+    ) -> &mut TraceRecorder {
+        let about = TurnAbout {
+            endpoint,
+            request_id: self.model.request_id(),
+            character: self.runner().map(|runner| runner.character().manifest().id.as_str()),
+            caller,
+            ..TurnAbout::of(&self.request)
+        };
+        self.trace = traces.begin(&about);
+        &mut self.trace
+    }
+
+    fn runner(&self) -> Option<&ToolRunner> {
+        match &self.kind {
+            Kind::Gateway => None,
+            Kind::Character(runner) => Some(runner),
+        }
+    }
+
+    /// Whether the reply is complete and [`Progress::Complete`] comes next.
+    pub fn is_ending(&self) -> bool {
+        matches!(self.actions.as_slice(), [Action::Finish(Ending::Complete { .. })])
+    }
+
+    /// What was done to keep the contract.
+    pub fn report(&self) -> &Report {
+        self.turn.report()
+    }
+
+    /// The server's usage, or an estimate where it counts nothing.
+    pub fn usage_or_estimate(&self, usage: Option<Usage>) -> Usage {
+        usage.unwrap_or_else(|| Usage::estimate(self.request.prompt_bytes(), self.turn.spoken_bytes()))
+    }
+
+    /// What this turn added to its conversation.
+    pub fn transcript(&self) -> &[Item] {
+        self.turn.transcript()
+    }
+
+    /// The character's part, with all that succeeded.
+    pub fn memory(&self) -> Option<&CharacterMemory> {
+        self.runner().map(ToolRunner::memory)
+    }
+
+    /// Takes the character's part, at the end of the turn.
+    pub fn take_memory(&mut self) -> Option<CharacterMemory> {
+        match &mut self.kind {
+            Kind::Gateway => None,
+            Kind::Character(runner) => Some(runner.take_memory()),
+        }
+    }
+
+    /// Advances until there is something to report.
+    pub async fn next(&mut self) -> Progress {
+        let progress = self.advance().await;
+        self.trace.contract(self.turn.report());
+        match &progress {
+            Progress::Events(events) => {
+                self.trace.said(events);
+                self.count_unrun_calls(events);
+            }
+            Progress::KeepAlive => {}
+            Progress::Complete(finish, usage) => self.trace.complete(*finish, usage.as_ref()),
+            Progress::Failed(error) => self.trace.failed(error),
+        }
+        progress
+    }
+
+    /// Calls that ran are counted where they run.
+    fn count_unrun_calls(&self, events: &[Event]) {
+        for event in events {
+            if let Event::RanTool(result) = event
+                && result.ran.is_none()
+            {
+                counters::tool_error(result.outcome);
+            }
+        }
+    }
+
+    async fn advance(&mut self) -> Progress {
+        loop {
+            if let Some(progress) = self.perform() {
+                return progress;
+            }
+            match std::mem::replace(&mut self.state, State::Over) {
+                State::New => self.turn.step(Input::Start, &mut self.actions),
+                State::Ask(ask) => {
+                    if let Some(progress) = self.ask(ask).await {
+                        return progress;
+                    }
+                }
+                State::Reading(reader, body) => {
+                    if let Some(progress) = self.read(reader, body).await {
+                        return progress;
+                    }
+                }
+                State::Closing(body) => self.close(body).await,
+                State::Run(calls) => self.run_tools(calls).await,
+                State::Failed(error) => return Progress::Failed(error),
+                State::Over => return Progress::Failed(ApiError::upstream_broken("it was read past its end")),
+            }
+        }
+    }
+
+    /// Takes over the engine's actions; returns what goes to the client.
+    fn perform(&mut self) -> Option<Progress> {
+        let mut events = Vec::new();
+        let mut ending = None;
+        for action in self.actions.drain(..) {
+            match action {
+                Action::Emit(event) => events.push(event),
+                Action::CallModel(ask) => self.state = State::Ask(ask),
+                Action::RunTools(calls) => self.state = State::Run(calls),
+                Action::Finish(end) => ending = Some(end),
+            }
+        }
+        if !events.is_empty() {
+            self.actions.extend(ending.map(Action::Finish));
+            self.emitted = true;
+            self.timers.sent();
+            return Some(Progress::Events(events));
+        }
+        let ending = ending?;
+        self.state = State::Over;
+        metrics::contract(self.report());
+        Some(match ending {
+            Ending::Complete { finish, usage } => {
+                if !self.report().is_clean() {
+                    tracing::info!(request_id = self.model.request_id(), contract = %self.report(), "contract enforced");
+                }
+                Progress::Complete(finish, usage)
+            }
+            Ending::Failed(violation) => {
+                tracing::warn!(
+                    request_id = self.model.request_id(),
+                    code = violation.kind.code(),
+                    "the model broke the contract; giving up"
+                );
+                Progress::Failed((&violation).into())
+            }
+        })
+    }
+
+    /// Sends the request to a model server. Keep-alives go on while it waits.
+    async fn ask(&mut self, ask: Ask) -> Option<Progress> {
+        if !ask.appended.is_empty() && !self.model.is_in_flight() {
+            tracing::debug!(request_id = self.model.request_id(), report = %self.report(), "asking the model again");
+        }
+        let sent = tokio::select! {
+            biased;
+            sent = self.model.send(&self.request, &ask, &mut self.trace) => sent,
+            () = self.timers.keep_alive() => {
+                self.state = State::Ask(ask);
+                return Some(Progress::KeepAlive);
+            }
+        };
+        match (sent, &self.kind) {
+            (Ok(started), _) => self.begin_reading(started),
+            (Err(failure), Kind::Gateway) if failure.is_bad_request() && !ask.appended.is_empty() => {
+                self.turn.step(Input::ReaskRefused, &mut self.actions);
+            }
+            (Err(failure), _) => {
+                self.log_failure(&failure);
+                return Some(Progress::Failed(failure.to_api()));
+            }
+        }
+        None
+    }
+
+    fn begin_reading(&mut self, StartedReply { reply, busy }: StartedReply) {
+        let limit = self.reply_bytes;
+        let reader = if reply.is_stream { ReplyReader::stream(limit) } else { ReplyReader::whole(limit) };
+        self.timers.received();
+        self.busy = Some(busy);
+        self.state = State::Reading(reader.until_close(reply.until_close), reply.body);
+    }
+
+    /// A reply broke off or cannot be used. As long as nothing was sent to the client, the request is retried.
+    fn lose_reply(&mut self, failure: &Failure, error: ApiError) {
+        self.busy = None;
+        self.trace.lost(failure);
+        let emitted = self.emitted || self.actions.iter().any(|action| matches!(action, Action::Emit(_)));
+        if emitted || !self.can_retry(failure) {
+            self.log_failure(failure);
+            self.state = State::Failed(error);
+            return;
+        }
+        self.turn.step(Input::ReplyLost, &mut self.actions);
+    }
+
+    /// Whether the first server may be asked in another way, or else the next one.
+    fn can_retry(&mut self, failure: &Failure) -> bool {
+        if self.model.has_another_way(failure) {
+            return true;
+        }
+        let has_next = failure.is_the_servers() && self.lost_replies + 1 < self.model.route_count();
+        if has_next {
+            self.lost_replies += 1;
+            self.model.demote_first(failure);
+        }
+        has_next
+    }
+
+    /// Reads one piece of the reply.
+    async fn read(&mut self, mut reader: ReplyReader, mut body: ReplyBody) -> Option<Progress> {
+        let piece = tokio::select! {
+            biased;
+            piece = body.next() => piece,
+            timer = self.timers.next() => match timer {
+                Timer::KeepAlive => {
+                    self.state = State::Reading(reader, body);
+                    return Some(Progress::KeepAlive);
+                }
+                Timer::Idle => Err(Failure::Timeout { phase: "within a reply", seconds: self.timers.idle_seconds() }),
+            },
+        };
+        let piece = match piece {
+            Err(failure) => {
+                self.lose_reply(&failure, failure.to_api());
+                return None;
+            }
+            Ok(piece) => piece,
+        };
+        self.timers.received();
+        let fed = match &piece {
+            Some(bytes) => reader.feed(bytes, &mut self.deltas),
+            None => reader.finish(&mut self.deltas),
+        };
+        for delta in self.deltas.drain(..) {
+            match &delta {
+                Delta::Usage(usage) => self.trace.spent(usage),
+                Delta::Finish(finish) => self.trace.stopped(*finish),
+                _ => {}
+            }
+            self.turn.step(Input::Delta(delta), &mut self.actions);
+        }
+        self.trace.answered_by(reader.model());
+        self.after_piece(fed, reader, piece.map(|_| body));
+        None
+    }
+
+    /// Events before a fault are sent before it.
+    fn after_piece(&mut self, fed: Result<(), ReplyFault>, reader: ReplyReader, rest: Option<ReplyBody>) {
+        match (fed, rest) {
+            (Err(fault), _) => self.lose_reply(&Failure::from(&fault), fault_error(&fault)),
+            (Ok(()), Some(body)) if reader.is_ended() => self.close_if_ended(body),
+            (Ok(()), Some(body)) => self.state = State::Reading(reader, body),
+            (Ok(()), None) => self.reply_ended(),
+        }
+    }
+
+    /// The connection often ends together with the reply: then the last events and the end are sent together.
+    fn close_if_ended(&mut self, mut body: ReplyBody) {
+        match body.next().now_or_never() {
+            Some(Ok(None)) => self.reply_ended(),
+            _ => self.state = State::Closing(body),
+        }
+    }
+
+    /// Waits briefly for the end of the body, so that its connection can be reused.
+    async fn close(&mut self, mut body: ReplyBody) {
+        let rest = async { while let Ok(Some(_)) = body.next().await {} };
+        let _ = tokio::time::timeout(CLOSING_TIME, rest).await;
+        self.reply_ended();
+    }
+
+    fn reply_ended(&mut self) {
+        self.busy = None;
+        self.trace.replied();
+        self.model.succeeded();
+        self.turn.step(Input::ReplyEnded, &mut self.actions);
+    }
+
+    async fn run_tools(&mut self, calls: Vec<Call>) {
+        let Kind::Character(runner) = &mut self.kind else {
+            self.state = State::Failed(ApiError::new(500, "internal_error", "a gateway turn has no tools to run"));
+            return;
+        };
+        let results = runner.run(calls).await;
+        let hurry = runner.is_past_deadline();
+        self.trace.ran(&runner.take_timings());
+        self.turn.step(Input::ToolsDone { results, hurry }, &mut self.actions);
+    }
+
+    /// Ends a turn before its reply is complete: what ran is recorded, what did not run is cancelled. Returns the events that were not
+    /// handed up.
+    pub fn interrupt(&mut self) -> Vec<Event> {
+        let Kind::Character(runner) = &mut self.kind else { return Vec::new() };
+        let results = runner.take_done();
+        if !results.is_empty() {
+            self.trace.answered_late(&results);
+            self.trace.ran(&runner.take_timings());
+        }
+        self.turn.step(Input::Interrupted { results }, &mut self.actions);
+        let unsent = self.actions.drain(..).filter_map(|action| match action {
+            Action::Emit(event) => Some(event),
+            _ => None,
+        });
+        unsent.collect()
+    }
+
+    /// Records why the turn ended, where the reason is not its own.
+    pub fn record_failure(&mut self, error: &ApiError) {
+        self.trace.failed(error);
+    }
+
+    fn log_failure(&self, failure: &Failure) {
+        let Some(upstream) = self.model.first_url() else { return };
+        tracing::warn!(request_id = self.model.request_id(), upstream, %failure, "model server gave no complete reply");
+    }
+}
+
+/// Completes the trace before it is stored.
+impl Drop for TurnDriver {
+    fn drop(&mut self) {
+        self.trace.contract(self.turn.report());
+        self.trace.name_calls(self.turn.transcript());
+    }
+}
+
+/// A reported error that is the client's keeps its status.
+fn fault_error(fault: &ReplyFault) -> ApiError {
+    let ReplyFault::Reported { status: Some(status @ (400 | 401 | 403 | 404 | 413 | 422 | 429)), .. } = fault else {
+        return ApiError::upstream_broken(&fault.to_string());
+    };
+    let error = ApiError::new(if *status == 422 { 400 } else { *status }, "upstream_error", fault.to_string());
+    if *status == 429 { error.with_retry_after(1) } else { error }
+}

@@ -1,0 +1,265 @@
+//! A request to a model: which server gets it, in which form, and what happens when that server refuses or fails.
+//!
+//! As long as nothing was sent to the client, a failed request is retried on the next server that has the model, and after a backoff on
+//! the same one. What a server refuses is learned, and the request is sent again without it.
+
+use std::collections::BTreeSet;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use callboard_core::turn::Ask;
+use callboard_core::wire::chat::ChatRequest;
+use callboard_core::wire::chat::adapt::{Family, Quirk, adapt, heal, learn_all};
+use http::HeaderValue;
+use serde_json::Value;
+use tokio::time::Sleep;
+
+use crate::random;
+use crate::telemetry::metrics;
+use crate::trace::TraceRecorder;
+use crate::upstream::{Busy, Client, Failure, Reply, Route};
+
+/// How many refusals of one server are learned from within one request.
+const MOST_LESSONS: usize = 6;
+
+/// A request on its way to one of several model servers.
+pub(super) struct ModelRequest {
+    /// The servers for the model; the first is asked.
+    routes: Vec<Route>,
+    client: Client,
+    /// The client's own key, for servers that have none configured.
+    authorization: Option<HeaderValue>,
+    /// How often a busy or unreachable server is retried.
+    retries: usize,
+    request_id: String,
+    in_flight: InFlight,
+}
+
+/// A reply whose headers have arrived, and its share of the server's load.
+pub(super) struct StartedReply {
+    pub(super) reply: Reply,
+    pub(super) busy: Busy,
+}
+
+/// Progress between two polls of [`ModelRequest::send`].
+#[derive(Default)]
+struct InFlight {
+    /// How often all servers were asked, and have failed.
+    tries: usize,
+    /// How many of them have failed this time.
+    failed: usize,
+    /// What the first one refused this time, and what was known of it before.
+    lessons: Vec<Failure>,
+    known_before: BTreeSet<Quirk>,
+    pending: Option<Pending>,
+}
+
+type PendingReply = Pin<Box<dyn Future<Output = Result<Reply, Failure>> + Send>>;
+
+/// What is waited for.
+enum Pending {
+    // Never locked: the mutex only makes the future `Sync`.
+    Reply(Mutex<PendingReply>, Busy),
+    Backoff(Pin<Box<Sleep>>),
+}
+
+impl ModelRequest {
+    pub(super) fn new(
+        routes: Vec<Route>,
+        client: Client,
+        authorization: Option<HeaderValue>,
+        retries: usize,
+        request_id: String,
+    ) -> Self {
+        Self { routes, client, authorization, retries, request_id, in_flight: InFlight::default() }
+    }
+
+    pub(super) fn request_id(&self) -> &str {
+        &self.request_id
+    }
+
+    pub(super) fn route_count(&self) -> usize {
+        self.routes.len()
+    }
+
+    /// The URL of the server that is asked.
+    pub(super) fn first_url(&self) -> Option<&str> {
+        self.routes.first().map(|route| route.upstream.url.as_str())
+    }
+
+    /// Sends until a server answers or none is left. Cancel safe: a later call continues with the request in flight.
+    pub(super) async fn send(
+        &mut self,
+        request: &ChatRequest,
+        ask: &Ask,
+        trace: &mut TraceRecorder,
+    ) -> Result<StartedReply, Failure> {
+        loop {
+            match &mut self.in_flight.pending {
+                None => self.send_to_first(request, ask, trace)?,
+                Some(Pending::Backoff(sleep)) => {
+                    sleep.as_mut().await;
+                    self.in_flight.pending = None;
+                }
+                Some(Pending::Reply(reply, _)) => {
+                    let answer = reply.get_mut().unwrap_or_else(PoisonError::into_inner).as_mut().await;
+                    if let Some(outcome) = self.take(answer, request, ask, trace) {
+                        self.in_flight = InFlight::default();
+                        return outcome;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether a request is in flight.
+    pub(super) fn is_in_flight(&self) -> bool {
+        self.in_flight.pending.is_some()
+    }
+
+    /// Sends the request to the first server.
+    fn send_to_first(&mut self, request: &ChatRequest, ask: &Ask, trace: &mut TraceRecorder) -> Result<(), Failure> {
+        let route = self.routes.first();
+        let route = route.ok_or_else(|| Failure::Unreachable("there is no server for this model".to_owned()))?;
+        let (busy, body) = (route.upstream.begin(), body_for(route, request, ask));
+        if self.in_flight.lessons.is_empty() {
+            self.in_flight.known_before = route.upstream.learned.of(&route.model);
+        }
+        let traced = trace.asks(route, !ask.appended.is_empty());
+        let (client, upstream, key) = (self.client.clone(), Arc::clone(&route.upstream), self.authorization.clone());
+        let reply: PendingReply = Box::pin(async move { client.chat(&upstream, key.as_ref(), traced, body).await });
+        self.in_flight.pending = Some(Pending::Reply(Mutex::new(reply), busy));
+        Ok(())
+    }
+
+    /// The outcome of a request; none where another one is to be sent.
+    fn take(
+        &mut self,
+        answer: Result<Reply, Failure>,
+        request: &ChatRequest,
+        ask: &Ask,
+        trace: &mut TraceRecorder,
+    ) -> Option<Result<StartedReply, Failure>> {
+        let (Some(Pending::Reply(_, busy)), Some(route)) = (self.in_flight.pending.take(), self.routes.first()) else {
+            return None;
+        };
+        match answer {
+            Ok(reply) => {
+                trace.answered();
+                metrics::upstream_reply(&route.upstream.url, "ok");
+                Some(Ok(StartedReply { reply, busy }))
+            }
+            Err(failure) => {
+                trace.lost(&failure);
+                let may_learn = self.in_flight.lessons.len() < MOST_LESSONS;
+                if may_learn && self.learns(route, request, ask, &failure, trace) {
+                    self.in_flight.lessons.push(failure);
+                    return None;
+                }
+                self.end_lessons(&failure);
+                self.move_on(failure).map(Err)
+            }
+        }
+    }
+
+    /// Who says the same again was misunderstood.
+    fn end_lessons(&mut self, failure: &Failure) {
+        let lessons = std::mem::take(&mut self.in_flight.lessons);
+        if let Some(route) = self.routes.first()
+            && lessons.iter().any(|lesson| lesson.refusal() == failure.refusal())
+        {
+            route.upstream.learned.forget_all_but(&route.model, &self.in_flight.known_before);
+        }
+    }
+
+    /// Goes on to the next server, and from the last one to all of them again where waiting helps; else the failure comes back.
+    fn move_on(&mut self, failure: Failure) -> Option<Failure> {
+        if failure.is_the_servers() {
+            self.demote_first(&failure);
+            self.in_flight.failed += 1;
+            if self.in_flight.failed < self.routes.len() {
+                return None;
+            }
+        }
+        let in_flight = &mut self.in_flight;
+        let Some(wait) = failure.retry_after().filter(|_| in_flight.tries < self.retries) else { return Some(failure) };
+        in_flight.failed = 0;
+        in_flight.tries += 1;
+        let wait = with_jitter(wait * u32::try_from(in_flight.tries).unwrap_or(1));
+        in_flight.pending = Some(Pending::Backoff(Box::pin(tokio::time::sleep(wait))));
+        None
+    }
+
+    /// Moves the first server to the end of the list.
+    pub(super) fn demote_first(&mut self, failure: &Failure) {
+        let Some(route) = self.routes.first() else { return };
+        tracing::warn!(request_id = self.request_id, upstream = route.upstream.url, %failure, "upstream failed");
+        metrics::upstream_reply(&route.upstream.url, failure.word());
+        route.upstream.note(Some(failure));
+        self.routes.rotate_left(1);
+    }
+
+    /// True when the first server is to be asked once more, in another way.
+    pub(super) fn has_another_way(&mut self, failure: &Failure) -> bool {
+        self.routes.first_mut().is_some_and(|route| route.has_another_way(failure))
+    }
+
+    /// A whole reply came from the first server.
+    pub(super) fn succeeded(&self) {
+        if let Some(route) = self.routes.first() {
+            route.upstream.note(None);
+        }
+    }
+
+    /// True when a refusal taught something new about the server.
+    fn learns(
+        &self,
+        route: &Route,
+        request: &ChatRequest,
+        ask: &Ask,
+        failure: &Failure,
+        trace: &mut TraceRecorder,
+    ) -> bool {
+        let Some(refusal) = failure.refusal() else { return false };
+        let sent: Value = serde_json::from_slice(&body_for(route, request, ask)).unwrap_or_default();
+        let (upstream, model, request_id) = (&route.upstream.url, &route.model, &self.request_id);
+        let mut new = false;
+        for quirk in learn_all(&refusal, &sent) {
+            tracing::info!(request_id, upstream, model, %quirk, "the model server refuses this; it is left out from now on");
+            metrics::learned(upstream, quirk.as_str());
+            trace.learned(quirk.as_str());
+            new |= route.upstream.learned.add(&route.model, quirk);
+        }
+        new
+    }
+}
+
+/// The request in the form that this server takes.
+fn body_for(route: &Route, request: &ChatRequest, ask: &Ask) -> Vec<u8> {
+    let body = request.upstream_body(ask);
+    let (mut quirks, family) = (route.upstream.learned.of(&route.model), Family::of(&route.model));
+    if family == Family::Kimi {
+        quirks.insert(Quirk::IndexedCallIds);
+    }
+    if quirks.is_empty() && route.model == request.model && !request.needs_healing && !route.whole {
+        return body;
+    }
+    let Ok(mut value) = serde_json::from_slice::<Value>(&body) else { return body };
+    if let Some(model) = value.get_mut("model") {
+        *model = route.model.as_str().into();
+    }
+    if let Some(Value::Array(messages)) = value.get_mut("messages") {
+        heal(messages);
+    }
+    if let Some(fields) = value.as_object_mut().filter(|_| route.whole) {
+        ["stream", "stream_options"].iter().for_each(|field| drop(fields.shift_remove(*field)));
+    }
+    adapt(&mut value, &quirks, family);
+    value.to_string().into_bytes()
+}
+
+/// The time plus up to half of it, so that clients that failed together do not retry together.
+fn with_jitter(wait: std::time::Duration) -> std::time::Duration {
+    let [byte] = random::bytes::<1>();
+    wait + wait.mul_f64(f64::from(byte) / 512.0)
+}

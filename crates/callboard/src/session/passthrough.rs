@@ -1,0 +1,124 @@
+//! Replies that pass through byte for byte, from servers whose contract mode is `observe` or `off`.
+//!
+//! An observer feeds an engine of its own and counts violations; it never changes what the client gets.
+
+use bytes::Bytes;
+use callboard_core::model::{Delta, Finish, Usage};
+use callboard_core::turn::{Action, Input, Turn, TurnRequest};
+use callboard_core::wire::chat::ReplyReader;
+use futures_util::stream::{self, Stream};
+
+use super::driver::gateway_engine;
+use crate::config::Settings;
+use crate::telemetry::metrics;
+use crate::trace::TraceRecorder;
+use crate::upstream::{Failure, ReplyBody};
+
+/// Reads a reply without changing it.
+pub struct Observer {
+    turn: Turn,
+    reader: ReplyReader,
+    deltas: Vec<Delta>,
+    actions: Vec<Action>,
+    usable: bool,
+    finish: Option<Finish>,
+    usage: Option<Usage>,
+}
+
+impl Observer {
+    /// An observer with an engine that never re-asks.
+    pub fn new(settings: &Settings, turn: TurnRequest, is_stream: bool) -> Self {
+        let limit = settings.limits.reply_bytes;
+        let reader = if is_stream { ReplyReader::stream(limit) } else { ReplyReader::whole(limit) };
+        let turn = gateway_engine(settings, turn, 0);
+        let (deltas, actions) = (Vec::new(), Vec::new());
+        Self { turn, reader, deltas, actions, usable: true, finish: None, usage: None }
+    }
+
+    fn feed(&mut self, bytes: &[u8], trace: &mut TraceRecorder) {
+        self.usable = self.usable && self.reader.feed(bytes, &mut self.deltas).is_ok();
+        trace.answered_by(self.reader.model());
+        self.step(trace);
+    }
+
+    fn finish(&mut self, trace: &mut TraceRecorder) {
+        if self.usable && self.reader.finish(&mut self.deltas).is_ok() {
+            trace.answered_by(self.reader.model());
+            self.step(trace);
+            self.turn.step(Input::ReplyEnded, &mut self.actions);
+            self.trace_events(trace);
+            let report = self.turn.report().as_observed();
+            metrics::contract(&report);
+            trace.contract(&report);
+        }
+    }
+
+    fn step(&mut self, trace: &mut TraceRecorder) {
+        for delta in self.deltas.drain(..) {
+            match &delta {
+                Delta::Usage(usage) => self.usage = Some(usage.clone()),
+                Delta::Finish(finish) => self.finish = Some(*finish),
+                _ => {}
+            }
+            self.turn.step(Input::Delta(delta), &mut self.actions);
+        }
+        self.trace_events(trace);
+    }
+
+    fn trace_events(&mut self, trace: &mut TraceRecorder) {
+        for action in self.actions.drain(..) {
+            if let Action::Emit(event) = action {
+                trace.said(&[event]);
+            }
+        }
+    }
+}
+
+/// A reply in transit.
+struct Passthrough {
+    body: ReplyBody,
+    observer: Option<Observer>,
+    trace: TraceRecorder,
+}
+
+impl Passthrough {
+    async fn next(&mut self) -> Option<Result<Bytes, Failure>> {
+        let Self { body, observer, trace } = self;
+        match body.next().await {
+            Ok(None) => {
+                observer.iter_mut().for_each(|observer| observer.finish(trace));
+                self.ended();
+                None
+            }
+            Err(failure) => {
+                trace.lost(&failure);
+                trace.failed(&failure.to_api());
+                *observer = None;
+                Some(Err(failure))
+            }
+            Ok(Some(bytes)) => {
+                observer.iter_mut().for_each(|observer| observer.feed(&bytes, trace));
+                Some(Ok(bytes))
+            }
+        }
+    }
+
+    fn ended(&mut self) {
+        let (finish, usage) = self.observer.take().map(|seen| (seen.finish, seen.usage)).unwrap_or_default();
+        if let Some(usage) = &usage {
+            self.trace.spent(usage);
+        }
+        self.trace.replied();
+        self.trace.passed_on(finish, usage.as_ref());
+    }
+}
+
+/// Streams a body unchanged, with an observer if there is one. The trace says that calls were passed through.
+pub fn passthrough(
+    body: ReplyBody,
+    observer: Option<Observer>,
+    trace: TraceRecorder,
+) -> impl Stream<Item = Result<Bytes, Failure>> + Send {
+    let passthrough = Passthrough { body, observer, trace };
+    stream::unfold(passthrough, |mut reply| async move { reply.next().await.map(|bytes| (bytes, reply)) })
+}

@@ -1,0 +1,219 @@
+//! Runs a character's tools in one turn: in order where the character keeps state, else concurrently.
+//!
+//! Names in arguments are resolved first. Only calls that succeed change the state, and every change is journaled. Finished calls are
+//! available at any moment, so an interruption can record them.
+
+use std::time::Duration;
+
+use callboard_core::contract::Call;
+use callboard_core::journal::CallNote;
+use callboard_core::names::resolve_arguments;
+use callboard_core::turn::{Ran, ToolOutcome, ToolResult};
+use callboard_python::{CallOrder, CallOutcome, Character, Failure, ToolFault};
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+
+use super::undo_tool;
+use crate::characters::UNDO;
+use crate::clock;
+use crate::store::CharacterMemory;
+use crate::telemetry::stage as counters;
+use crate::trace::ToolTiming;
+
+/// Runs the tools of one character in one turn.
+pub(super) struct ToolRunner {
+    character: Character,
+    memory: CharacterMemory,
+    deadline: Instant,
+    done: Vec<ToolResult>,
+    timings: Vec<ToolTiming>,
+    request_id: String,
+}
+
+/// A call as the tool gets it.
+struct Prepared {
+    call: Call,
+    arguments: String,
+}
+
+impl ToolRunner {
+    /// A runner that continues from a memory and has until a deadline.
+    pub(super) fn new(character: Character, memory: CharacterMemory, deadline: Instant, request_id: String) -> Self {
+        Self { character, memory, deadline, done: Vec::new(), timings: Vec::new(), request_id }
+    }
+
+    /// The character's part, with all that succeeded.
+    pub(super) fn memory(&self) -> &CharacterMemory {
+        &self.memory
+    }
+
+    /// Takes the character's part, at the end of the turn.
+    pub(super) fn take_memory(&mut self) -> CharacterMemory {
+        std::mem::take(&mut self.memory)
+    }
+
+    /// The character.
+    pub(super) fn character(&self) -> &Character {
+        &self.character
+    }
+
+    /// Timings of the tools that ran since the last call.
+    pub(super) fn take_timings(&mut self) -> Vec<ToolTiming> {
+        std::mem::take(&mut self.timings)
+    }
+
+    /// Whether the turn's time for tools is over.
+    pub(super) fn is_past_deadline(&self) -> bool {
+        Instant::now() >= self.deadline
+    }
+
+    /// Results of the current round so far.
+    pub(super) fn take_done(&mut self) -> Vec<ToolResult> {
+        std::mem::take(&mut self.done)
+    }
+
+    /// Runs the calls of one round.
+    pub(super) async fn run(&mut self, calls: Vec<Call>) -> Vec<ToolResult> {
+        self.done.clear();
+        if self.memory.record.state().is_some() || self.character.manifest().keeps_state {
+            self.run_in_order(calls).await;
+        } else {
+            self.run_together(calls).await;
+        }
+        self.take_done()
+    }
+
+    async fn run_in_order(&mut self, calls: Vec<Call>) {
+        for call in calls {
+            if call.name == UNDO && self.character.manifest().undo {
+                self.undo(&call);
+                continue;
+            }
+            let Some(prepared) = self.prepare(call).await else { continue };
+            let outcome = self.character.call(prepared.order(self.memory.record.state(), &self.request_id)).await;
+            self.take(&prepared, outcome);
+        }
+    }
+
+    async fn run_together(&mut self, calls: Vec<Call>) {
+        let mut prepared = Vec::with_capacity(calls.len());
+        for call in calls {
+            prepared.extend(self.prepare(call).await);
+        }
+        let (character, request_id) = (&self.character.clone(), &self.request_id.clone());
+        let started = prepared
+            .into_iter()
+            .map(|prepared| async move { (character.call(prepared.order(None, request_id)).await, prepared) });
+        let mut running: FuturesUnordered<_> = started.collect();
+        while let Some((outcome, prepared)) = running.next().await {
+            self.take(&prepared, outcome);
+        }
+    }
+
+    /// The call with its names resolved; an unknown name is answered at once.
+    async fn prepare(&mut self, call: Call) -> Option<Prepared> {
+        let manifest = self.character.manifest();
+        let mut arguments = call.arguments.as_str().to_owned();
+        let schema = manifest.tool(&call.name).map(|tool| &tool.parameters).filter(|_| manifest.has_get_names);
+        if let Some(schema) = schema
+            && let Ok(Some(names)) = self.character.names(self.memory.record.state()).await
+        {
+            let mut map: Map<String, Value> = serde_json::from_str(&arguments).unwrap_or_default();
+            match resolve_arguments(schema, &mut map, &names) {
+                Ok(true) => arguments = Value::Object(map).to_string(),
+                Ok(false) => {}
+                Err(words) => {
+                    let text = format!("Error: Invalid parameters - {words}");
+                    self.done.push(ToolResult { id: call.id, text, outcome: ToolOutcome::Validation, ran: None });
+                    return None;
+                }
+            }
+        }
+        Some(Prepared { call, arguments })
+    }
+
+    fn undo(&mut self, call: &Call) {
+        let note = note(call, call.arguments.as_str(), "");
+        let (text, outcome) = match undo_tool::run(&mut self.memory.record, call.arguments.as_str(), note) {
+            Ok(text) => (text, ToolOutcome::Success),
+            Err(words) => (format!("Error: {words}"), ToolOutcome::Execution),
+        };
+        let name = &self.character.manifest().name;
+        counters::tool_call(name, UNDO, outcome, Duration::ZERO, Duration::ZERO);
+        self.time(call, Duration::ZERO, Duration::ZERO, outcome == ToolOutcome::Success);
+        let ran = Some(Ran { tool: call.name.clone(), arguments: call.arguments.as_str().to_owned() });
+        self.done.push(ToolResult { id: call.id.clone(), text, outcome, ran });
+    }
+
+    fn take(&mut self, Prepared { call, arguments }: &Prepared, outcome: CallOutcome) {
+        let (text, kind) = match &outcome.result {
+            Ok(text) => (text.clone(), ToolOutcome::Success),
+            Err(failure) => {
+                self.log(&call.name, failure);
+                (failure.to_model_text(), kind_of(failure))
+            }
+        };
+        let manifest = self.character.manifest();
+        let (request_id, character, tool) = (&self.request_id, &manifest.id, &call.name);
+        tracing::debug!(request_id, character, tool, arguments, result = text, "Tool call");
+        counters::tool_call(&manifest.name, tool, kind, outcome.queued, outcome.took);
+        self.time(call, outcome.queued, outcome.took, outcome.state.is_some());
+        if let Some(state) = outcome.state {
+            self.memory.record.change(note(call, arguments, &text), state);
+        }
+        let ran = Some(Ran { tool: call.name.clone(), arguments: arguments.clone() });
+        self.done.push(ToolResult { id: call.id.clone(), text, outcome: kind, ran });
+    }
+
+    fn time(&mut self, call: &Call, queued: Duration, took: Duration, changed_state: bool) {
+        let ended = std::time::Instant::now();
+        self.timings.push(ToolTiming { id: call.id.to_string(), ended, queued, took, changed_state });
+    }
+
+    /// Logs the failure for operators, without user content above debug level.
+    fn log(&self, tool: &str, failure: &Failure) {
+        let (request_id, character) = (&self.request_id, &self.character.manifest().id);
+        match failure {
+            Failure::Fault(ToolFault::Raised { exception, traceback, .. }) => {
+                tracing::error!(request_id, character, tool, exception, "Tool execution error");
+                tracing::debug!(request_id, character, tool, traceback, "Tool execution error");
+            }
+            Failure::Fault(ToolFault::TimedOut { limit }) => {
+                tracing::warn!(request_id, character, tool, "Tool {tool} exceeded {}ms", limit.as_millis());
+            }
+            // Keys inside of an attribute may be users' words.
+            Failure::Fault(fault @ ToolFault::StateNotJson { path, remedy, .. }) => {
+                let attribute = path.split('[').next();
+                tracing::error!(request_id, character, tool, attribute, remedy, "Tool keeps what JSON cannot hold");
+                tracing::debug!(request_id, character, tool, %fault, "Tool keeps what JSON cannot hold");
+            }
+            failure => tracing::error!(request_id, character, tool, %failure, "Tool execution error"),
+        }
+    }
+}
+
+impl Prepared {
+    fn order<'a>(&'a self, state: Option<&'a str>, conversation: &'a str) -> CallOrder<'a> {
+        CallOrder { tool: &self.call.name, arguments: &self.arguments, state, conversation }
+    }
+}
+
+fn note(call: &Call, arguments: &str, result: &str) -> CallNote {
+    CallNote {
+        call_id: call.id.to_string(),
+        tool: call.name.clone(),
+        arguments: arguments.to_owned(),
+        result: result.to_owned(),
+        at: clock::milliseconds(),
+    }
+}
+
+fn kind_of(failure: &Failure) -> ToolOutcome {
+    match failure {
+        Failure::Fault(ToolFault::TimedOut { .. }) => ToolOutcome::Timeout,
+        Failure::Fault(ToolFault::UnknownTool { .. }) => ToolOutcome::UnknownTool,
+        _ => ToolOutcome::Execution,
+    }
+}

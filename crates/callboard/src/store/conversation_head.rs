@@ -1,0 +1,97 @@
+//! The head of a conversation: its row, and the character's part without the journal.
+
+use callboard_core::journal::StateRecord;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::character_memory::CharacterMemory;
+use super::conversation::Conversation;
+use super::error::StoreError;
+use super::ledger::Store;
+use super::statement::{Row, Statement};
+
+pub(super) const SELECT: &str = "SELECT c.id, c.played_by, c.owner, c.created_at, c.updated_at, c.metadata, c.version, \
+     c.next_position, c.next_sequence, c.bytes, s.body, o.body FROM conversations c \
+     LEFT JOIN states s ON s.conversation_id = c.id LEFT JOIN openings o ON o.conversation_id = c.id WHERE c.id = $1";
+/// With the items as a JSON array, or NULL where they exceed $1 bytes. Sorted in the subquery, so both databases read them in index order.
+pub(super) const SELECT_WITH_ITEMS: &str = "SELECT c.id, c.played_by, c.owner, c.created_at, c.updated_at, c.metadata, c.version, \
+     c.next_position, c.next_sequence, c.bytes, s.body, o.body, (SELECT '[' || string_agg(i.body, ',') || ']' FROM \
+     (SELECT body FROM items WHERE conversation_id = c.id AND c.bytes <= $1 ORDER BY position) i) FROM conversations c \
+     LEFT JOIN states s ON s.conversation_id = c.id LEFT JOIN openings o ON o.conversation_id = c.id WHERE c.id = $2";
+const PUT_OPENING: &str = "INSERT INTO openings (conversation_id, body) VALUES ($1, $2) \
+     ON CONFLICT (conversation_id) DO UPDATE SET body = excluded.body";
+const PUT_STATE: &str = "INSERT INTO states (conversation_id, body) VALUES ($1, $2) \
+     ON CONFLICT (conversation_id) DO UPDATE SET body = excluded.body";
+
+/// A conversation without its items and journal.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ConversationHead {
+    /// Its row.
+    pub conversation: Conversation,
+    /// The character's part, once one has answered in it.
+    pub memory: Option<CharacterMemory>,
+}
+
+/// What a character's part began with, as it is stored.
+#[derive(Serialize, Deserialize)]
+struct OpeningRow {
+    #[serde(default)]
+    character: String,
+    system_prompt: String,
+    state: Option<Box<RawValue>>,
+}
+
+impl Store {
+    /// The head of a conversation.
+    pub async fn conversation_head(&self, conversation: &str) -> Result<Option<ConversationHead>, StoreError> {
+        let rows = self.settled_reads().await?.read(Statement::new(SELECT, [conversation.into()])).await?;
+        rows.into_iter().next().as_mut().map(ConversationHead::read).transpose()
+    }
+}
+
+impl ConversationHead {
+    pub(super) fn read(row: &mut Row) -> Result<Self, StoreError> {
+        let conversation = Conversation::read(row)?;
+        let state = row.optional_text()?;
+        let opening = row.optional_text()?;
+        let memory = opening.map(|text| memory(&text, state, &conversation)).transpose()?;
+        Ok(Self { conversation, memory })
+    }
+
+    /// The current state, as JSON text.
+    pub fn state(&self) -> Option<&str> {
+        self.memory.as_ref()?.record.state()
+    }
+}
+
+fn memory(opening: &str, state: Option<String>, conversation: &Conversation) -> Result<CharacterMemory, StoreError> {
+    let row: OpeningRow = serde_json::from_str(opening).map_err(damaged)?;
+    let initial = row.state.map(|state| state.get().to_owned());
+    let next_sequence = u64::try_from(conversation.next_sequence).unwrap_or(1);
+    Ok(CharacterMemory {
+        character: row.character,
+        system_prompt: row.system_prompt,
+        record: StateRecord::loaded(initial, state, Vec::new(), next_sequence),
+        ..CharacterMemory::default()
+    })
+}
+
+pub(super) fn put_opening(conversation: &str, memory: &CharacterMemory) -> Result<Statement, StoreError> {
+    let state = memory.record.initial().map(|state| RawValue::from_string(state.to_owned()));
+    let row = OpeningRow {
+        character: memory.character.clone(),
+        system_prompt: memory.system_prompt.clone(),
+        state: state.transpose().map_err(damaged)?,
+    };
+    let text = serde_json::to_string(&row).map_err(damaged)?;
+    Ok(Statement::new(PUT_OPENING, [conversation.into(), text.into()]).apart())
+}
+
+pub(super) fn put_state(conversation: &str, state: &str) -> Statement {
+    Statement::new(PUT_STATE, [conversation.into(), state.into()]).apart()
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is what map_err hands over")]
+fn damaged(error: serde_json::Error) -> StoreError {
+    StoreError::Damaged(format!("a state: {error}"))
+}
