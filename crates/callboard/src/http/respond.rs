@@ -104,9 +104,7 @@ fn checked(
     request: &ResponsesRequest,
     earlier: &Earlier,
 ) -> Result<(ChatRequest, callboard_core::turn::TurnRequest), ApiError> {
-    let body = request.chat_body(&earlier.items)?;
-    let read = ChatRequest::read(body.into_bytes(), &shared.app.tools);
-    Ok(read.map_err(|refusal| request.own_words(refusal))?)
+    Ok(request.chat_request(&earlier.items, &shared.app.tools)?)
 }
 
 async fn scene(

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use callboard_core::model::BadRequest;
 use callboard_core::wire::ApiError;
-use callboard_core::wire::responses::ResponsesRequest;
+use callboard_core::wire::responses::{ResponsesRequest, drop_unpaired};
 use serde_json::Value;
 
 use super::conversations::{begin_turn, owned_conversation};
@@ -12,7 +12,6 @@ use super::ids::response_of;
 use super::keeping::{Home, character_of, snapshot_key};
 use super::lineage::Lineage;
 use super::local::{LocalResponse, LocalResponses};
-use super::pairs::fitting;
 use super::player::{Went, check_player};
 use crate::clock;
 use crate::session::Record;
@@ -85,7 +84,7 @@ impl Followed<'_> {
             return Err(ApiError::conversation_not_found(id));
         }
         let remembered = self.opened(&turn).await?;
-        Ok(Earlier { items: fitting(items), remembered, home: Home::Conversation(Box::new(turn)), alone: false })
+        Ok(Earlier { items: drop_unpaired(items), remembered, home: Home::Conversation(Box::new(turn)), alone: false })
     }
 
     /// The character's part of a conversation that it has begun to play in.

@@ -10,7 +10,6 @@ mod keeping;
 mod lineage;
 mod local;
 mod measure;
-mod pairs;
 mod player;
 mod turn;
 
@@ -19,5 +18,4 @@ pub use earlier::{Earlier, Followed, Remembered, TURN_WAIT, input_of, load};
 pub use ids::{item_ids, new_conversation_id, new_response_id, renew_taken};
 pub use keeping::{Home, Keeping};
 pub use local::LocalResponses;
-pub use pairs::check_pairs;
 pub use turn::{ResponseTurn, Sheet, Step};

@@ -3,10 +3,10 @@
 
 use callboard_core::turn::{StageRules, Turn, TurnRequest, TurnSettings};
 use callboard_core::wire::ApiError;
-use callboard_core::wire::chat::ChatRequest;
-use callboard_core::wire::responses::{CharacterPart, ResponsesRequest};
+use callboard_core::wire::chat::{CharacterPart, ChatRequest};
+use callboard_core::wire::responses::ResponsesRequest;
 use callboard_python::ReplyMode;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::time::Instant;
 
 use super::role::offered;
@@ -130,39 +130,11 @@ async fn tools(role: &Role, state: Option<&str>) -> Result<Vec<Value>, ApiError>
 
 /// The request to the model, checked like any other.
 fn request(parts: &SceneParts<'_>, past: &Past, casting: &Casting) -> Result<(ChatRequest, TurnRequest), ApiError> {
-    match parts.asked {
-        Asked::Chat(request) => {
-            let body = chat_body(request, past, casting);
-            Ok(ChatRequest::read(body.into_bytes(), parts.tools)?)
-        }
-        Asked::Response(request, earlier) => {
-            let id = &parts.role.character.manifest().id;
-            let Casting { model, prompt, tools } = casting;
-            let body = request.character_body(earlier, &CharacterPart { id, model, prompt, tools })?;
-            let read = ChatRequest::read(body.into_bytes(), parts.tools);
-            Ok(read.map_err(|refusal| request.own_words_behind(refusal, tools.len()))?)
-        }
-    }
-}
-
-fn chat_body(request: &ChatRequest, past: &Past, casting: &Casting) -> String {
-    let prompt = json!({"role": "system", "content": casting.prompt});
-    let mut body = format!("{{\"model\":{},\"messages\":[{prompt}", json!(casting.model));
-    for message in &past.messages {
-        body.push(',');
-        body.push_str(message);
-    }
-    body.push(']');
-    if !casting.tools.is_empty() {
-        body.push_str(",\"tools\":");
-        body.push_str(&json!(casting.tools).to_string());
-    }
-    for (key, value) in request.style_fields() {
-        body.push_str(&format!(",{}:{value}", json!(key)));
-    }
-    if request.stream {
-        body.push_str(",\"stream\":true,\"stream_options\":{\"include_usage\":true}");
-    }
-    body.push('}');
-    body
+    let id = &parts.role.character.manifest().id;
+    let Casting { model, prompt, tools } = casting;
+    let part = CharacterPart { id, model, prompt, tools };
+    Ok(match parts.asked {
+        Asked::Chat(request) => request.for_character(&part, &past.messages, parts.tools)?,
+        Asked::Response(request, earlier) => request.character_request(earlier, &part, parts.tools)?,
+    })
 }
