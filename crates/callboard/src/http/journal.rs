@@ -2,7 +2,7 @@
 
 use axum::extract::{Path, RawQuery, Request, State};
 use axum::response::Response;
-use callboard_core::journal::{CallNote, Entry, UndoError, Undone};
+use callboard_core::journal::{CallNote, Entry, UndoError, Undone, with_inverses};
 use callboard_core::model::BadRequest;
 use callboard_core::wire::ApiError;
 use http::HeaderMap;
@@ -13,7 +13,7 @@ use super::conversations::owned;
 use super::router::Shared;
 use super::{query, reply, undo_wish};
 use crate::responses::TURN_WAIT;
-use crate::store::{Standing, UndoFailure};
+use crate::store::{Standing, StoreError, UndoFailure};
 use crate::{clock, random};
 
 const USUAL: usize = 100;
@@ -40,11 +40,15 @@ pub(super) async fn list(
         let pairs = query::known_pairs(query.as_deref().unwrap_or_default(), &["after", "limit"])?;
         let (after, limit) = page(&pairs)?;
         owned(&shared, &id, &headers).await?;
-        let wanted = i64::try_from(limit + 1).unwrap_or(i64::MAX);
-        let mut entries = shared.app.store.journal(&id, after, wanted).await?;
-        let has_more = entries.len() > limit;
-        entries.truncate(limit);
-        let list = json!({"object": "list", "data": entries, "has_more": has_more});
+        let standing = shared.app.store.standing(&id).await?.ok_or_else(|| ApiError::conversation_not_found(&id))?;
+        // The inverse of an entry follows from all before it.
+        let wanted = i64::try_from(after.saturating_add(limit as u64 + 1)).unwrap_or(i64::MAX);
+        let entries = shared.app.store.journal(&id, 0, wanted).await?;
+        let initial = standing.opening.as_ref().and_then(|opening| opening.state.as_deref());
+        let inverted = with_inverses(initial, &entries).map_err(|error| StoreError::Damaged(error.to_string()))?;
+        let page: Vec<_> = inverted.iter().skip_while(|entry| entry.entry.sequence <= after).collect();
+        let has_more = page.len() > limit;
+        let list = json!({"object": "list", "data": page.get(..limit).unwrap_or(&page), "has_more": has_more});
         Ok(reply::json(list.to_string()))
     })
     .await

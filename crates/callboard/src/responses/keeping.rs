@@ -201,7 +201,7 @@ impl Keeping {
             system_prompt: scene.system_prompt().to_owned(),
             state: scene.record().initial().map(str::to_owned),
         });
-        let change = record.and_then(|record| record.changed());
+        let change = record.and_then(|record| record.changes());
         TurnWrite { at: clock::milliseconds(), opening, change, items, notes }
     }
 }

@@ -218,7 +218,7 @@ impl ResponseTurn {
     async fn failed(&mut self, error: ApiError) -> Step {
         let out = self.tell_failure(&error);
         let in_conversation = self.keeping.as_ref().is_some_and(Keeping::is_in_conversation);
-        let changed = self.run.as_ref().and_then(Run::scene).is_some_and(|scene| scene.record().changed().is_some());
+        let changed = self.run.as_ref().and_then(Run::scene).is_some_and(|scene| scene.record().changes().is_some());
         if self.seen
             && let Some((keeping, object)) = self.ended(|object| object.fail(&error))
         {

@@ -6,14 +6,13 @@ mod asking;
 mod drive;
 mod performer;
 mod progress;
-mod record;
 mod relay;
 mod stopwatch;
 pub mod undo_tool;
 
 pub use asking::{Asking, UnderWay};
+pub use callboard_core::journal::StateRecord as Record;
 pub use drive::{Session, SessionParts};
 pub use performer::Performer;
 pub use progress::Progress;
-pub use record::Record;
 pub use relay::{Observer, relay_body};

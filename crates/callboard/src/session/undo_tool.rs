@@ -40,7 +40,7 @@ pub(super) fn run(record: &mut Record, arguments: &str, note: CallNote) -> Resul
     let target = match wish.tool {
         None => Target::Last(wish.last.unwrap_or(1)),
         Some(tool) => match record.newest_by(&tool) {
-            Some(call) => Target::Single(call),
+            Some(call) => Target::Single(call.to_owned()),
             None => return Err(format!("{tool} has made no change that could be undone")),
         },
     };
@@ -48,6 +48,6 @@ pub(super) fn run(record: &mut Record, arguments: &str, note: CallNote) -> Resul
         (Err(_), Target::Single(call)) => record.undo(&Target::Cascade(call), note),
         (result, _) => result,
     };
-    let tools = undone.map_err(|error| error.to_string())?;
+    let tools = undone.map_err(|error| error.to_string())?.map(|outcome| outcome.tools).unwrap_or_default();
     Ok(format!("Undone: {}.", tools.join(", ")))
 }

@@ -50,4 +50,4 @@ pub use snapshot::{NewSnapshot, Place, Snapshot};
 pub use standing::{Opening, Standing};
 pub use trace::{Trace, TraceFilter};
 pub use turn::Turn;
-pub use turn_write::{Change, NewItem, TurnWrite};
+pub use turn_write::{NewItem, TurnWrite};

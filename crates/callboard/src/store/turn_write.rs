@@ -2,7 +2,7 @@
 //!
 //! All of it becomes one list of statements, led by the check that the conversation is still where the turn found it.
 
-use callboard_core::journal::Entry;
+use callboard_core::journal::{Entry, StateChange};
 use serde_json::Value;
 
 use super::error::StoreError;
@@ -23,22 +23,11 @@ pub struct TurnWrite {
     /// What the conversation began with, in its first turn.
     pub opening: Option<Opening>,
     /// How the state changed, where it did.
-    pub change: Option<Change>,
+    pub change: Option<StateChange>,
     /// New items, in their order.
     pub items: Vec<NewItem>,
     /// What is written beside the conversation.
     pub notes: Notes,
-}
-
-/// A new state, and how it came about.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Change {
-    /// The state after all of it, as JSON text.
-    pub state: String,
-    /// New entries of the journal, the next one first.
-    pub entries: Vec<Entry>,
-    /// Which entries, old or new, were undone or brought back: their sequences, and by which entry. The last word counts.
-    pub marks: Vec<(u64, Option<u64>)>,
 }
 
 /// An item to append.
@@ -121,7 +110,7 @@ impl Plan {
     }
 
     /// Adds a change of state with its entries.
-    fn change(&mut self, change: Change) -> Result<(), StoreError> {
+    fn change(&mut self, change: StateChange) -> Result<(), StoreError> {
         for entry in &change.entries {
             self.append(entry)?;
         }

@@ -1,0 +1,192 @@
+//! A character's state in one conversation: the journal of what changed it, and what the current turn adds to both.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::entry::{CallNote, Entry};
+use super::undo::{Target, UndoError, undo};
+
+/// Which entry is undone by which other one; none for an entry that was brought back.
+pub type Mark = (u64, Option<u64>);
+
+/// The state now, the state at the beginning, and every change between them. A clone shares the journal until one of the two
+/// changes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StateRecord {
+    initial: Option<String>,
+    state: Option<String>,
+    journal: Arc<Vec<Entry>>,
+    next_sequence: u64,
+    /// How many entries were there before this turn.
+    earlier: usize,
+    /// What this turn has marked as undone or brought back.
+    marks: Vec<Mark>,
+}
+
+/// What a turn changed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StateChange {
+    /// The state after all of it, as JSON text.
+    pub state: String,
+    /// New entries of the journal, the next one first.
+    pub entries: Vec<Entry>,
+    /// Entries, old or new, that were undone or brought back. The last mark of an entry counts.
+    pub marks: Vec<Mark>,
+}
+
+/// What an undo did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UndoOutcome {
+    /// The entry of the undo itself.
+    pub sequence: u64,
+    /// Entries that were undone or brought back.
+    pub marks: Vec<Mark>,
+    /// The tools whose changes were taken back, newest first.
+    pub tools: Vec<String>,
+}
+
+impl Default for StateRecord {
+    fn default() -> Self {
+        Self::new(None)
+    }
+}
+
+impl StateRecord {
+    /// A conversation that begins in this state.
+    #[must_use]
+    pub fn new(state: Option<String>) -> Self {
+        Self::resumed(state.clone(), state, Vec::new(), 1)
+    }
+
+    /// A conversation that goes on. The journal may be left out where nothing can be undone; its next sequence may not.
+    pub fn resumed(
+        initial: Option<String>,
+        state: Option<String>,
+        journal: impl Into<Arc<Vec<Entry>>>,
+        next_sequence: u64,
+    ) -> Self {
+        let journal = journal.into();
+        Self { initial, state, earlier: journal.len(), journal, next_sequence, marks: Vec::new() }
+    }
+
+    /// The record at the end of its turn, for the turn that follows.
+    #[must_use]
+    pub fn settled(self) -> Self {
+        Self::resumed(self.initial, self.state, self.journal, self.next_sequence)
+    }
+
+    /// The state at the beginning, as JSON text.
+    #[must_use]
+    pub fn initial(&self) -> Option<&str> {
+        self.initial.as_deref()
+    }
+
+    /// The state as JSON text.
+    #[must_use]
+    pub fn state(&self) -> Option<&str> {
+        self.state.as_deref()
+    }
+
+    /// All changes in their order.
+    #[must_use]
+    pub fn journal(&self) -> &[Entry] {
+        &self.journal
+    }
+
+    /// What this turn changed; none where it changed nothing.
+    #[must_use]
+    pub fn changes(&self) -> Option<StateChange> {
+        let entries = self.journal.get(self.earlier..).filter(|entries| !entries.is_empty())?.to_vec();
+        Some(StateChange { state: self.state.clone()?, entries, marks: self.marks.clone() })
+    }
+
+    /// The id of the newest change by this tool that was not undone.
+    #[must_use]
+    pub fn newest_by(&self, tool: &str) -> Option<&str> {
+        let newest = self.journal.iter().rev().find(|entry| entry.is_call_in_force() && entry.call.tool == tool);
+        newest.map(|entry| entry.call.call_id.as_str())
+    }
+
+    /// Takes over the state after a call that succeeded.
+    pub fn change(&mut self, call: CallNote, state: String) {
+        let (old, new) = (value(self.state.as_deref()), value(Some(&state)));
+        if let Some(entry) = Entry::of_call(self.next_sequence, call, &old, &new) {
+            self.append(entry);
+        }
+        self.state = Some(state);
+    }
+
+    /// Takes something back; none where nothing was asked for.
+    pub fn undo(&mut self, target: &Target, note: CallNote) -> Result<Option<UndoOutcome>, UndoError> {
+        let (initial, current) = (value(self.initial.as_deref()), value(self.state.as_deref()));
+        let Some(undone) = undo((&initial, &current), &self.journal, target, note)? else { return Ok(None) };
+        let (sequence, marks) = (undone.entry.sequence, undone.marks);
+        let mut tools = Vec::new();
+        for entry in Arc::make_mut(&mut self.journal).iter_mut().rev() {
+            let Some((_, undone_by)) = marks.iter().find(|(marked, _)| *marked == entry.sequence) else { continue };
+            if entry.is_call_in_force() {
+                tools.push(entry.call.tool.clone());
+            }
+            entry.undone_by = *undone_by;
+        }
+        self.append(undone.entry);
+        self.state = Some(undone.state.to_string());
+        self.marks.extend(&marks);
+        Ok(Some(UndoOutcome { sequence, marks, tools }))
+    }
+
+    fn append(&mut self, entry: Entry) {
+        self.next_sequence = entry.sequence.saturating_add(1);
+        Arc::make_mut(&mut self.journal).push(entry);
+    }
+}
+
+/// A state as a value; no state is an empty one.
+pub(super) fn value(state: Option<&str>) -> Value {
+    state.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| Value::Object(serde_json::Map::new()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn note(id: &str, tool: &str) -> CallNote {
+        CallNote { call_id: id.to_owned(), tool: tool.to_owned(), ..CallNote::default() }
+    }
+
+    fn undone_tools(record: &mut StateRecord, target: &Target, id: &str) -> Vec<String> {
+        record.undo(target, note(id, "undo")).unwrap().unwrap().tools
+    }
+
+    #[test]
+    fn changes_are_taken_back_exactly() {
+        let mut record = StateRecord::new(Some(r#"{"a":1,"b":1}"#.to_owned()));
+        record.change(note("1", "set_a"), r#"{"a":2,"b":1}"#.to_owned());
+        record.change(note("2", "set_b"), r#"{"a":2,"b":[1,2]}"#.to_owned());
+        assert_eq!(record.newest_by("set_a"), Some("1"));
+        assert_eq!(undone_tools(&mut record, &Target::Single("1".to_owned()), "3"), ["set_a"]);
+        assert_eq!((record.state(), record.newest_by("set_a")), (Some(r#"{"a":1,"b":[1,2]}"#), None));
+        assert_eq!(undone_tools(&mut record, &Target::Last(1), "4"), ["set_b"]);
+        assert_eq!(record.state(), Some(r#"{"a":1,"b":1}"#));
+        assert!(record.undo(&Target::Last(1), note("5", "undo")).is_err());
+        assert_eq!(record.undo(&Target::Last(0), note("5", "undo")), Ok(None));
+        assert_eq!(record.journal().len(), 4);
+    }
+
+    #[test]
+    fn only_what_the_turn_added_is_a_change() {
+        let mut record = StateRecord::new(Some(r#"{"a":1}"#.to_owned()));
+        assert_eq!(record.changes(), None);
+        record.change(note("1", "set"), r#"{"a":2}"#.to_owned());
+        let before = record.clone().settled();
+        let mut record = before.clone();
+        record.change(note("2", "set"), r#"{"a":2}"#.to_owned());
+        assert_eq!(record.changes(), None, "the state is the same");
+        record.undo(&Target::Last(1), note("3", "undo")).unwrap();
+        let change = record.changes().unwrap();
+        let sequences: Vec<u64> = change.entries.iter().map(|entry| entry.sequence).collect();
+        assert_eq!((change.state.as_str(), sequences, change.marks), (r#"{"a":1}"#, vec![2], vec![(1, Some(2))]));
+        assert_eq!(before.journal()[0].undone_by, None, "a clone keeps its own journal");
+    }
+}
