@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{SchemaLimits, ToolSet};
+use super::{SchemaLimits, ToolPlace, ToolSet};
 use crate::model::BadRequest;
 
 const MOST_SETS: usize = 256;
@@ -36,14 +36,19 @@ impl ToolCache {
         self.limits
     }
 
-    /// The compiled form of a `tools` list given as JSON text.
+    /// The compiled form of the `tools` list of a chat request, given as JSON text.
     pub fn compiled(&self, text: &str) -> Result<Arc<ToolSet>, BadRequest> {
+        self.compiled_at(text, ToolPlace::in_chat)
+    }
+
+    /// The same for tools that the client wrote elsewhere; `place` gives the place of each by its number.
+    pub fn compiled_at(&self, text: &str, place: impl Fn(usize) -> ToolPlace) -> Result<Arc<ToolSet>, BadRequest> {
         if let Some(set) = self.lock().sets.get(text) {
             return Ok(Arc::clone(set));
         }
         let tools = super::json::read_schema(text)
             .map_err(|error| BadRequest::invalid("tools", format!("tools cannot be read: {error}")))?;
-        let set = Arc::new(ToolSet::compile(&tools, self.limits)?);
+        let set = Arc::new(ToolSet::compile_at(&tools, self.limits, place)?);
         self.lock().insert(text, Arc::clone(&set));
         Ok(set)
     }

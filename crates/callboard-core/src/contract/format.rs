@@ -28,12 +28,12 @@ pub enum ResponseFormat {
 }
 
 impl ResponseFormat {
-    /// Reads and checks the field of a request.
-    pub fn compile(format: &Value, limits: SchemaLimits) -> Result<Self, BadRequest> {
+    /// Reads and checks the `response_format` of a chat request; `place` is where the client wrote the name and the schema.
+    pub fn compile(format: &Value, place: &str, limits: SchemaLimits) -> Result<Self, BadRequest> {
         match format.get("type").and_then(Value::as_str) {
             Some("text") => Ok(Self::Text),
             Some("json_object") => Ok(Self::Object),
-            Some("json_schema") => read_schema(format.get("json_schema").and_then(Value::as_object), limits),
+            Some("json_schema") => read_schema(format.get("json_schema").and_then(Value::as_object), place, limits),
             _ => Err(BadRequest::invalid(
                 "response_format.type",
                 "response_format must be an object whose type is \"text\", \"json_object\" or \"json_schema\"",
@@ -68,8 +68,11 @@ impl ResponseFormat {
     }
 }
 
-fn read_schema(field: Option<&Map<String, Value>>, limits: SchemaLimits) -> Result<ResponseFormat, BadRequest> {
-    let place = "response_format.json_schema";
+fn read_schema(
+    field: Option<&Map<String, Value>>,
+    place: &str,
+    limits: SchemaLimits,
+) -> Result<ResponseFormat, BadRequest> {
     let field =
         field.ok_or_else(|| BadRequest::missing(place, format!("{place} must be an object with name and schema")))?;
     if !field.get("name").is_some_and(Value::is_string) {
@@ -87,10 +90,12 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    const PLACE: &str = "response_format.json_schema";
+
     fn format() -> ResponseFormat {
         let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
         let field = json!({"type": "json_schema", "json_schema": {"name": "x", "schema": schema}});
-        ResponseFormat::compile(&field, SchemaLimits::default()).unwrap()
+        ResponseFormat::compile(&field, PLACE, SchemaLimits::default()).unwrap()
     }
 
     #[test]
@@ -116,7 +121,7 @@ mod tests {
             ),
         ];
         for (field, param) in table {
-            let error = ResponseFormat::compile(&field, SchemaLimits::default()).unwrap_err();
+            let error = ResponseFormat::compile(&field, PLACE, SchemaLimits::default()).unwrap_err();
             assert_eq!(error.param.as_deref(), Some(param), "{field}");
         }
     }

@@ -22,5 +22,5 @@ pub use reask::{accepted_words, choice_words, cleaned_call, format_words, stage_
 pub use report::{CallTally, ContractEvent, Outcome, Report};
 pub use rules::CallRules;
 pub use tool_name::resolve_name;
-pub use tool_set::{SchemaLimits, Tool, ToolSet};
+pub use tool_set::{SchemaLimits, Tool, ToolPlace, ToolSet};
 pub use violation::{Violation, ViolationKind};

@@ -51,6 +51,27 @@ impl Tool {
     }
 }
 
+/// Where a tool was written: the place that errors in it name.
+#[derive(Debug)]
+pub struct ToolPlace {
+    tool: String,
+    function: String,
+}
+
+impl ToolPlace {
+    /// In the `tools` of a chat request, where the function is an object inside the tool.
+    #[must_use]
+    pub fn in_chat(number: usize) -> Self {
+        Self { tool: format!("tools[{number}]"), function: format!("tools[{number}].function") }
+    }
+
+    /// At a place where the function is the tool itself.
+    #[must_use]
+    pub fn flat(place: &str) -> Self {
+        Self { tool: place.to_owned(), function: place.to_owned() }
+    }
+}
+
 /// All tools of a request.
 #[derive(Debug, Default)]
 pub struct ToolSet {
@@ -58,8 +79,17 @@ pub struct ToolSet {
 }
 
 impl ToolSet {
-    /// Checks and compiles the `tools` list of a request.
+    /// Checks and compiles the `tools` list of a chat request.
     pub fn compile(tools: &Value, limits: SchemaLimits) -> Result<Self, BadRequest> {
+        Self::compile_at(tools, limits, ToolPlace::in_chat)
+    }
+
+    /// The same for tools that the client wrote elsewhere; `place` gives the place of each by its number.
+    pub fn compile_at(
+        tools: &Value,
+        limits: SchemaLimits,
+        place: impl Fn(usize) -> ToolPlace,
+    ) -> Result<Self, BadRequest> {
         let Value::Array(list) = tools else {
             return Err(BadRequest::wrong_type(
                 "tools",
@@ -72,10 +102,11 @@ impl ToolSet {
         }
         let mut set = Self::default();
         for (number, tool) in list.iter().enumerate() {
-            let tool = read_tool(tool, &format!("tools[{number}]"), limits)?;
+            let place = place(number);
+            let tool = read_tool(tool, &place, limits)?;
             if set.get(&tool.name).is_some() {
                 let message = format!("two tools are named {:?}; names must be unique", tool.name);
-                return Err(BadRequest::at(format!("tools[{number}].function.name"), "duplicate_tool_name", message));
+                return Err(BadRequest::at(format!("{}.name", place.function), "duplicate_tool_name", message));
             }
             set.tools.push(tool);
         }
@@ -106,7 +137,11 @@ impl ToolSet {
     }
 }
 
-fn read_tool(tool: &Value, place: &str, limits: SchemaLimits) -> Result<Tool, BadRequest> {
+fn read_tool(
+    tool: &Value,
+    ToolPlace { tool: place, function: inner }: &ToolPlace,
+    limits: SchemaLimits,
+) -> Result<Tool, BadRequest> {
     let Value::Object(tool) = tool else {
         return Err(BadRequest::wrong_type(place, format!("{place} must be an object")));
     };
@@ -127,11 +162,8 @@ fn read_tool(tool: &Value, place: &str, limits: SchemaLimits) -> Result<Tool, Ba
         }
     }
     match tool.get("function") {
-        Some(Value::Object(function)) => read_function(function, &format!("{place}.function"), limits),
-        _ => Err(BadRequest::missing(
-            format!("{place}.function"),
-            format!("{place}.function must be an object with name and parameters"),
-        )),
+        Some(Value::Object(function)) => read_function(function, inner, limits),
+        _ => Err(BadRequest::missing(inner, format!("{inner} must be an object with name and parameters"))),
     }
 }
 

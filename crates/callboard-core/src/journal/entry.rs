@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::apply::Misfit;
 use super::diff::diff;
 use super::operation::Patch;
+use super::state_record::value;
 
 /// One change of a state: by a call, or by the undo of earlier entries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -17,8 +18,6 @@ pub struct Entry {
     pub call: CallNote,
     /// From the state before to the state after.
     pub patch: Patch,
-    /// From the state after to the state before.
-    pub inverse: Patch,
     /// For an undo: what it takes back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<Undoes>,
@@ -68,8 +67,35 @@ impl Entry {
         if patch.0.is_empty() {
             return None;
         }
-        Some(Self { sequence, call, patch, inverse: diff(new, old), undoes: None, undone_by: None })
+        Some(Self { sequence, call, patch, undoes: None, undone_by: None })
     }
+
+    /// True for a call that was not undone.
+    pub(super) fn is_call_in_force(&self) -> bool {
+        self.undoes.is_none() && self.undone_by.is_none()
+    }
+}
+
+/// An entry with the patch that takes it back.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct InvertedEntry<'a> {
+    /// The entry.
+    #[serde(flatten)]
+    pub entry: &'a Entry,
+    /// From the state after it to the state before.
+    pub inverse: Patch,
+}
+
+/// All entries from the first on, each with its inverse; `initial` is the state before them as JSON text.
+pub fn with_inverses<'a>(initial: Option<&str>, entries: &'a [Entry]) -> Result<Vec<InvertedEntry<'a>>, Misfit> {
+    let mut state = value(initial);
+    let inverted = entries.iter().map(|entry| {
+        let after = entry.patch.apply(&state)?;
+        let inverse = diff(&after, &state);
+        state = after;
+        Ok(InvertedEntry { entry, inverse })
+    });
+    inverted.collect()
 }
 
 /// The state after all entries.
@@ -101,9 +127,14 @@ mod tests {
         let text = serde_json::to_string(&entry).unwrap();
         let expected = concat!(
             r#"{"sequence":1,"call_id":"call_1","tool":"spend","arguments":"{\"cp\":1.0}","result":"done","at":1790000000123,"#,
-            r#""patch":[{"op":"replace","path":"/cp","value":1}],"inverse":[{"op":"replace","path":"/cp","value":2}]}"#,
+            r#""patch":[{"op":"replace","path":"/cp","value":1}]}"#,
         );
         assert_eq!(text, expected);
         assert_eq!(serde_json::from_str::<Entry>(&text).unwrap(), entry);
+        let with_inverse = expected.replace("}]}", r#"}],"inverse":[{"op":"replace","path":"/cp","value":2.00}]}"#);
+        assert_eq!(serde_json::from_str::<Entry>(&with_inverse).unwrap(), entry, "as entries were stored once");
+        let entries = [entry];
+        let shown = with_inverses(Some(r#"{"cp": 2.00}"#), &entries).unwrap();
+        assert_eq!(serde_json::to_string(&shown).unwrap(), format!("[{with_inverse}]"));
     }
 }

@@ -1,7 +1,7 @@
-//! The journal of a character's state: what each call changed, as a JSON Patch with its exact inverse, and how to undo it.
+//! The journal of a character's state: what each call changed, as a JSON Patch, and how to undo it exactly.
 //!
-//! All of it is arithmetic on values: the caller loads entries, asks for an undo, and stores the entry and the state it gets
-//! back in one transaction. Nothing here knows of characters, stores or clocks.
+//! All of it is arithmetic on values: the caller loads a [`StateRecord`], changes it or undoes something, and stores what it
+//! gets back in one transaction. Nothing here knows of characters, stores or clocks.
 
 mod apply;
 mod diff;
@@ -18,8 +18,8 @@ mod properties;
 
 pub use apply::Misfit;
 pub use diff::{diff, invert};
-pub use entry::{CallNote, Entry, Mode, Undoes, replay};
+pub use entry::{CallNote, Entry, InvertedEntry, Mode, Undoes, replay, with_inverses};
 pub use operation::{Operation, Patch};
 pub use pointer::Pointer;
-pub use state_record::{StateChange, StateRecord};
+pub use state_record::{Mark, StateChange, StateRecord, UndoOutcome};
 pub use undo::{Target, UndoError, Undone, undo};

@@ -5,54 +5,54 @@ use serde_json::{Map, Value};
 
 use super::*;
 
-/// A conversation's state with its journal, driven as the store drives it.
+/// A record, and the ids of its entries by their number.
 #[derive(Debug, Clone)]
-struct Played {
-    initial: Value,
-    state: Value,
-    entries: Vec<Entry>,
-}
+struct Played(StateRecord);
 
 impl Played {
-    fn new(initial: Value) -> Self {
-        Self { state: initial.clone(), initial, entries: Vec::new() }
+    fn new(initial: &Value) -> Self {
+        Self(StateRecord::new(Some(initial.to_string())))
+    }
+
+    fn state(&self) -> &str {
+        self.0.state().unwrap()
     }
 
     fn note(&self) -> CallNote {
-        CallNote { call_id: format!("call_{}", self.entries.len() + 1), ..CallNote::default() }
+        CallNote { call_id: format!("call_{}", self.0.journal().len() + 1), ..CallNote::default() }
     }
 
-    fn call(&mut self, new: Value) -> Option<String> {
-        let (sequence, note) = (self.entries.len() as u64 + 1, self.note());
-        let entry = Entry::of_call(sequence, note, &self.state, &new)?;
-        let id = entry.call.call_id.clone();
-        self.entries.push(entry);
-        self.state = new;
-        Some(id)
+    fn call(&mut self, new: &Value) -> Option<String> {
+        let (note, before) = (self.note(), self.0.journal().len());
+        self.0.change(note, new.to_string());
+        self.0.journal().get(before).map(|entry| entry.call.call_id.clone())
     }
 
     fn undo(&mut self, target: &Target) -> Result<String, UndoError> {
-        let undone = undo((&self.initial, &self.state), &self.entries, target, self.note())?.unwrap();
-        for (sequence, by) in undone.marks {
-            let entry = self.entries.iter_mut().find(|entry| entry.sequence == sequence).unwrap();
-            entry.undone_by = by;
-        }
-        let id = undone.entry.call.call_id.clone();
-        self.entries.push(undone.entry);
-        self.state = undone.state;
+        let note = self.note();
+        let id = note.call_id.clone();
+        self.0.undo(target, note)?.unwrap();
         Ok(id)
     }
 
     /// The journal leads to the state, forwards and backwards, and survives being written down.
     fn check(&self) {
-        assert_eq!(replay(&self.initial, &self.entries).unwrap().to_string(), self.state.to_string());
-        let mut state = self.state.clone();
-        for entry in self.entries.iter().rev() {
+        let entries = self.0.journal();
+        let initial: Value = serde_json::from_str(self.0.initial().unwrap()).unwrap();
+        assert_eq!(replay(&initial, entries).unwrap().to_string(), self.state());
+        assert_eq!(self.taken_back(0), self.0.initial().unwrap());
+        let text = serde_json::to_string(entries).unwrap();
+        assert_eq!(serde_json::from_str::<Vec<Entry>>(&text).unwrap(), entries);
+    }
+
+    /// The state when the inverses of all entries from there on are applied, newest first.
+    fn taken_back(&self, first: usize) -> String {
+        let inverted = with_inverses(self.0.initial(), self.0.journal()).unwrap();
+        let mut state: Value = serde_json::from_str(self.state()).unwrap();
+        for entry in inverted[first..].iter().rev() {
             state = entry.inverse.apply(&state).unwrap();
         }
-        assert_eq!(state.to_string(), self.initial.to_string());
-        let text = serde_json::to_string(&self.entries).unwrap();
-        assert_eq!(serde_json::from_str::<Vec<Entry>>(&text).unwrap(), self.entries);
+        state.to_string()
     }
 }
 
@@ -94,17 +94,17 @@ proptest! {
         initial in value(),
         steps in proptest::collection::vec((value(), 0..6usize, any::<prop::sample::Index>()), 1..12),
     ) {
-        let mut played = Played::new(initial);
+        let mut played = Played::new(&initial);
         // The state before each entry, by its id: where undoing it with all after it must lead, unless its past changed.
-        let mut history: Vec<String> = vec![played.state.to_string()];
+        let mut history: Vec<String> = vec![played.state().to_owned()];
         for (new, kind, pick) in steps {
             if kind < 4 || history.len() < 2 {
-                if played.call(new).is_some() { history.push(played.state.to_string()); }
+                if played.call(&new).is_some() { history.push(played.state().to_owned()); }
             } else {
                 let held: Vec<&str> = history.iter().map(String::as_str).collect();
                 let back = 1 + pick.index(held.len() - 1);
                 played.undo(&Target::Last(back)).unwrap();
-                prop_assert_eq!(played.state.to_string(), held[held.len() - 1 - back]);
+                prop_assert_eq!(played.state(), held[held.len() - 1 - back]);
                 history.truncate(history.len() - back);
             }
             played.check();
@@ -113,33 +113,30 @@ proptest! {
 
     #[test]
     fn an_undo_can_be_undone(initial in value(), states in proptest::collection::vec(value(), 1..6), pick in any::<prop::sample::Index>()) {
-        let mut played = Played::new(initial);
-        let ids: Vec<String> = states.into_iter().filter_map(|state| played.call(state)).collect();
+        let mut played = Played::new(&initial);
+        let ids: Vec<String> = states.into_iter().filter_map(|state| played.call(&state)).collect();
         prop_assume!(!ids.is_empty());
         let before = played.clone();
         let undo = played.undo(&Target::Cascade(pick.get(&ids).clone())).unwrap();
         let after = played.clone();
         let redo = played.undo(&Target::Cascade(undo)).unwrap();
-        prop_assert_eq!(played.state.to_string(), before.state.to_string());
-        let undone = |played: &Played| played.entries.iter().take(ids.len()).map(|entry| entry.undone_by).collect::<Vec<_>>();
+        prop_assert_eq!(played.state(), before.state());
+        let undone = |played: &Played| played.0.journal().iter().take(ids.len()).map(|entry| entry.undone_by).collect::<Vec<_>>();
         prop_assert_eq!(undone(&played), undone(&before));
         played.undo(&Target::Single(redo)).unwrap();
-        prop_assert_eq!(played.state.to_string(), after.state.to_string());
+        prop_assert_eq!(played.state(), after.state());
         played.check();
     }
 
     #[test]
     fn cascade_is_the_inverses_newest_first(initial in value(), states in proptest::collection::vec(value(), 1..6), pick in any::<prop::sample::Index>()) {
-        let mut played = Played::new(initial);
-        let ids: Vec<String> = states.into_iter().filter_map(|state| played.call(state)).collect();
+        let mut played = Played::new(&initial);
+        let ids: Vec<String> = states.into_iter().filter_map(|state| played.call(&state)).collect();
         prop_assume!(!ids.is_empty());
         let at = pick.index(ids.len());
-        let mut by_hand = played.state.clone();
-        for entry in played.entries[at..].iter().rev() {
-            by_hand = entry.inverse.apply(&by_hand).unwrap();
-        }
+        let by_hand = played.taken_back(at);
         played.undo(&Target::Cascade(ids[at].clone())).unwrap();
-        prop_assert_eq!(played.state.to_string(), by_hand.to_string());
+        prop_assert_eq!(played.state(), by_hand);
     }
 
     /// Each call changes members of its own and appends to a log that all of them write: alone undone, it never was.
@@ -154,10 +151,10 @@ proptest! {
             if *kind < 2 { state["own"][format!("call {number}")] = value.clone(); }
             state
         };
-        let mut played = Played::new(serde_json::json!({"log": ["begin"], "own": {}}));
+        let mut played = Played::new(&serde_json::json!({"log": ["begin"], "own": {}}));
         for (number, call) in calls.iter().enumerate() {
-            let new = act(&played.state, number, call);
-            played.call(new).unwrap();
+            let new = act(&serde_json::from_str(played.state()).unwrap(), number, call);
+            played.call(&new).unwrap();
         }
         let mut removed = Vec::new();
         for pick in picks {
@@ -170,11 +167,11 @@ proptest! {
             }
             removed.push(number);
             played.undo(&Target::Single(id)).unwrap();
-            let mut expected = played.initial.clone();
+            let mut expected: Value = serde_json::from_str(played.0.initial().unwrap()).unwrap();
             for (number, call) in calls.iter().enumerate().filter(|(number, _)| !removed.contains(number)) {
                 expected = act(&expected, number, call);
             }
-            prop_assert_eq!(played.state.to_string(), expected.to_string());
+            prop_assert_eq!(played.state(), expected.to_string());
             played.check();
         }
     }
@@ -185,12 +182,12 @@ proptest! {
         initial in value(),
         steps in proptest::collection::vec((value(), 0..8usize, any::<prop::sample::Index>()), 1..16),
     ) {
-        let mut played = Played::new(initial);
+        let mut played = Played::new(&initial);
         for (new, kind, pick) in steps {
             let before = played.clone();
-            let id = format!("call_{}", pick.index(played.entries.len().max(1)) + 1);
+            let id = format!("call_{}", pick.index(played.0.journal().len().max(1)) + 1);
             let target = match kind {
-                0..4 => { played.call(new); played.check(); continue; }
+                0..4 => { played.call(&new); played.check(); continue; }
                 4 => Target::Last(1),
                 5 => Target::Cascade(id),
                 _ => Target::Single(id),
@@ -198,13 +195,13 @@ proptest! {
             match played.undo(&target) {
                 Err(error) => {
                     prop_assert!(!matches!(error, UndoError::Damaged(_)), "{}", error);
-                    prop_assert_eq!(&played.entries, &before.entries);
+                    prop_assert_eq!(played.0.journal(), before.0.journal());
                 }
                 Ok(undo) => {
                     played.check();
                     let mut again = played.clone();
                     again.undo(&Target::Cascade(undo)).unwrap();
-                    prop_assert_eq!(again.state.to_string(), before.state.to_string());
+                    prop_assert_eq!(again.state(), before.state());
                 }
             }
         }
@@ -213,13 +210,13 @@ proptest! {
 
 #[test]
 fn a_conflict_names_the_later_call() {
-    let mut played = Played::new(serde_json::json!({"cp": 5, "vp": 0}));
+    let mut played = Played::new(&serde_json::json!({"cp": 5, "vp": 0}));
     for state in [
         serde_json::json!({"cp": 4, "vp": 0}),
         serde_json::json!({"cp": 4, "vp": 3}),
         serde_json::json!({"cp": 2, "vp": 3}),
     ] {
-        played.call(state).unwrap();
+        played.call(&state).unwrap();
     }
     let error = played.undo(&Target::Single("call_1".to_owned())).unwrap_err();
     assert_eq!(
@@ -228,11 +225,11 @@ fn a_conflict_names_the_later_call() {
          undo it with all after it, or undo entry 3 first"
     );
     played.undo(&Target::Single("call_2".to_owned())).unwrap();
-    assert_eq!(played.state, serde_json::json!({"cp": 2, "vp": 0}));
+    assert_eq!(played.state(), serde_json::json!({"cp": 2, "vp": 0}).to_string());
     played.undo(&Target::Last(1)).unwrap();
-    assert_eq!(played.state, serde_json::json!({"cp": 4, "vp": 0}));
+    assert_eq!(played.state(), serde_json::json!({"cp": 4, "vp": 0}).to_string());
     played.undo(&Target::Last(1)).unwrap();
-    assert_eq!(played.state, serde_json::json!({"cp": 5, "vp": 0}));
+    assert_eq!(played.state(), serde_json::json!({"cp": 5, "vp": 0}).to_string());
     let refusals = [
         (Target::Last(1), "there is less to undo: 1 changes were to be taken back, 0 still hold"),
         (

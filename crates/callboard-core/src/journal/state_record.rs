@@ -1,25 +1,27 @@
-//! A character's state in one conversation, with the journal of what changed it.
-//!
-//! The one place that applies calls and undos. The store writes [`StateRecord::changes`] at the end of a turn.
+//! A character's state in one conversation: the journal of what changed it, and what the current turn adds to both.
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::entry::{CallNote, Entry};
-use super::undo::{Target, UndoError, Undone, undo};
+use super::undo::{Target, UndoError, undo};
 
-/// The initial state, the current state, and the entries between them. Clones share the journal until one of them changes it.
+/// Which entry is undone by which other one; none for an entry that was brought back.
+pub type Mark = (u64, Option<u64>);
+
+/// The state now, the state at the beginning, and every change between them. A clone shares the journal until one of the two
+/// changes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StateRecord {
     initial: Option<String>,
     state: Option<String>,
     journal: Arc<Vec<Entry>>,
     next_sequence: u64,
-    /// Entries that were loaded, not made in this turn.
-    loaded: usize,
-    /// Changes of `undone_by` made in this turn.
-    marks: Vec<(u64, Option<u64>)>,
+    /// How many entries were there before this turn.
+    earlier: usize,
+    /// What this turn has marked as undone or brought back.
+    marks: Vec<Mark>,
 }
 
 /// What a turn changed.
@@ -27,10 +29,21 @@ pub struct StateRecord {
 pub struct StateChange<'a> {
     /// The state after it, as JSON text.
     pub state: &'a str,
-    /// New entries, in order.
+    /// New journal entries, in order.
     pub entries: &'a [Entry],
-    /// Entries, old or new, whose `undone_by` changed. The last one for a sequence counts.
-    pub marks: &'a [(u64, Option<u64>)],
+    /// Entries, old or new, that were undone or restored. The last mark of an entry counts.
+    pub marks: &'a [Mark],
+}
+
+/// What an undo did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UndoOutcome {
+    /// The entry of the undo itself.
+    pub sequence: u64,
+    /// Entries that were undone or brought back.
+    pub marks: Vec<Mark>,
+    /// The tools whose changes were taken back, newest first.
+    pub tools: Vec<String>,
 }
 
 impl Default for StateRecord {
@@ -40,86 +53,33 @@ impl Default for StateRecord {
 }
 
 impl StateRecord {
-    /// The record of a new conversation.
+    /// A conversation that begins in this state.
     #[must_use]
-    pub fn new(initial: Option<String>) -> Self {
-        Self::loaded(initial.clone(), initial, Vec::new(), 1)
+    pub fn new(state: Option<String>) -> Self {
+        Self::resumed(state.clone(), state, Vec::new(), 1)
     }
 
-    /// A stored record. The journal may be left out where nothing will be undone; its next sequence may not.
-    #[must_use]
-    pub fn loaded(initial: Option<String>, state: Option<String>, journal: Vec<Entry>, next_sequence: u64) -> Self {
-        let loaded = journal.len();
-        Self { initial, state, journal: Arc::new(journal), next_sequence, loaded, marks: Vec::new() }
+    /// A conversation that goes on. The journal may be left out where nothing can be undone; its next sequence may not.
+    pub fn resumed(
+        initial: Option<String>,
+        state: Option<String>,
+        journal: impl Into<Arc<Vec<Entry>>>,
+        next_sequence: u64,
+    ) -> Self {
+        let journal = journal.into();
+        Self { initial, state, earlier: journal.len(), journal, next_sequence, marks: Vec::new() }
     }
 
-    /// Adds the stored journal to a record that was loaded without it.
+    /// Adds the stored journal to a record that was resumed without it.
     #[must_use]
     pub fn with_journal(self, journal: Vec<Entry>) -> Self {
-        Self::loaded(self.initial, self.state, journal, self.next_sequence)
+        Self::resumed(self.initial, self.state, journal, self.next_sequence)
     }
 
-    /// The record as the next turn loads it: everything in it counts as stored.
+    /// The record for the next turn: everything in it counts as stored.
     #[must_use]
     pub fn committed(&self) -> Self {
-        Self { loaded: self.journal.len(), marks: Vec::new(), ..self.clone() }
-    }
-
-    /// The state before the first entry, as JSON text.
-    #[must_use]
-    pub fn initial(&self) -> Option<&str> {
-        self.initial.as_deref()
-    }
-
-    /// The current state, as JSON text.
-    #[must_use]
-    pub fn state(&self) -> Option<&str> {
-        self.state.as_deref()
-    }
-
-    /// All entries, oldest first.
-    #[must_use]
-    pub fn journal(&self) -> &[Entry] {
-        &self.journal
-    }
-
-    /// What this turn changed, if anything.
-    #[must_use]
-    pub fn changes(&self) -> Option<StateChange<'_>> {
-        let entries = self.journal.get(self.loaded..).filter(|entries| !entries.is_empty())?;
-        Some(StateChange { state: self.state()?, entries, marks: &self.marks })
-    }
-
-    /// Applies a successful call: `state` replaces the current one.
-    pub fn change(&mut self, call: CallNote, state: String) {
-        let entry = Entry::of_call(self.next_sequence, call, &value(self.state()), &value(Some(&state)));
-        if let Some(entry) = entry {
-            self.push(entry);
-        }
-        self.state = Some(state);
-    }
-
-    /// Applies an undo; none where the target is empty. The journal must be loaded.
-    pub fn undo(&mut self, target: &Target, call: CallNote) -> Result<Option<Undone>, UndoError> {
-        let (initial, current) = (value(self.initial()), value(self.state()));
-        let Some(undone) = undo((&initial, &current), &self.journal, target, call)? else { return Ok(None) };
-        let journal = Arc::make_mut(&mut self.journal);
-        for (sequence, by) in &undone.marks {
-            if let Some(entry) = journal.iter_mut().find(|entry| entry.sequence == *sequence) {
-                entry.undone_by = *by;
-            }
-        }
-        self.marks.extend(&undone.marks);
-        self.state = Some(undone.state.to_string());
-        self.push(undone.entry.clone());
-        Ok(Some(undone))
-    }
-
-    /// The id of the newest call of a tool that is not undone.
-    #[must_use]
-    pub fn newest_call_of(&self, tool: &str) -> Option<&str> {
-        let holds = |entry: &&Entry| entry.undone_by.is_none() && entry.undoes.is_none() && entry.call.tool == tool;
-        self.journal.iter().rev().find(holds).map(|entry| entry.call.call_id.as_str())
+        Self { earlier: self.journal.len(), marks: Vec::new(), ..self.clone() }
     }
 
     /// The entry with this sequence.
@@ -128,15 +88,75 @@ impl StateRecord {
         self.journal.iter().find(|entry| entry.sequence == sequence)
     }
 
-    fn push(&mut self, entry: Entry) {
+    /// The state at the beginning, as JSON text.
+    #[must_use]
+    pub fn initial(&self) -> Option<&str> {
+        self.initial.as_deref()
+    }
+
+    /// The state as JSON text.
+    #[must_use]
+    pub fn state(&self) -> Option<&str> {
+        self.state.as_deref()
+    }
+
+    /// All changes in their order.
+    #[must_use]
+    pub fn journal(&self) -> &[Entry] {
+        &self.journal
+    }
+
+    /// What this turn changed; none where it changed nothing.
+    #[must_use]
+    pub fn changes(&self) -> Option<StateChange<'_>> {
+        let entries = self.journal.get(self.earlier..).filter(|entries| !entries.is_empty())?;
+        Some(StateChange { state: self.state()?, entries, marks: &self.marks })
+    }
+
+    /// The id of the newest change by this tool that was not undone.
+    #[must_use]
+    pub fn newest_by(&self, tool: &str) -> Option<&str> {
+        let newest = self.journal.iter().rev().find(|entry| entry.is_call_in_force() && entry.call.tool == tool);
+        newest.map(|entry| entry.call.call_id.as_str())
+    }
+
+    /// Takes over the state after a call that succeeded.
+    pub fn change(&mut self, call: CallNote, state: String) {
+        let (old, new) = (value(self.state.as_deref()), value(Some(&state)));
+        if let Some(entry) = Entry::of_call(self.next_sequence, call, &old, &new) {
+            self.append(entry);
+        }
+        self.state = Some(state);
+    }
+
+    /// Takes something back; none where nothing was asked for.
+    pub fn undo(&mut self, target: &Target, note: CallNote) -> Result<Option<UndoOutcome>, UndoError> {
+        let (initial, current) = (value(self.initial.as_deref()), value(self.state.as_deref()));
+        let Some(undone) = undo((&initial, &current), &self.journal, target, note)? else { return Ok(None) };
+        let (sequence, marks) = (undone.entry.sequence, undone.marks);
+        let mut tools = Vec::new();
+        for entry in Arc::make_mut(&mut self.journal).iter_mut().rev() {
+            let Some((_, undone_by)) = marks.iter().find(|(marked, _)| *marked == entry.sequence) else { continue };
+            if entry.is_call_in_force() {
+                tools.push(entry.call.tool.clone());
+            }
+            entry.undone_by = *undone_by;
+        }
+        self.append(undone.entry);
+        self.state = Some(undone.state.to_string());
+        self.marks.extend(&marks);
+        Ok(Some(UndoOutcome { sequence, marks, tools }))
+    }
+
+    fn append(&mut self, entry: Entry) {
         self.next_sequence = entry.sequence.saturating_add(1);
         Arc::make_mut(&mut self.journal).push(entry);
     }
 }
 
-/// A missing state counts as an empty object.
-fn value(state: Option<&str>) -> Value {
-    state.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| Value::Object(Map::new()))
+/// A state as a value; no state is an empty one.
+pub(super) fn value(state: Option<&str>) -> Value {
+    state.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| Value::Object(serde_json::Map::new()))
 }
 
 #[cfg(test)]
@@ -147,21 +167,38 @@ mod tests {
         CallNote { call_id: id.to_owned(), tool: tool.to_owned(), ..CallNote::default() }
     }
 
+    fn undone_tools(record: &mut StateRecord, target: &Target, id: &str) -> Vec<String> {
+        record.undo(target, note(id, "undo")).unwrap().unwrap().tools
+    }
+
     #[test]
-    fn changes_are_undone_exactly() {
+    fn changes_are_taken_back_exactly() {
         let mut record = StateRecord::new(Some(r#"{"a":1,"b":1}"#.to_owned()));
         record.change(note("1", "set_a"), r#"{"a":2,"b":1}"#.to_owned());
         record.change(note("2", "set_b"), r#"{"a":2,"b":[1,2]}"#.to_owned());
-        assert_eq!(record.newest_call_of("set_a"), Some("1"));
-        let undo = |record: &mut StateRecord, target, id| record.undo(&target, note(id, "undo"));
-        assert_eq!(undo(&mut record, Target::Single("1".to_owned()), "3").unwrap().unwrap().marks, [(1, Some(3))]);
-        assert_eq!(value(record.state()), serde_json::json!({"a": 1, "b": [1, 2]}));
-        assert_eq!(undo(&mut record, Target::Last(1), "4").unwrap().unwrap().marks, [(2, Some(4))]);
-        assert_eq!(value(record.state()), serde_json::json!({"a": 1, "b": 1}));
-        assert!(undo(&mut record, Target::Last(1), "5").is_err());
-        assert_eq!((record.journal().len(), record.newest_call_of("set_a")), (4, None));
-        let changes = record.changes().unwrap();
-        assert_eq!((changes.entries.len(), changes.marks), (4, &[(1, Some(3)), (2, Some(4))][..]));
-        assert_eq!(record.committed().changes(), None);
+        assert_eq!(record.newest_by("set_a"), Some("1"));
+        assert_eq!(undone_tools(&mut record, &Target::Single("1".to_owned()), "3"), ["set_a"]);
+        assert_eq!((record.state(), record.newest_by("set_a")), (Some(r#"{"a":1,"b":[1,2]}"#), None));
+        assert_eq!(undone_tools(&mut record, &Target::Last(1), "4"), ["set_b"]);
+        assert_eq!(record.state(), Some(r#"{"a":1,"b":1}"#));
+        assert!(record.undo(&Target::Last(1), note("5", "undo")).is_err());
+        assert_eq!(record.undo(&Target::Last(0), note("5", "undo")), Ok(None));
+        assert_eq!(record.journal().len(), 4);
+    }
+
+    #[test]
+    fn only_what_the_turn_added_is_a_change() {
+        let mut record = StateRecord::new(Some(r#"{"a":1}"#.to_owned()));
+        assert_eq!(record.changes(), None);
+        record.change(note("1", "set"), r#"{"a":2}"#.to_owned());
+        let before = record.committed();
+        let mut record = before.clone();
+        record.change(note("2", "set"), r#"{"a":2}"#.to_owned());
+        assert_eq!(record.changes(), None, "the state is the same");
+        record.undo(&Target::Last(1), note("3", "undo")).unwrap();
+        let change = record.changes().unwrap();
+        let sequences: Vec<u64> = change.entries.iter().map(|entry| entry.sequence).collect();
+        assert_eq!((change.state, sequences, change.marks), (r#"{"a":1}"#, vec![2], &[(1, Some(2))][..]));
+        assert_eq!(before.journal()[0].undone_by, None, "a clone keeps its own journal");
     }
 }

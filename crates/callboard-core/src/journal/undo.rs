@@ -110,14 +110,7 @@ pub fn undo(
     let sequence = entries.last().map_or(1, |entry| entry.sequence.saturating_add(1));
     timeline.undo(sequence, undoes)?;
     let state = timeline.state()?;
-    let entry = Entry {
-        sequence,
-        call: note,
-        patch: diff(current, &state),
-        inverse: diff(&state, current),
-        undoes: Some(undoes),
-        undone_by: None,
-    };
+    let entry = Entry { sequence, call: note, patch: diff(current, &state), undoes: Some(undoes), undone_by: None };
     Ok(Some(Undone { entry, state, marks: marks(entries, &timeline) }))
 }
 

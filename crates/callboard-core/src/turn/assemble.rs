@@ -4,8 +4,7 @@
 //! with every piece, some cut a name in two. The rules here decide, piece by piece, whether it continues a call or begins
 //! one. They look at nothing but the pieces, so the result does not depend on how the bytes were cut.
 
-use serde::de::IgnoredAny;
-
+use super::arguments_end::ArgumentsEnd;
 use crate::contract::{RawCall, ToolSet};
 use crate::model::CallFragment;
 
@@ -21,6 +20,7 @@ pub(super) struct Slot {
     pub(super) id: Option<String>,
     pub(super) name: String,
     pub(super) arguments: String,
+    end: ArgumentsEnd,
     whole: bool,
     object: bool,
 }
@@ -111,8 +111,7 @@ impl Slot {
     }
 
     fn is_complete(&self) -> bool {
-        let mut values = serde_json::Deserializer::from_str(&self.arguments).into_iter::<IgnoredAny>();
-        self.arguments.ends_with(['}', ' ', '\n', '"']) && values.all(|value| value.is_ok())
+        self.end.is_complete()
     }
 
     fn take(&mut self, fragment: CallFragment, tools: &ToolSet) {
@@ -125,6 +124,7 @@ impl Slot {
         self.object |= fragment.object;
         if let Some(text) = fragment.arguments {
             self.arguments.push_str(&text);
+            self.end.advance(&self.arguments);
         }
     }
 
@@ -296,6 +296,23 @@ mod tests {
             let expected: Vec<(String, String)> =
                 expected.into_iter().map(|(n, a)| (n.to_owned(), a.to_owned())).collect();
             assert_eq!(assembled(&pieces), expected, "{about}");
+        }
+    }
+
+    /// Work must grow with the length of the arguments, not with its square.
+    #[test]
+    fn long_arguments_in_small_pieces_are_read_once() {
+        let inside = |text: &str| format!("{{\"content\":\"{}\"}}", text.repeat(300_000 / text.len()));
+        for long in
+            [inside("x}<y> "), inside("\\\" \\n"), "{} ".repeat(100_000), format!("{{'a'}}{}", " ".repeat(300_000))]
+        {
+            for head in ["", "get_weather"] {
+                let first = [(Some(0), "a", "get_weather", "")];
+                let pieces = long.char_indices().map(|(at, c)| (Some(0), "a", head, &long[at..at + c.len_utf8()]));
+                let pieces: Vec<Piece<'_>> = first.into_iter().chain(pieces).collect();
+                let arguments: String = assembled(&pieces).into_iter().map(|(_, arguments)| arguments).collect();
+                assert_eq!(arguments.len(), long.len());
+            }
         }
     }
 

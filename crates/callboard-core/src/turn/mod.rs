@@ -3,6 +3,7 @@
 //! The engine knows neither wires nor sockets. Whoever drives it calls the model when told to, passes on what is to be
 //! emitted, and feeds back what the model says.
 
+mod arguments_end;
 mod assemble;
 mod engine;
 mod gateway;

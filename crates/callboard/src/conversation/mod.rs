@@ -2,7 +2,6 @@
 //!
 //! A chat request is found again by its history, a response by its id or its conversation. Knows no transport and no model server.
 
-mod call_outputs;
 mod chat_history;
 mod chat_snapshots;
 mod connection_cache;
@@ -16,7 +15,6 @@ mod response_context;
 mod response_saving;
 mod saving;
 
-pub use call_outputs::check_pairs;
 pub use chat_history::{ChatHistory, ChatOwner, ResumedChat, resume_chat};
 pub use chat_snapshots::ChatSnapshots;
 pub use connection_cache::{ConnectionCache, ConnectionResponse};

@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use callboard_core::model::BadRequest;
 use callboard_core::wire::ApiError;
-use callboard_core::wire::responses::ResponsesRequest;
+use callboard_core::wire::responses::{ResponsesRequest, drop_unpaired};
 use serde_json::Value;
 
-use super::call_outputs::fitting;
 use super::connection_cache::{ConnectionCache, ConnectionResponse};
 use super::continuation::{Continued, check_continuation};
 use super::conversations::{begin_turn, owned_conversation};
@@ -101,7 +100,7 @@ impl ContextQuery<'_> {
             return Err(ApiError::conversation_not_found(id));
         }
         let memory = self.conversation_memory(&turn).await?;
-        Ok(ResponseContext::new(fitting(items), memory, SaveTarget::Conversation(Box::new(turn))))
+        Ok(ResponseContext::new(drop_unpaired(items), memory, SaveTarget::Conversation(Box::new(turn))))
     }
 
     /// The character's part of a conversation, with its journal where the character offers undo.

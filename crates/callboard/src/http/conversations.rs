@@ -6,7 +6,7 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use callboard_core::wire::ApiError;
 use callboard_core::wire::responses::{
-    ConversationRequest, PageQuery, conversation_deleted, conversation_object, whole_list,
+    ConversationRequest, PageQuery, check_call_outputs, conversation_deleted, conversation_object, whole_list,
 };
 use http::HeaderMap;
 use serde_json::{Map, Value};
@@ -17,8 +17,7 @@ use super::router::Shared;
 use super::{journal, query, reply};
 use crate::clock;
 use crate::conversation::{
-    begin_turn, check_pairs, item_ids, items_after, new_conversation_id, new_response_id, owned_conversation,
-    renew_taken,
+    begin_turn, item_ids, items_after, new_conversation_id, new_response_id, owned_conversation, renew_taken,
 };
 use crate::store::{Conversation, NewConversation, NewItem, TurnWrite};
 
@@ -42,7 +41,7 @@ async fn create(State(shared): State<Shared>, request: Request) -> Response {
         let metadata = Value::Object(request.metadata.clone().unwrap_or_default()).to_string();
         let items = request.stored_items(&mut item_ids(&new_response_id()));
         shared.app.store.check_history(&id, NewItem::bytes_of(&items))?;
-        check_pairs(&items, &[])?;
+        check_call_outputs(&items, &[])?;
         let new = NewConversation { id: id.clone(), played_by: String::new(), owner: owner.clone(), at, metadata };
         shared.app.store.create_conversation(new).await?;
         append(&shared, &id, items).await?;
@@ -143,7 +142,7 @@ async fn append(shared: &Shared, id: &str, mut items: Vec<Value>) -> Result<Vec<
     }
     let (turn, earlier) = begin_turn(&shared.app.store, id).await?;
     renew_taken(&mut items, &earlier, &mut item_ids(&new_response_id()));
-    check_pairs(&items, &earlier)?;
+    check_call_outputs(&items, &earlier)?;
     let new: Vec<NewItem> = items.iter().map(NewItem::of).collect();
     turn.check_room(&new)?;
     turn.finish(TurnWrite { at: clock::milliseconds(), items: new, ..TurnWrite::default() }).await?;

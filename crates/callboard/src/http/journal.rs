@@ -2,7 +2,7 @@
 
 use axum::extract::{Path, RawQuery, Request, State};
 use axum::response::Response;
-use callboard_core::journal::{CallNote, UndoError, Undone};
+use callboard_core::journal::{CallNote, UndoError, UndoOutcome, with_inverses};
 use callboard_core::model::BadRequest;
 use callboard_core::wire::ApiError;
 use http::HeaderMap;
@@ -13,7 +13,7 @@ use super::conversations::owned;
 use super::router::Shared;
 use super::{query, reply, undo_wish};
 use crate::conversation::TURN_WAIT;
-use crate::store::{ConversationHead, UndoFailure};
+use crate::store::{ConversationHead, StoreError, UndoFailure};
 use crate::{clock, random};
 
 const USUAL: usize = 100;
@@ -41,11 +41,16 @@ pub(super) async fn list(
         let pairs = query::known_pairs(query.as_deref().unwrap_or_default(), &["after", "limit"])?;
         let (after, limit) = page(&pairs)?;
         owned(&shared, &id, &headers).await?;
-        let wanted = i64::try_from(limit + 1).unwrap_or(i64::MAX);
-        let mut entries = shared.app.store.journal(&id, after, wanted).await?;
-        let has_more = entries.len() > limit;
-        entries.truncate(limit);
-        let list = json!({"object": "list", "data": entries, "has_more": has_more});
+        let head = shared.app.store.conversation_head(&id).await?;
+        let head = head.ok_or_else(|| ApiError::conversation_not_found(&id))?;
+        // The inverse of an entry follows from all before it.
+        let wanted = i64::try_from(after.saturating_add(limit as u64 + 1)).unwrap_or(i64::MAX);
+        let entries = shared.app.store.journal(&id, 0, wanted).await?;
+        let initial = head.memory.as_ref().and_then(|memory| memory.record.initial());
+        let inverted = with_inverses(initial, &entries).map_err(|error| StoreError::Damaged(error.to_string()))?;
+        let page: Vec<_> = inverted.iter().skip_while(|entry| entry.entry.sequence <= after).collect();
+        let has_more = page.len() > limit;
+        let list = json!({"object": "list", "data": page.get(..limit).unwrap_or(&page), "has_more": has_more});
         Ok(reply::json(list.to_string()))
     })
     .await
@@ -119,10 +124,10 @@ fn state_object(head: &ConversationHead) -> Value {
     })
 }
 
-fn undone_object(undone: Option<&Undone>, head: &ConversationHead) -> Value {
+fn undone_object(undone: Option<&UndoOutcome>, head: &ConversationHead) -> Value {
     let marks = undone.map(|undone| undone.marks.as_slice()).unwrap_or_default();
+    let entry = |sequence| head.memory.as_ref()?.record.entry(sequence);
     let named = |taken: bool| {
-        let entry = |sequence| head.memory.as_ref()?.record.entry(sequence);
         let chosen = marks.iter().filter(move |(_, by)| by.is_some() == taken);
         let chosen = chosen.filter_map(move |(sequence, _)| entry(*sequence));
         chosen.map(|entry| json!({"sequence": entry.sequence, "call_id": entry.call.call_id, "tool": entry.call.tool}))
@@ -130,8 +135,8 @@ fn undone_object(undone: Option<&Undone>, head: &ConversationHead) -> Value {
     json!({
         "object": "conversation.undo",
         "conversation": head.conversation.id,
-        "call_id": undone.map(|undone| undone.entry.call.call_id.as_str()),
-        "sequence": undone.map(|undone| undone.entry.sequence),
+        "call_id": undone.and_then(|undone| Some(entry(undone.sequence)?.call.call_id.as_str())),
+        "sequence": undone.map(|undone| undone.sequence),
         // Newest first.
         "undone": named(true).rev().collect::<Vec<_>>(),
         "restored": named(false).collect::<Vec<_>>(),

@@ -4,7 +4,6 @@ use axum::extract::{Path, RawQuery, State};
 use axum::response::Response;
 use callboard_core::model::BadRequest;
 use callboard_core::wire::ApiError;
-use callboard_core::wire::chat::ChatRequest;
 use callboard_core::wire::responses::{
     Framing, PageQuery, ResponseObject, ResponseStamp, ResponseWriter, ResponsesRequest, response_deleted,
 };
@@ -87,12 +86,10 @@ async fn drive(
 ) -> Result<TurnDriver, ApiError> {
     let items = &context.items;
     let Some(character) = character else {
-        let body = request.chat_body(items)?;
-        let read = ChatRequest::read(body.into_bytes(), turn_context.tools);
-        let read = read.map_err(|refusal| request.own_words(refusal))?;
+        let chat = request.chat_request(items, turn_context.tools)?;
         let TurnContext { upstreams, client, authorization, .. } = &turn_context;
         let routes = upstreams.routes(&request.model, client, authorization.as_ref()).await?;
-        return Ok(TurnDriver::gateway(turn_context, read, routes));
+        return Ok(TurnDriver::gateway(turn_context, chat, routes));
     };
     let memory = match context.memory.take() {
         Some(memory) => memory,

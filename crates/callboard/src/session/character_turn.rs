@@ -1,11 +1,11 @@
 //! A character's turn before it starts: prompt, model, tools, and the request to the model.
 
-use callboard_core::turn::{StageRules, TurnRequest, TurnSettings};
+use callboard_core::turn::{StageRules, TurnSettings};
 use callboard_core::wire::ApiError;
-use callboard_core::wire::chat::ChatRequest;
-use callboard_core::wire::responses::{CharacterPart, ResponsesRequest};
+use callboard_core::wire::chat::{CharacterPart, ChatRequest};
+use callboard_core::wire::responses::ResponsesRequest;
 use callboard_python::{Manifest, ReplyMode};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::time::Instant;
 
 use super::driver::{TurnContext, TurnDriver};
@@ -38,13 +38,6 @@ pub enum CharacterRequest<'a> {
     },
 }
 
-/// The character's share of the request to its model.
-struct ModelPart {
-    model: String,
-    prompt: String,
-    tools: Vec<Value>,
-}
-
 /// A turn of a character that continues from a memory.
 pub async fn drive_character(
     context: TurnContext<'_>,
@@ -53,16 +46,20 @@ pub async fn drive_character(
     client: CharacterRequest<'_>,
 ) -> Result<TurnDriver, ApiError> {
     let manifest = character.character.manifest();
-    let part = ModelPart {
-        model: model(&context, manifest).await?,
-        prompt: prompt(character, &memory, client).await?,
-        tools: tools(character, memory.record.state()).await?,
+    let model = model(&context, manifest).await?;
+    let prompt = prompt(character, &memory, client).await?;
+    let tools = tools(character, memory.record.state()).await?;
+    let part = CharacterPart { id: &manifest.id, model: &model, prompt: &prompt, tools: &tools };
+    let request = match client {
+        CharacterRequest::Chat { request, .. } => request.for_character(&part, &memory.messages, context.tools)?,
+        CharacterRequest::Response { request, context: items } => {
+            request.character_request(items, &part, context.tools)?
+        }
     };
-    let request = model_request(&context, manifest, &memory, client, &part)?;
-    let routes = context.upstreams.routes(&part.model, &context.client, context.authorization.as_ref()).await?;
+    let routes = context.upstreams.routes(&model, &context.client, context.authorization.as_ref()).await?;
     let deadline = Instant::now() + context.settings.stage.turn;
     let request_id = context.request_id.clone();
-    tracing::debug!(request_id, character = manifest.id, model = part.model, "character turn");
+    tracing::debug!(request_id, character = manifest.id, model, "character turn");
     let runner = ToolRunner::new(character.character.clone(), memory, deadline, request_id);
     let rules = rules(context.settings, manifest, client);
     Ok(TurnDriver::character(context, request, rules, runner, routes))
@@ -121,48 +118,4 @@ async fn model(context: &TurnContext<'_>, manifest: &Manifest) -> Result<String,
 async fn tools(character: &LoadedCharacter, state: Option<&str>) -> Result<Vec<Value>, ApiError> {
     let own = character.character.tools(state).await.map_err(|failure| character.failed(&failure))?;
     Ok(own.map_or_else(|| character.tools().to_vec(), |tools| offered(&tools, character.character.manifest().undo)))
-}
-
-/// The request to the model.
-fn model_request(
-    context: &TurnContext<'_>,
-    manifest: &Manifest,
-    memory: &CharacterMemory,
-    client: CharacterRequest<'_>,
-    part: &ModelPart,
-) -> Result<(ChatRequest, TurnRequest), ApiError> {
-    match client {
-        CharacterRequest::Chat { request, .. } => {
-            let body = chat_body(request, &memory.messages, part);
-            Ok(ChatRequest::read(body.into_bytes(), context.tools)?)
-        }
-        CharacterRequest::Response { request, context: items } => {
-            let ModelPart { model, prompt, tools } = part;
-            let body = request.character_body(items, &CharacterPart { id: &manifest.id, model, prompt, tools })?;
-            let read = ChatRequest::read(body.into_bytes(), context.tools);
-            Ok(read.map_err(|refusal| request.own_words_behind(refusal, tools.len()))?)
-        }
-    }
-}
-
-fn chat_body(request: &ChatRequest, messages: &[String], part: &ModelPart) -> String {
-    let prompt = json!({"role": "system", "content": part.prompt});
-    let mut body = format!("{{\"model\":{},\"messages\":[{prompt}", json!(part.model));
-    for message in messages {
-        body.push(',');
-        body.push_str(message);
-    }
-    body.push(']');
-    if !part.tools.is_empty() {
-        body.push_str(",\"tools\":");
-        body.push_str(&json!(part.tools).to_string());
-    }
-    for (key, value) in request.style_fields() {
-        body.push_str(&format!(",{}:{value}", json!(key)));
-    }
-    if request.stream {
-        body.push_str(",\"stream\":true,\"stream_options\":{\"include_usage\":true}");
-    }
-    body.push('}');
-    body
 }

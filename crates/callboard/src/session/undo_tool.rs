@@ -16,7 +16,7 @@ pub(super) fn run(record: &mut StateRecord, arguments: &str, note: CallNote) -> 
     let arguments: Arguments = serde_json::from_str(arguments).map_err(|error| error.to_string())?;
     let target = match arguments.tool {
         None => Target::Last(arguments.last.unwrap_or(1)),
-        Some(tool) => match record.newest_call_of(&tool) {
+        Some(tool) => match record.newest_by(&tool) {
             Some(call) => Target::Single(call.to_owned()),
             None => return Err(format!("{tool} has made no change that could be undone")),
         },
@@ -25,12 +25,6 @@ pub(super) fn run(record: &mut StateRecord, arguments: &str, note: CallNote) -> 
         (Err(_), Target::Single(call)) => record.undo(&Target::Cascade(call), note),
         (result, _) => result,
     };
-    let marks = undone.map_err(|error| error.to_string())?.map(|undone| undone.marks).unwrap_or_default();
-    let taken_back = marks.iter().rev().filter(|(_, by)| by.is_some());
-    let tools: Vec<&str> = taken_back
-        .filter_map(|(sequence, _)| record.entry(*sequence))
-        .filter(|entry| entry.undoes.is_none())
-        .map(|entry| entry.call.tool.as_str())
-        .collect();
+    let tools = undone.map_err(|error| error.to_string())?.map(|undone| undone.tools).unwrap_or_default();
     Ok(format!("Undone: {}.", tools.join(", ")))
 }

@@ -84,7 +84,7 @@ impl LoadedChain {
         let next_sequence = self.journal.last().map_or(1, |entry| entry.sequence.saturating_add(1));
         CharacterMemory {
             system_prompt: self.system_prompt,
-            record: StateRecord::loaded(self.initial, state, self.journal, next_sequence),
+            record: StateRecord::resumed(self.initial, state, self.journal, next_sequence),
             messages: self.messages,
             ..CharacterMemory::default()
         }

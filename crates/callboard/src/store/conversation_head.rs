@@ -71,7 +71,7 @@ fn memory(opening: &str, state: Option<String>, conversation: &Conversation) -> 
     Ok(CharacterMemory {
         character: row.character,
         system_prompt: row.system_prompt,
-        record: StateRecord::loaded(initial, state, Vec::new(), next_sequence),
+        record: StateRecord::resumed(initial, state, Vec::new(), next_sequence),
         ..CharacterMemory::default()
     })
 }

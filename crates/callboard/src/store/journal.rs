@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callboard_core::journal::{CallNote, Entry, Target, UndoError, Undone};
+use callboard_core::journal::{CallNote, Entry, Target, UndoError, UndoOutcome};
 
 use super::error::StoreError;
 use super::ledger::Store;
@@ -38,7 +38,7 @@ impl Store {
 
 impl Turn {
     /// Undoes something and writes it; none where the target is empty. The note tells who asked, and when.
-    pub async fn undo(&mut self, target: &Target, note: CallNote) -> Result<Option<Undone>, UndoFailure> {
+    pub async fn undo(&mut self, target: &Target, note: CallNote) -> Result<Option<UndoOutcome>, UndoFailure> {
         let mut memory = self.head.memory.clone().unwrap_or_default();
         let entries = self.held.store.journal(&self.head.conversation.id, 0, i64::MAX).await?;
         memory.record = memory.record.with_journal(entries);

@@ -49,7 +49,7 @@ impl ChatRequest {
     }
 
     /// The fields that shape how a model writes, each as it came.
-    pub fn style_fields(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub(super) fn style_fields(&self) -> impl Iterator<Item = (&str, &str)> {
         self.fields().filter(|(key, _)| STYLE_FIELDS.contains(key))
     }
 

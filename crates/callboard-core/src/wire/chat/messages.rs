@@ -13,31 +13,42 @@ use crate::model::BadRequest;
 
 const ROLES: &str = "\"system\", \"developer\", \"user\", \"assistant\" or \"tool\"";
 
-/// What the messages hold.
-pub(super) struct Checked {
+/// What a turn has to know about the messages.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(in crate::wire) struct MessageFacts {
     /// The ids of all calls.
-    pub(super) ids: Vec<String>,
-    /// Whether servers may stumble over something in them.
-    pub(super) needs_healing: bool,
-    /// Whether the last one is a tool's result.
-    pub(super) ends_with_result: bool,
+    pub(in crate::wire) ids: Vec<String>,
+    /// Whether some servers would refuse the history as it is.
+    pub(in crate::wire) needs_healing: bool,
+    /// Whether the last message is a tool's result.
+    pub(in crate::wire) ends_with_result: bool,
 }
 
-/// Checks all messages.
-pub(super) fn check(text: &str) -> Result<Checked, BadRequest> {
+/// Checks the `messages` of a request.
+pub(super) fn check(text: &str) -> Result<MessageFacts, BadRequest> {
     let wrong = || BadRequest::wrong_type("messages", "messages must be a list of messages");
     let list: Vec<&RawValue> = serde_json::from_str(text).map_err(|_| wrong())?;
     if list.is_empty() {
         return Err(BadRequest::invalid("messages", "messages must hold at least one message"));
     }
+    check_each(list.iter().map(|message| message.get()))
+}
+
+/// Checks messages that come one by one.
+pub(super) fn check_each<'a>(messages: impl Iterator<Item = &'a str>) -> Result<MessageFacts, BadRequest> {
     let mut history = History::default();
-    for (number, message) in list.iter().enumerate() {
+    for (number, message) in messages.enumerate() {
         let place = Place(number);
-        history.check(&Message::read(message.get(), &place)?, &place)?;
+        history.check(&Message::read(message, &place)?, &place)?;
     }
     let unanswered = history.answered.len() < history.ids.len();
     let needs_healing = history.damaged || unanswered;
-    Ok(Checked { ids: history.ids, needs_healing, ends_with_result: history.ends_with_result })
+    Ok(MessageFacts { ids: history.ids, needs_healing, ends_with_result: history.ends_with_result })
+}
+
+/// Whether arguments are the text of a JSON object, which is all that some servers take in a history.
+pub(in crate::wire) fn is_object(arguments: &str) -> bool {
+    arguments.starts_with('{') && serde_json::from_str::<IgnoredAny>(arguments).is_ok()
 }
 
 struct Place(usize);
@@ -169,7 +180,7 @@ impl History {
             return Err(BadRequest::invalid(format!("{place}.name"), format!("{place}.name must not be empty")));
         }
         let arguments = text_at(function, "arguments", &place)?;
-        self.damaged |= !arguments.starts_with('{') || serde_json::from_str::<IgnoredAny>(arguments).is_err();
+        self.damaged |= !is_object(arguments);
         if !self.known.insert(id.to_owned()) {
             let message = format!("{at}.id {id:?} was used by an earlier call; ids must be unique in the conversation");
             return Err(BadRequest::at(format!("{at}.id"), "duplicate_tool_call_id", message));

@@ -1,6 +1,6 @@
-//! A client's chat request: read once, checked in full before anything is sent on, and kept as the text it came in.
+//! A chat request: read once, checked in full before anything is sent on, and kept as the text of its fields.
 //!
-//! Only the fields Callboard acts on are looked into; all others are carried through untouched. Every refusal names the exact
+//! Only the fields Callboard acts on are read; all others are carried through untouched. Every refusal names the exact
 //! place. The tools are compiled through the cache.
 
 use std::fmt;
@@ -10,8 +10,10 @@ use std::sync::Arc;
 use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::chunk::json_text;
+use super::messages::MessageFacts;
 use super::{fields, messages, tool_choice};
-use crate::contract::{CallRules, ResponseFormat, ToolCache, ToolSet};
+use crate::contract::{CallRules, ResponseFormat, SchemaLimits, ToolCache, ToolSet};
 use crate::model::BadRequest;
 use crate::turn::TurnRequest;
 
@@ -19,8 +21,9 @@ use crate::turn::TurnRequest;
 pub(super) const TOKEN_LIMITS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
 
 /// A checked request.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct ChatRequest {
+    /// The client's body, or the values of the fields one behind the other.
     text: String,
     fields: Vec<Field>,
     /// The model asked for.
@@ -49,27 +52,43 @@ impl ChatRequest {
         let text =
             String::from_utf8(body).map_err(|_| BadRequest::whole("invalid_json", "the request body is not UTF-8"))?;
         let fields = read_fields(&text)?;
-        let mut request = Self {
-            text,
-            fields,
-            model: String::new(),
-            stream: false,
-            include_usage: false,
-            offers_tools: false,
-            needs_healing: false,
-            continues: false,
-        };
+        let mut request = Self { text, fields, ..Self::default() };
+        request.model = fields::model(request.required("model")?)?;
         request.read_scalars()?;
-        let checked = messages::check(request.required("messages")?)?;
-        request.needs_healing = checked.needs_healing;
-        request.continues = checked.ends_with_result;
-        let tool_set = request.tool_set(tools)?;
-        request.offers_tools = !tool_set.is_empty();
-        let rules = request.rules(&tool_set)?;
-        let format = request.format(tools)?;
-        let limits = TOKEN_LIMITS.iter().filter_map(|key| serde_json::from_str::<u64>(request.get(key)?).ok());
+        let facts = messages::check(request.required("messages")?)?;
+        let tool_set = request.get("tools").map_or_else(|| Ok(Arc::default()), |text| tools.compiled(text))?;
+        request.with_turn(facts, tool_set, ("response_format.json_schema", tools.limits()))
+    }
+
+    /// A request with nothing but its model.
+    pub(super) fn with_model(model: &str) -> Self {
+        let mut request = Self { model: model.to_owned(), ..Self::default() };
+        request.push_field("model", &json_text(model));
+        request
+    }
+
+    /// Adds a field that is not there yet; `value` is JSON text.
+    pub(super) fn push_field(&mut self, key: &str, value: &str) {
+        let start = self.text.len();
+        self.text.push_str(value);
+        self.fields.push(Field { key: key.to_owned(), value: start..self.text.len() });
+    }
+
+    /// The request with what follows from all its fields together, and the turn it asks for.
+    pub(super) fn with_turn(
+        mut self,
+        facts: MessageFacts,
+        tools: Arc<ToolSet>,
+        format: (&str, SchemaLimits),
+    ) -> Result<(Self, TurnRequest), BadRequest> {
+        self.needs_healing = facts.needs_healing;
+        self.continues = facts.ends_with_result;
+        self.offers_tools = !tools.is_empty();
+        let rules = self.rules(&tools)?;
+        let format = self.format(format)?;
+        let limits = TOKEN_LIMITS.iter().filter_map(|key| serde_json::from_str::<u64>(self.get(key)?).ok());
         let most_tokens = limits.min();
-        Ok((request, TurnRequest { tools: tool_set, rules, format, used_ids: checked.ids, most_tokens }))
+        Ok((self, TurnRequest { tools, rules, format, used_ids: facts.ids, most_tokens }))
     }
 
     /// The text of a field; none where it is missing or null.
@@ -108,7 +127,7 @@ impl ChatRequest {
         [self.get("messages"), self.get("tools")].into_iter().flatten().map(str::len).sum()
     }
 
-    /// How many bytes the client sent.
+    /// About how many bytes an upstream's request has.
     pub(super) fn bytes(&self) -> usize {
         self.text.len()
     }
@@ -117,8 +136,8 @@ impl ChatRequest {
         self.get(key).ok_or_else(|| BadRequest::missing(key, format!("{key} is missing")))
     }
 
-    fn read_scalars(&mut self) -> Result<(), BadRequest> {
-        self.model = fields::model(self.required("model")?)?;
+    /// Checks the plain fields, and keeps those that are acted on.
+    pub(super) fn read_scalars(&mut self) -> Result<(), BadRequest> {
         self.stream = fields::boolean("stream", self.get("stream"))?.unwrap_or(false);
         self.include_usage = fields::stream_options(self.get("stream_options"), self.stream)?;
         fields::number("temperature", self.get("temperature"), 0.0..=2.0)?;
@@ -132,21 +151,17 @@ impl ChatRequest {
         fields::no_legacy_functions(self.get("functions"), self.get("function_call"))
     }
 
-    fn tool_set(&self, cache: &ToolCache) -> Result<Arc<ToolSet>, BadRequest> {
-        self.get("tools").map_or_else(|| Ok(Arc::default()), |text| cache.compiled(text))
-    }
-
     fn rules(&self, tools: &ToolSet) -> Result<CallRules, BadRequest> {
         let parallel = fields::boolean("parallel_tool_calls", self.get("parallel_tool_calls"))?.unwrap_or(true);
         let rules = tool_choice::read(self.get("tool_choice"), tools)?;
         Ok(CallRules { parallel, ..rules })
     }
 
-    fn format(&self, cache: &ToolCache) -> Result<ResponseFormat, BadRequest> {
+    fn format(&self, (place, limits): (&str, SchemaLimits)) -> Result<ResponseFormat, BadRequest> {
         let Some(text) = self.get("response_format") else { return Ok(ResponseFormat::Text) };
         let value =
             serde_json::from_str(text).map_err(|error| BadRequest::invalid("response_format", error.to_string()))?;
-        ResponseFormat::compile(&value, cache.limits())
+        ResponseFormat::compile(&value, place, limits)
     }
 }
 

@@ -7,32 +7,27 @@
 use serde_json::Value;
 
 use super::ResponsesRequest;
+use crate::contract::ToolCache;
 use crate::model::BadRequest;
-
-/// What a character brings to a request.
-#[derive(Debug, Clone, Copy)]
-pub struct CharacterPart<'a> {
-    /// Its id, for messages.
-    pub id: &'a str,
-    /// The model that plays it.
-    pub model: &'a str,
-    /// What the model is told before anything else.
-    pub prompt: &'a str,
-    /// Its tools as a chat request offers them.
-    pub tools: &'a [Value],
-}
+use crate::turn::TurnRequest;
+use crate::wire::chat::{CharacterPart, ChatRequest, ToolPart};
 
 impl ResponsesRequest {
-    /// The text of a chat request to the model that plays a character: its prompt before the client's instructions, its tools
-    /// before the client's. Faults in it are told with [`Self::own_words_behind`] and the number of the character's tools.
-    pub fn character_body(&self, earlier: &[Value], part: &CharacterPart<'_>) -> Result<String, BadRequest> {
+    /// The chat request to the model that plays a character: its prompt before the client's instructions, its tools before the
+    /// client's.
+    pub fn character_request(
+        &self,
+        earlier: &[Value],
+        part: &CharacterPart<'_>,
+        cache: &ToolCache,
+    ) -> Result<(ChatRequest, TurnRequest), BadRequest> {
         let own_tools: Vec<&str> = part.tools.iter().filter_map(chat_name).collect();
         self.check_for_character(part.id, &own_tools)?;
         let prompts = [part.prompt, self.instructions().unwrap_or_default()];
         let prompt = prompts.into_iter().filter(|text| !text.trim().is_empty()).collect::<Vec<_>>().join("\n\n");
-        let messages = self.messages(Some(&prompt), earlier)?;
-        let tools = part.tools.iter().cloned().chain(self.tools.to_chat()).collect();
-        self.body_with(part.model, messages, tools).map(|body| Value::Object(body).to_string())
+        let mut parts = self.chat_parts(part.model, self.messages(Some(&prompt), earlier)?);
+        parts.tools.splice(..0, ToolPart::of_character(part.tools));
+        self.checked_request(parts, cache)
     }
 
     /// Refuses what a character cannot do: answers in a format, and tools with the names of its own.
@@ -68,9 +63,14 @@ fn chat_name(tool: &Value) -> Option<&str> {
 mod tests {
     use serde_json::json;
 
+    use super::super::tests::chat_json;
     use super::*;
-    use crate::contract::ToolCache;
-    use crate::wire::chat::ChatRequest;
+    use crate::turn::Ask;
+
+    fn character_json(request: &ResponsesRequest, part: &CharacterPart<'_>) -> Result<Value, BadRequest> {
+        let (chat, _) = request.character_request(&[], part, &ToolCache::default())?;
+        Ok(serde_json::from_slice(&chat.upstream_body(&Ask::default())).unwrap())
+    }
 
     fn read(extra: &Value) -> ResponsesRequest {
         let mut body = json!({"model": "narrator", "input": "hello"});
@@ -116,26 +116,27 @@ mod tests {
             "tools": [own, show], "tool_choice": "required", "parallel_tool_calls": false, "temperature": 0.5,
             "max_completion_tokens": 9, "stream": true, "stream_options": {"include_usage": true},
         });
-        let body = request.character_body(&[], &part).unwrap();
-        assert_eq!(serde_json::from_str::<Value>(&body).unwrap(), expected);
+        assert_eq!(character_json(&request, &part).unwrap(), expected);
         let bare = read(&json!({"tool_choice": "required"}));
-        assert!(bare.character_body(&[], &part).unwrap().contains("required"));
-        let fault = bare.character_body(&[], &CharacterPart { tools: &[], ..part }).unwrap_err();
+        assert_eq!(character_json(&bare, &part).unwrap()["tool_choice"], "required");
+        let fault = character_json(&bare, &CharacterPart { tools: &[], ..part }).unwrap_err();
         assert_eq!(fault.param.as_deref(), Some("tool_choice"));
-        let fault = read(&json!({"tools": [function("roll")]})).character_body(&[], &part).unwrap_err();
+        let fault = character_json(&read(&json!({"tools": [function("roll")]})), &part).unwrap_err();
         assert_eq!(fault.param.as_deref(), Some("tools[0].name"));
     }
 
     #[test]
-    fn faults_in_the_shared_list_lead_to_the_clients_tool() {
+    fn errors_in_the_shared_list_name_the_clients_tool_or_the_characters() {
         let own = json!({"type": "function", "function": {"name": "roll", "parameters": {"type": "object"}}});
         let array = json!({"type": "function", "name": "show", "parameters": {"type": "array"}});
         let request = read(&json!({"tools": [{"type": "web_search"}, array]}));
         let part = CharacterPart { id: "narrator", model: "m", prompt: "", tools: &[own] };
-        let body = request.character_body(&[], &part).unwrap();
-        let refusal = ChatRequest::read(body.into_bytes(), &ToolCache::default()).unwrap_err();
-        let refusal = request.own_words_behind(refusal, part.tools.len());
+        let refusal = character_json(&request, &part).unwrap_err();
         assert_eq!(refusal.param.as_deref(), Some("tools[1].parameters"));
+        let broken = json!({"type": "function", "function": {"name": "roll", "parameters": {"type": "array"}}});
+        let refusal = character_json(&request, &CharacterPart { tools: &[broken], ..part }).unwrap_err();
+        assert_eq!(refusal.param, None);
+        assert!(refusal.message.contains("character.tools[0].parameters"), "{}", refusal.message);
     }
 
     #[test]
@@ -144,14 +145,14 @@ mod tests {
         let request = read(&json!({"tools": [inside, {"type": "web_search"}, function("show")],
             "tool_choice": {"type": "function", "name": "read", "namespace": "files"}, "parallel_tool_calls": false}));
         assert_eq!(request.client_tools(), ["files__read", "show"]);
-        let chat: Value = serde_json::from_str(&request.chat_body(&[]).unwrap()).unwrap();
+        let chat = chat_json(&request, &[]).unwrap();
         let names: Vec<&Value> =
             chat["tools"].as_array().unwrap().iter().map(|tool| &tool["function"]["name"]).collect();
         assert_eq!(names, ["files__read", "show"]);
         let choice = json!({"type": "function", "function": {"name": "files__read"}});
         assert_eq!((&chat["tool_choice"], &chat["parallel_tool_calls"]), (&choice, &json!(false)));
         let plain = read(&json!({}));
-        let chat: Value = serde_json::from_str(&plain.chat_body(&[]).unwrap()).unwrap();
+        let chat = chat_json(&plain, &[]).unwrap();
         assert!(["tools", "tool_choice", "parallel_tool_calls"].iter().all(|key| chat.get(key).is_none()));
         assert!(plain.client_tools().is_empty());
     }

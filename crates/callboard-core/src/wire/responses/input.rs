@@ -7,10 +7,11 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
+use super::call_outputs::call_id_of;
 use super::content::Content;
 use super::custom;
 use super::fields::Fields;
-use crate::model::{BadRequest, CallId};
+use crate::model::BadRequest;
 
 /// Kinds that are passed over, besides all that end in `_call` and `_call_output`.
 const PASSED_OVER: [&str; 9] = [
@@ -185,13 +186,6 @@ fn ran(fields: Fields<'_>) -> Result<Spoken, BadRequest> {
         (None, None) => NO_RESULT.to_owned(),
     };
     Ok(Spoken::Ran { call, output })
-}
-
-/// A call that was run here has the letters of its call id in its item id. One that was run elsewhere goes by its item id, which
-/// no call of the client's functions has.
-fn call_id_of(item_id: &str) -> String {
-    let own = item_id.strip_prefix("mcp_").and_then(|letters| CallId::accept(&format!("call_{letters}")));
-    own.map_or_else(|| item_id.to_owned(), |id| id.to_string())
 }
 
 fn error_text(error: &Value) -> String {

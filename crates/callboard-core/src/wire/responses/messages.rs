@@ -4,14 +4,14 @@
 //! start. So calls that belong together go into one message, what was said between a call and its result waits until all
 //! results are there, and everything a client says to the model before the first turn becomes one system message.
 
-use std::collections::HashMap;
-
 use serde_json::{Value, json};
 
+use super::call_outputs::CallOutputs;
 use super::content::Content;
 use super::input::{Role, Spoken, SpokenCall};
 use super::tools::Tools;
 use crate::model::BadRequest;
+use crate::wire::chat::{MessageFacts, is_object};
 
 /// What the model is told where a tool answered with a picture alone.
 pub(super) const SEE_BELOW: &str = "(see the next message)";
@@ -23,8 +23,7 @@ pub(super) struct Messages<'a> {
     /// True once anything came besides the instructions.
     begun: bool,
     done: Vec<Value>,
-    /// All calls so far, and whether each has its result.
-    answered: HashMap<String, bool>,
+    calls: CallOutputs,
     /// The client's calls in the last message with calls, as long as not all of them have results: id and place.
     open: Vec<(String, String)>,
     open_at: usize,
@@ -32,6 +31,8 @@ pub(super) struct Messages<'a> {
     ran_at: Option<usize>,
     missing: usize,
     waiting: Vec<Value>,
+    /// Whether some call's arguments are no JSON object.
+    needs_healing: bool,
 }
 
 impl<'a> Messages<'a> {
@@ -42,12 +43,13 @@ impl<'a> Messages<'a> {
             system: instructions.filter(|text| !text.is_empty()).map(str::to_owned).into_iter().collect(),
             begun: false,
             done: Vec::new(),
-            answered: HashMap::new(),
+            calls: CallOutputs::default(),
             open: Vec::new(),
             open_at: 0,
             ran_at: None,
             missing: 0,
             waiting: Vec::new(),
+            needs_healing: false,
         }
     }
 
@@ -68,8 +70,8 @@ impl<'a> Messages<'a> {
     }
 
     /// All messages. A call without a result is refused: chat servers would refuse it in worse words.
-    pub(super) fn finish(self) -> Result<Vec<Value>, BadRequest> {
-        if let Some((id, place)) = self.open.iter().find(|(id, _)| self.answered.get(id) == Some(&false)) {
+    pub(super) fn finish(self) -> Result<(Vec<Value>, MessageFacts), BadRequest> {
+        if let Some((id, place)) = self.open.iter().find(|(id, _)| self.calls.awaits(id)) {
             let message = format!(
                 "the call {id:?} has no output; send a function_call_output with this call_id before anything else is said"
             );
@@ -80,7 +82,9 @@ impl<'a> Messages<'a> {
             return Err(BadRequest::missing("input", message));
         }
         let system = (!self.system.is_empty()).then(|| json!({"role": "system", "content": self.system.join("\n\n")}));
-        Ok(system.into_iter().chain(self.done).collect())
+        let ends_with_result = self.done.last().is_some_and(|last| last.get("role").is_some_and(|role| role == "tool"));
+        let facts = MessageFacts { ids: self.calls.into_ids(), needs_healing: self.needs_healing, ends_with_result };
+        Ok((system.into_iter().chain(self.done).collect(), facts))
     }
 
     fn message(&mut self, role: Role, content: &Content) {
@@ -118,19 +122,17 @@ impl<'a> Messages<'a> {
     /// A call for the client right behind calls that the server ran was made in the same reply.
     fn call(&mut self, call: &SpokenCall, place: &str) -> Result<(), BadRequest> {
         let beside = self.ran_at.take().filter(|_| self.open.is_empty());
-        self.add_call(call, beside, &format!("{place}.call_id"))?;
-        self.answered.insert(call.call_id.clone(), false);
+        let place_of_id = format!("{place}.call_id");
+        self.calls.call(&call.call_id, false).map_err(|error| error.at(&place_of_id, &call.call_id))?;
+        self.add_call(call, beside);
         self.open.push((call.call_id.clone(), place.to_owned()));
         self.missing += 1;
         Ok(())
     }
 
     /// Adds a call to the open message, to the one it stands beside, or to a new one.
-    fn add_call(&mut self, call: &SpokenCall, beside: Option<usize>, place: &str) -> Result<(), BadRequest> {
-        if self.answered.contains_key(&call.call_id) {
-            let message = format!("{place} {:?} was used by an earlier call of this conversation", call.call_id);
-            return Err(BadRequest::at(place, "duplicate_tool_call_id", message));
-        }
+    fn add_call(&mut self, call: &SpokenCall, beside: Option<usize>) {
+        self.needs_healing |= !is_object(&call.arguments);
         let name = self.tools.past(call.namespace.as_deref(), &call.name);
         let function = json!({"name": name, "arguments": call.arguments});
         let entry = json!({"id": call.call_id, "type": "function", "function": function});
@@ -143,7 +145,6 @@ impl<'a> Messages<'a> {
             Some(Value::Array(calls)) => calls.push(entry),
             _ => self.done.push(json!({"role": "assistant", "content": null, "tool_calls": [entry]})),
         }
-        Ok(())
     }
 
     /// Calls go into the message that the model wrote before them, where there is one.
@@ -159,18 +160,7 @@ impl<'a> Messages<'a> {
     }
 
     fn output(&mut self, call_id: &str, content: &Content, place: &str) -> Result<(), BadRequest> {
-        let fault = match self.answered.get_mut(call_id) {
-            Some(answered) if !*answered => {
-                *answered = true;
-                None
-            }
-            Some(_) => Some("was answered before"),
-            None => Some("answers no earlier call"),
-        };
-        if let Some(fault) = fault {
-            let place = format!("{place}.call_id");
-            return Err(BadRequest::at(&place, "invalid_tool_call_id", format!("{place} {call_id:?} {fault}")));
-        }
+        self.calls.output(call_id).map_err(|error| error.at(&format!("{place}.call_id"), call_id))?;
         let (text, media) = (content.text(), content.media());
         let text = if text.is_empty() && !media.is_empty() { SEE_BELOW } else { &text };
         self.done.push(json!({"role": "tool", "tool_call_id": call_id, "content": text}));
@@ -182,8 +172,8 @@ impl<'a> Messages<'a> {
     }
 
     fn ran(&mut self, call: &SpokenCall, output: &str, place: &str) -> Result<(), BadRequest> {
-        self.add_call(call, None, &format!("{place}.id"))?;
-        self.answered.insert(call.call_id.clone(), true);
+        self.calls.call(&call.call_id, true).map_err(|error| error.at(&format!("{place}.id"), &call.call_id))?;
+        self.add_call(call, None);
         self.done.push(json!({"role": "tool", "tool_call_id": call.call_id, "content": output}));
         self.ran_at = self.open.is_empty().then_some(self.open_at);
         Ok(())

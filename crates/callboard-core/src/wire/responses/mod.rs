@@ -2,8 +2,9 @@
 //! as one object. Models are always asked over Chat Completions.
 
 mod body;
+mod call_outputs;
 mod character;
-mod chat_body;
+mod chat_request;
 mod content;
 mod conversation;
 mod custom;
@@ -29,7 +30,7 @@ mod tools;
 mod writer;
 
 pub use body::read_object;
-pub use character::CharacterPart;
+pub use call_outputs::{check_call_outputs, drop_unpaired};
 pub use conversation::{ConversationRequest, conversation_deleted, conversation_object, response_deleted};
 pub use ids::NewId;
 pub use input_items::id_prefix;

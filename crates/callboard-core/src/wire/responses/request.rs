@@ -102,7 +102,7 @@ impl ResponsesRequest {
         self.input.iter().filter_map(|item| id_of(&item.value))
     }
 
-    /// Puts stored items in the place of references to them. A reference that stays is refused by [`Self::chat_body`].
+    /// Puts stored items in the place of references to them. A reference that stays is refused by [`Self::chat_request`].
     pub fn fill_references(&mut self, found: &[Value]) -> Result<(), BadRequest> {
         let found: HashMap<&str, &Value> = found.iter().filter_map(|item| Some((id_of(item)?, item))).collect();
         for (number, item) in self.input.iter_mut().enumerate() {
@@ -314,7 +314,7 @@ mod tests {
         assert_eq!(request.references(std::slice::from_ref(&stored)), ["msg_2"]);
         request.fill_references(&[stored]).unwrap();
         assert_eq!(request.references(&[]), ["msg_2"]);
-        let error = request.chat_body(&[]).unwrap_err();
+        let error = super::super::tests::chat_json(&request, &[]).unwrap_err();
         assert_eq!((error.param.as_deref(), error.code), (Some("input[1].id"), "item_not_found"));
     }
 }

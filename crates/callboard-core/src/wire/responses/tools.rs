@@ -1,13 +1,15 @@
 //! The functions that a request offers, under names that a chat model can call, and the way back to the client's own names.
 //!
 //! Functions inside a `namespace` get one flat name each; a call to one goes back with its namespace and short name. A `custom`
-//! tool, which takes plain text, becomes a function with one parameter. Tools hosted by others are passed over. Schemas are checked later, with the chat request; [`Tools::place`] leads its faults back.
+//! tool, which takes plain text, becomes a function with one parameter.
+//! Tools hosted by others are passed over. Schemas are checked later, with the chat request.
 
 use serde_json::{Map, Value, json};
 
 use super::custom;
 use super::fields::Fields;
 use crate::model::BadRequest;
+use crate::wire::chat::ToolPart;
 
 /// The longest name that strict servers take.
 const LONGEST_NAME: usize = 64;
@@ -46,8 +48,8 @@ impl Tools {
     }
 
     /// The `tools` of a chat request.
-    pub(super) fn to_chat(&self) -> Vec<Value> {
-        self.offers.iter().map(Offer::to_chat).collect()
+    pub(super) fn to_chat(&self) -> impl Iterator<Item = ToolPart<'_>> {
+        self.offers.iter().map(|offer| ToolPart { json: offer.to_chat(), place: Some(&offer.place) })
     }
 
     /// The names that the model sees, in their order.
@@ -185,11 +187,10 @@ impl Offer {
         self.namespace.as_ref().map_or_else(|| self.name.clone(), |namespace| format!("{namespace}.{}", self.name))
     }
 
-    fn to_chat(&self) -> Value {
-        let mut function = Map::new();
-        function.insert("name".to_owned(), self.flat.as_str().into());
-        function.extend(self.function.clone());
-        json!({"type": "function", "function": function})
+    fn to_chat(&self) -> String {
+        let name = ("name".to_owned(), self.flat.as_str().into());
+        let function: Map<String, Value> = std::iter::once(name).chain(self.function.clone()).collect();
+        json!({"type": "function", "function": function}).to_string()
     }
 }
 
@@ -310,6 +311,7 @@ mod tests {
             {"type": "function", "function": {"name": "a", "description": "d", "parameters": schema, "strict": true}},
             {"type": "function", "function": {"name": "b", "parameters": {"type": "object", "properties": {}}}},
         ]);
-        assert_eq!(Value::Array(tools.to_chat()), expected);
+        let chat: Vec<Value> = tools.to_chat().map(|tool| serde_json::from_str(&tool.json).unwrap()).collect();
+        assert_eq!(Value::Array(chat), expected);
     }
 }

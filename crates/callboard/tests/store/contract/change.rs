@@ -1,14 +1,14 @@
 //! Changes of state as a turn makes them: each call with its entry in the journal.
 
-use callboard::store::{Change, Standing};
-use callboard_core::journal::{CallNote, Entry};
+use callboard::store::Standing;
+use callboard_core::journal::{CallNote, Entry, StateChange};
 use serde_json::Value;
 
 /// A call and the state after it.
 pub(crate) type Made = (CallNote, String);
 
 /// What the calls of a turn change in a conversation that stands so. The initial state counts where it has not begun.
-pub(crate) fn change(standing: &Standing, initial: Option<&str>, made: Vec<Made>) -> Option<Change> {
+pub(crate) fn change(standing: &Standing, initial: Option<&str>, made: Vec<Made>) -> Option<StateChange> {
     let mut old = value(standing.state.as_deref().or(initial));
     let mut sequence = u64::try_from(standing.conversation.next_sequence).unwrap();
     let mut entries = Vec::new();
@@ -22,7 +22,7 @@ pub(crate) fn change(standing: &Standing, initial: Option<&str>, made: Vec<Made>
         }
         old = new;
     }
-    state.map(|state| Change { state, entries, marks: Vec::new() })
+    state.map(|state| StateChange { state, entries, marks: Vec::new() })
 }
 
 fn value(state: Option<&str>) -> Value {

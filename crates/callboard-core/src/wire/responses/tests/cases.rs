@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::super::{EventWriter, Framing, NewId, ResponseObject, ResponseStamp, ResponsesRequest};
 use super::mixing;
-use crate::contract::{Call, CallRules, RawCall, Report, SchemaLimits, ToolSet, check_arguments};
-use crate::model::{CallId, Finish, Usage};
-use crate::turn::{Event, ToolOutcome, ToolResult};
+use crate::contract::{Call, CallRules, RawCall, Report, SchemaLimits, ToolCache, ToolSet, check_arguments};
+use crate::model::{BadRequest, CallId, Finish, Usage};
+use crate::turn::{Ask, Event, ToolOutcome, ToolResult};
 use crate::wire::{ApiError, ReplyEnd};
 
 /// One reply: what happens in the turn, how it ends, and the kinds of its items.
@@ -209,4 +209,10 @@ pub(super) fn folded(case: &Case) -> Value {
         }
     }
     serde_json::from_str(object.to_text().get()).unwrap()
+}
+
+/// The chat request that goes to the model.
+pub(in super::super) fn chat_json(request: &ResponsesRequest, earlier: &[Value]) -> Result<Value, BadRequest> {
+    let (chat, _) = request.chat_request(earlier, &ToolCache::default())?;
+    Ok(serde_json::from_slice(&chat.upstream_body(&Ask::default())).unwrap())
 }

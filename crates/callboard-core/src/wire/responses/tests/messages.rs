@@ -1,5 +1,7 @@
 //! Items of every kind and order as chat messages.
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -7,7 +9,10 @@ use super::super::ResponsesRequest;
 use super::super::input::Spoken;
 use super::super::messages::{Messages, SEE_BELOW};
 use super::super::tools::Tools;
+use super::chat_json;
+use crate::contract::ToolCache;
 use crate::model::BadRequest;
+use crate::wire::chat::ChatRequest;
 
 fn messages(items: &Value) -> Result<Value, BadRequest> {
     let tools = Tools::default();
@@ -16,7 +21,13 @@ fn messages(items: &Value) -> Result<Value, BadRequest> {
         let place = format!("input[{number}]");
         messages.push(&Spoken::read(item, &place)?, &place)?;
     }
-    messages.finish().map(Value::Array)
+    let (list, facts) = messages.finish()?;
+    let list = Value::Array(list);
+    let body = json!({"model": "m", "messages": list}).to_string().into_bytes();
+    let (chat, turn) = ChatRequest::read(body, &ToolCache::default()).unwrap();
+    assert_eq!((facts.needs_healing, facts.ends_with_result), (chat.needs_healing, chat.continues));
+    assert_eq!(BTreeSet::from_iter(facts.ids), BTreeSet::from_iter(turn.used_ids));
+    Ok(list)
 }
 
 fn call(id: &str) -> Value {
@@ -315,7 +326,7 @@ fn custom_tools_go_to_the_model_as_functions_and_come_back_as_they_were() {
         ],
     });
     let request = ResponsesRequest::read(body.to_string().into_bytes()).unwrap();
-    let chat: Value = serde_json::from_str(&request.chat_body(&[]).unwrap()).unwrap();
+    let chat = chat_json(&request, &[]).unwrap();
     let names: Vec<&Value> = chat["tools"].as_array().unwrap().iter().map(|tool| &tool["function"]["name"]).collect();
     assert_eq!(names, ["patch", "files__patch"]);
     assert_eq!(chat["tool_choice"], json!({"type": "function", "function": {"name": "patch"}}));

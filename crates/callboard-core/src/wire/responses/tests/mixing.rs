@@ -3,12 +3,13 @@
 
 use serde_json::{Value, json};
 
-use super::super::{CharacterPart, ResponsesRequest};
+use super::super::ResponsesRequest;
 use super::cases::{Case, End, case, folded};
+use super::chat_json;
 use crate::contract::{Call, ToolCache};
 use crate::model::{CallFragment, Delta, Finish};
 use crate::turn::{Action, Ending, Event, Input, StageRules, ToolOutcome, ToolResult, Turn, TurnRequest, TurnSettings};
-use crate::wire::chat::ChatRequest;
+use crate::wire::chat::CharacterPart;
 
 /// One reply: thoughts, words, and calls with their arguments.
 type Reply = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
@@ -34,9 +35,8 @@ fn read(extra: &Value) -> ResponsesRequest {
 fn turn_request(request: &ResponsesRequest, earlier: &[Value]) -> (Value, TurnRequest) {
     let own = json!({"type": "function", "function": {"name": "roll", "parameters": schema()}});
     let part = CharacterPart { id: "narrator", model: "m", prompt: "", tools: &[own] };
-    let body: Value = serde_json::from_str(&request.character_body(earlier, &part).unwrap()).unwrap();
-    let (_, turn) = ChatRequest::read(body.to_string().into_bytes(), &ToolCache::default()).unwrap();
-    (body["messages"].clone(), turn)
+    let (chat, turn) = request.character_request(earlier, &part, &ToolCache::default()).unwrap();
+    (serde_json::from_str(chat.messages_text()).unwrap(), turn)
 }
 
 /// Rolls of more than nine fail.
@@ -225,7 +225,7 @@ fn what_a_failed_response_left_behind_can_be_continued() {
     ];
     for (earlier, input, expected) in table {
         let request = read(&json!({"input": input}));
-        let body: Value = serde_json::from_str(&request.chat_body(&earlier).unwrap()).unwrap();
+        let body = chat_json(&request, &earlier).unwrap();
         let told: Vec<String> = body["messages"].as_array().unwrap().iter().map(short).collect();
         assert_eq!(told, expected);
     }

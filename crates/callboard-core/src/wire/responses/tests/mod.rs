@@ -6,3 +6,5 @@ mod messages;
 mod mixing;
 mod sequences;
 mod streams;
+
+pub(super) use cases::chat_json;

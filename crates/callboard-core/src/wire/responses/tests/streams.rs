@@ -4,11 +4,11 @@ use serde_json::{Map, Value, json};
 
 use super::super::{EventWriter, Framing, ResponseObject, ResponsesRequest};
 use super::cases::{Case, End, call_id, case, cases, folded, object, stream, text, usage};
+use super::chat_json;
 use crate::contract::{Report, ToolCache};
 use crate::model::{CallFragment, Delta, Finish, Usage};
 use crate::turn::{Action, Ending, Event, Input, Turn, TurnSettings};
 use crate::wire::ReplyEnd;
-use crate::wire::chat::ChatRequest;
 
 /// The events of a server-sent stream; the name before each must be the one inside.
 fn events(stream: &str) -> Vec<Value> {
@@ -254,7 +254,7 @@ fn the_output_of_one_turn_is_the_history_of_the_next() {
     let answer = json!({"type": "function_call_output", "call_id": call_id('b').as_str(), "output": "six"});
     let body = json!({"model": "m", "input": [answer], "previous_response_id": "resp_1"});
     let request = ResponsesRequest::read(body.to_string().into_bytes()).unwrap();
-    let body: Value = serde_json::from_str(&request.chat_body(&items).unwrap()).unwrap();
+    let body = chat_json(&request, &items).unwrap();
     let roles: Vec<&str> = at(&body, "/messages")
         .as_array()
         .unwrap()
@@ -273,8 +273,8 @@ fn a_turn_of_the_engine_goes_in_and_out_over_this_wire() {
     let tools = json!([{"type": "web_search"}, {"type": "namespace", "name": "files", "tools": inside}]);
     let case = Case { request: json!({"tools": tools}), ..case("engine", vec![], &[]) };
     let body = json!({"model": "m", "input": "hi", "tools": tools});
-    let chat = ResponsesRequest::read(body.to_string().into_bytes()).unwrap().chat_body(&[]).unwrap();
-    let (_, turn) = ChatRequest::read(chat.into_bytes(), &ToolCache::default()).unwrap();
+    let request = ResponsesRequest::read(body.to_string().into_bytes()).unwrap();
+    let (_, turn) = request.chat_request(&[], &ToolCache::default()).unwrap();
     let mut turn = Turn::new(turn, TurnSettings::default(), Box::new(|| [7; 24]));
     let (name, arguments) = (Some("files__read".to_owned()), Some("{'n': '5',}".to_owned()));
     let fragment = CallFragment { name, arguments, ..CallFragment::default() };

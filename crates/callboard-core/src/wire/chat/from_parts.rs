@@ -1,0 +1,117 @@
+//! Chat requests made inside Callboard, from parts: for a character's model, and for clients of other wires.
+//!
+//! What a client wrote is checked like a body of its own. Errors name the place where the client wrote the part.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::ChatRequest;
+use super::messages::{self, MessageFacts};
+use crate::contract::{ToolCache, ToolPlace, ToolSet};
+use crate::model::BadRequest;
+use crate::turn::TurnRequest;
+
+/// What places in a character's own tools begin with. The client did not write them, so no `param` names them.
+const CHARACTER: &str = "character.";
+
+/// What a character brings to a request.
+#[derive(Debug, Clone, Copy)]
+pub struct CharacterPart<'a> {
+    /// Its id, for messages.
+    pub id: &'a str,
+    /// The model that plays it.
+    pub model: &'a str,
+    /// What the model is told before anything else.
+    pub prompt: &'a str,
+    /// Its tools as a chat request offers them.
+    pub tools: &'a [Value],
+}
+
+/// A chat request in parts.
+#[derive(Debug)]
+pub(in crate::wire) struct ChatParts<'a> {
+    pub(in crate::wire) model: &'a str,
+    /// The messages as the text of a JSON list.
+    pub(in crate::wire) messages: String,
+    pub(in crate::wire) facts: MessageFacts,
+    pub(in crate::wire) tools: Vec<ToolPart<'a>>,
+    /// The other fields, each as JSON text.
+    pub(in crate::wire) fields: Vec<(&'a str, Cow<'a, str>)>,
+    pub(in crate::wire) stream: bool,
+}
+
+/// One tool on offer.
+#[derive(Debug)]
+pub(in crate::wire) struct ToolPart<'a> {
+    /// The tool as JSON text.
+    pub(in crate::wire) json: String,
+    /// Where the client wrote the function; none for a character's own tool.
+    pub(in crate::wire) place: Option<&'a str>,
+}
+
+impl ChatRequest {
+    /// The request to the model that plays a character. `history` holds chat messages as JSON text.
+    pub fn for_character(
+        &self,
+        part: &CharacterPart<'_>,
+        history: &[String],
+        cache: &ToolCache,
+    ) -> Result<(Self, TurnRequest), BadRequest> {
+        let prompt = json!({"role": "system", "content": part.prompt}).to_string();
+        let list: Vec<&str> = std::iter::once(prompt.as_str()).chain(history.iter().map(String::as_str)).collect();
+        let parts = ChatParts {
+            model: part.model,
+            facts: messages::check_each(list.iter().copied())?,
+            messages: format!("[{}]", list.join(",")),
+            tools: ToolPart::of_character(part.tools).collect(),
+            fields: self.style_fields().map(|(key, text)| (key, text.into())).collect(),
+            stream: self.stream,
+        };
+        Self::from_parts(parts, cache)
+    }
+
+    /// Checks the parts and puts them together.
+    pub(in crate::wire) fn from_parts(
+        parts: ChatParts<'_>,
+        cache: &ToolCache,
+    ) -> Result<(Self, TurnRequest), BadRequest> {
+        let mut request = Self::with_model(parts.model);
+        request.push_field("messages", &parts.messages);
+        let tools = request.push_tools(&parts.tools, cache)?;
+        for (key, text) in &parts.fields {
+            request.push_field(key, text);
+        }
+        if parts.stream {
+            request.push_field("stream", "true");
+            request.push_field("stream_options", "{\"include_usage\":true}");
+        }
+        request.read_scalars()?;
+        request.with_turn(parts.facts, tools, ("text.format", cache.limits()))
+    }
+
+    fn push_tools(&mut self, tools: &[ToolPart<'_>], cache: &ToolCache) -> Result<Arc<ToolSet>, BadRequest> {
+        if tools.is_empty() {
+            return Ok(Arc::default());
+        }
+        let text = format!("[{}]", tools.iter().map(|tool| tool.json.as_str()).collect::<Vec<_>>().join(","));
+        self.push_field("tools", &text);
+        let place = |number: usize| match tools.get(number).and_then(|tool| tool.place) {
+            Some(place) => ToolPlace::flat(place),
+            None => ToolPlace::flat(&format!("{CHARACTER}tools[{number}]")),
+        };
+        cache.compiled_at(&text, place).map_err(without_foreign_place)
+    }
+}
+
+impl ToolPart<'_> {
+    /// The tools of a character.
+    pub(in crate::wire) fn of_character(tools: &[Value]) -> impl Iterator<Item = Self> {
+        tools.iter().map(|tool| Self { json: tool.to_string(), place: None })
+    }
+}
+
+fn without_foreign_place(error: BadRequest) -> BadRequest {
+    BadRequest { param: error.param.filter(|place| !place.starts_with(CHARACTER)), ..error }
+}
