@@ -1,21 +1,26 @@
 //! Callboard, the program: an OpenAI-compatible gateway in front of model servers, whose tool calls keep a contract.
 //!
-//! Order of dependence: `app -> {server, http, author, cli} -> responses -> stage -> session -> {upstream, store, telemetry} ->
-//! callboard_core`. The composition root is `app`; threads and tasks are started in `server` only.
+//! Each module uses only those below it: `cli`, `author`, `server`, `background`, `app`, `http`, `services`, `responses`, `stage`,
+//! `session`, `trace`, `telemetry`, `store`, `upstream`, `config`, and small ones that stand alone. The composition root is `app`;
+//! threads and tasks are started in `server` only.
 
 pub mod app;
 pub mod author;
+pub mod background;
 pub mod cli;
 pub mod clock;
 pub mod config;
+pub mod hex;
 pub mod http;
+pub mod log_throttle;
 pub mod percent;
 pub mod random;
 pub mod responses;
 pub mod server;
+pub mod services;
 pub mod session;
+pub mod shutdown;
 pub mod stage;
-pub mod stopping;
 pub mod store;
 pub mod telemetry;
 pub mod trace;

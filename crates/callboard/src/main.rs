@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use callboard::cli::{self, Command};
-use callboard::{app, author, config};
+use callboard::{author, config, server};
 
 fn main() -> ExitCode {
     match run() {
@@ -25,7 +25,7 @@ fn run() -> anyhow::Result<bool> {
         loaded.check_characters()?;
     }
     match command {
-        Command::Serve(_) => app::serve(loaded.settings).map(|()| true),
+        Command::Serve(_) => server::serve(loaded.settings).map(|()| true),
         Command::Config(_) => Ok(cli::write_config(&loaded, &mut std::io::stdout()).map(|()| true)?),
         command => author::run(command, loaded.settings),
     }

@@ -85,7 +85,7 @@ async fn scene(
 ) -> Result<stage::Scene, ApiError> {
     let whose = Whose { owner: asker.owner.clone(), named: asker.conversation.clone() };
     let parts = running::scene_parts(shared, &arrival.id, role, Asked::Chat(request), asker);
-    stage::begin_in_history(parts, request, &shared.app.conversations, &whose).await
+    stage::begin_in_history(parts, request, &shared.conversations, &whose).await
 }
 
 /// What is known of a turn whose bytes are passed on.

@@ -23,7 +23,7 @@ const MOST: usize = 1000;
 pub(super) async fn state(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
     reply::result(async {
         owned(&shared, &id, &headers).await?;
-        let standing = shared.app.store.standing(&id).await?.ok_or_else(|| ApiError::conversation_not_found(&id))?;
+        let standing = shared.store.standing(&id).await?.ok_or_else(|| ApiError::conversation_not_found(&id))?;
         Ok(reply::json(state_object(&standing).to_string()))
     })
     .await
@@ -41,7 +41,7 @@ pub(super) async fn list(
         let (after, limit) = page(&pairs)?;
         owned(&shared, &id, &headers).await?;
         let wanted = i64::try_from(limit + 1).unwrap_or(i64::MAX);
-        let mut entries = shared.app.store.journal(&id, after, wanted).await?;
+        let mut entries = shared.store.journal(&id, after, wanted).await?;
         let has_more = entries.len() > limit;
         entries.truncate(limit);
         let list = json!({"object": "list", "data": entries, "has_more": has_more});
@@ -57,7 +57,7 @@ pub(super) async fn undo(State(shared): State<Shared>, Path(id): Path<String>, r
         let body = read_body(request, &shared.app.settings).await?;
         let target = undo_wish::read(&body)?;
         owned(&shared, &id, &headers).await?;
-        let mut turn = shared.app.store.begin_turn(&id, TURN_WAIT).await?;
+        let mut turn = shared.store.begin_turn(&id, TURN_WAIT).await?;
         let note = CallNote {
             call_id: format!("call_{}", random::letters::<24>()),
             tool: "undo".to_owned(),
@@ -66,7 +66,7 @@ pub(super) async fn undo(State(shared): State<Shared>, Path(id): Path<String>, r
             at: clock::milliseconds(),
         };
         let undone = turn.undo(&target, note).await.map_err(refused)?;
-        let journal = shared.app.store.journal(&id, 0, i64::MAX).await?;
+        let journal = shared.store.journal(&id, 0, i64::MAX).await?;
         Ok(reply::json(undone_object(&id, undone.as_ref(), &journal, turn.standing()).to_string()))
     })
     .await

@@ -15,8 +15,8 @@ use super::limit::Ticket;
 use super::reply;
 use super::router::Arrival;
 use crate::session::Progress;
+use crate::shutdown::shutdown_requested;
 use crate::stage::Run;
-use crate::stopping::stop_asked;
 use crate::telemetry::metrics;
 
 /// The events folded into one body.
@@ -115,7 +115,7 @@ impl Outlet {
         tokio::select! {
             biased;
             progress = self.run.next() => return progress,
-            () = stop_asked(&mut self.ending) => {}
+            () = shutdown_requested(&mut self.ending) => {}
         }
         let error = ApiError::stopping_midway();
         self.run.fail(&error);

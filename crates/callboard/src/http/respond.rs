@@ -35,8 +35,7 @@ pub(super) async fn respond(
     local: Option<&LocalResponses>,
 ) -> Result<ResponseTurn, ApiError> {
     let (model, role) = (request.model.clone(), shared.app.cast.playing(&request.model)?);
-    let followed =
-        Followed { store: &shared.app.store, local, owner: &asker.owner, role: role.as_deref(), model: &model };
+    let followed = Followed { store: &shared.store, local, owner: &asker.owner, role: role.as_deref(), model: &model };
     let earlier = load(&mut request, &followed).await?;
     let (owner, caller) = (asker.owner.clone(), asker.caller.clone());
     let opens = role.is_some() && earlier.remembered.is_none();
@@ -62,7 +61,7 @@ pub(super) async fn respond(
     };
     let Earlier { items, home, alone, .. } = earlier;
     let earlier = if local.is_some() { items } else { Vec::new() };
-    let (store, stored) = (shared.app.store.clone(), request.store);
+    let (store, stored) = (shared.store.clone(), request.store);
     let keeping = Keeping { store, home, stored, owner, input, earlier, alone, character, opens, place };
     Ok(ResponseTurn::new(run, sheet, keeping))
 }

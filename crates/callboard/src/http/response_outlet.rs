@@ -12,7 +12,7 @@ use super::reply;
 use super::responses::ENDPOINT;
 use super::router::Arrival;
 use crate::responses::{ResponseTurn, Step};
-use crate::stopping::stop_asked;
+use crate::shutdown::shutdown_requested;
 use crate::telemetry::metrics;
 
 const KEEP_ALIVE: &str = ": keep-alive\n\n";
@@ -67,7 +67,7 @@ async fn next(turn: &mut ResponseTurn, ending: &mut watch::Receiver<bool>) -> St
     tokio::select! {
         biased;
         step = turn.next(None) => return step,
-        () = stop_asked(ending) => {}
+        () = shutdown_requested(ending) => {}
     }
     turn.fail(ApiError::stopping_midway()).await
 }

@@ -75,7 +75,7 @@ pub(super) async fn delete(State(shared): State<Shared>, Path(id): Path<String>,
         stored(&shared, &id, &headers).await?;
         // What was said in it may be on its way to the store.
         shared.app.traces.flush().await;
-        shared.app.store.delete_response(&id, clock::milliseconds()).await?;
+        shared.store.delete_response(&id, clock::milliseconds()).await?;
         Ok(reply::json(response_deleted(&id).to_string()))
     })
     .await
@@ -92,7 +92,7 @@ pub(super) async fn input_items(
         let pairs = query::pairs(query.as_deref().unwrap_or_default())?;
         let page = PageQuery::read(pairs.iter().map(|(key, value)| (key.as_str(), value.as_str())))?;
         let response = stored(&shared, &id, &headers).await?;
-        let items = input_of(&shared.app.store, &response.said).await?;
+        let items = input_of(&shared.store, &response.said).await?;
         Ok(reply::json(page.page(&items)?.to_string()))
     })
     .await
@@ -109,6 +109,6 @@ pub(super) async fn cancel(State(shared): State<Shared>, Path(id): Path<String>,
 
 async fn stored(shared: &Shared, id: &str, headers: &HeaderMap) -> Result<store::Response, ApiError> {
     let owner = Asker::of(shared, headers).owner;
-    let found = shared.app.store.response(id, clock::milliseconds()).await?;
+    let found = shared.store.response(id, clock::milliseconds()).await?;
     found.filter(|response| response.said.owner == owner).ok_or_else(|| ApiError::response_not_found(id))
 }

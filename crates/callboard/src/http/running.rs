@@ -10,11 +10,11 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use sha2::{Digest, Sha256};
 
 use super::router::Shared;
-use crate::random;
 use crate::session::{Asking, Session, SessionParts, UnderWay};
 use crate::stage::{Asked, Role, SceneParts};
 use crate::trace::Caller;
 use crate::upstream::Route;
+use crate::{hex, random};
 
 /// Names a conversation with a character.
 const CONVERSATION: HeaderName = HeaderName::from_static("callboard-conversation");
@@ -39,7 +39,7 @@ pub(super) struct Asker {
 impl Asker {
     pub(super) fn of(shared: &Shared, headers: &HeaderMap) -> Self {
         let shown = headers.get(AUTHORIZATION);
-        let (authorization, owner) = match shared.app.keys.is_open() {
+        let (authorization, owner) = match shared.keys.is_open() {
             true => (shown.cloned(), String::new()),
             false => (None, shown.map(owner).unwrap_or_default()),
         };
@@ -60,7 +60,9 @@ impl Asker {
 
 fn owner(shown: &HeaderValue) -> String {
     let digest = Sha256::digest(shown.as_bytes());
-    digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    let mut text = hex::encode(&digest);
+    text.truncate(32);
+    text
 }
 
 /// The engine of a turn for a client with its own tools.

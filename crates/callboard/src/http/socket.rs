@@ -24,7 +24,7 @@ use super::responses::ENDPOINT;
 use super::router::{Arrival, Shared};
 use super::running::Asker;
 use crate::responses::{LocalResponses, ResponseTurn, Step};
-use crate::stopping::stop_asked;
+use crate::shutdown::shutdown_requested;
 use crate::telemetry::metrics;
 use crate::trace::Caller;
 
@@ -45,7 +45,7 @@ pub(super) async fn open(
 ) -> Response {
     let upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection> = request.extract_parts().await;
     let Ok(upgrade) = upgrade else { return reply::error(&ApiError::upgrade_required()) };
-    if shared.app.keys.is_open() && is_from_foreign_page(request.headers()) {
+    if shared.keys.is_open() && is_from_foreign_page(request.headers()) {
         return reply::error(&ApiError::foreign_page());
     }
     let asker = Asker::of(&shared, request.headers());
@@ -110,7 +110,7 @@ impl Connection {
         let mut stopping = self.shared.stopping.clone();
         tokio::select! {
             biased;
-            () = stop_asked(&mut stopping) => {
+            () = shutdown_requested(&mut stopping) => {
                 let frame = CloseFrame { code: close_code::AWAY, reason: "the server is stopping".into() };
                 let _ = self.socket.send(Message::Close(Some(frame))).await;
                 Err(Gone)
@@ -162,7 +162,7 @@ impl Connection {
             let told = tokio::select! {
                 biased;
                 told = listening(&mut self.socket, &mut self.waiting, turn.next(Some(local))) => Some(told?),
-                () = stop_asked(&mut ending) => None,
+                () = shutdown_requested(&mut ending) => None,
             };
             let step = match told {
                 Some(step) => step,

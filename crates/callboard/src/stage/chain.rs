@@ -8,6 +8,8 @@ use std::fmt;
 use callboard_core::wire::chat::PlainMessage;
 use sha2::{Digest, Sha256};
 
+use crate::hex;
+
 /// A place in some history.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Key([u8; 32]);
@@ -45,7 +47,7 @@ impl Key {
 
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&hex::encode(&self.0))
     }
 }
 

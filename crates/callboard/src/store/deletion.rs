@@ -5,8 +5,8 @@
 //! looks whether something is still used: whoever builds on it in that moment is either seen, or finds it gone.
 
 use super::error::StoreError;
-use super::ledger::Store;
-use super::statement::{Miss, Statement};
+use super::handle::Store;
+use super::statement::{Conflict, Statement};
 
 const HIDE: &str = "UPDATE responses SET deleted_at = $1 WHERE id = $2 AND deleted_at IS NULL";
 const LOCK: &str = "UPDATE responses SET deleted_at = deleted_at WHERE id = $1";
@@ -46,11 +46,11 @@ impl Store {
     /// Deletes a response; false if there was none. Those that follow it can be followed as before: its row stays for them,
     /// hidden, until the last of them is gone.
     pub async fn delete_response(&self, id: &str, now: i64) -> Result<bool, StoreError> {
-        let before = self.reads()?.read(Statement::new(BEFORE, [id.into()])).await?;
-        let hide = Statement::new(HIDE, [now.into(), id.into()]).or(Miss::Gone);
+        let before = self.reads().read(Statement::new(BEFORE, [id.into()])).await?;
+        let hide = Statement::new(HIDE, [now.into(), id.into()]).or(Conflict::Gone);
         let delete = Statement::new(DELETE, [id.into()]);
         let statements = [hide, delete].into_iter().chain(clear(id)).collect();
-        if self.writes()?.write(statements).await?.is_some() {
+        if self.writes().write(statements).await?.is_some() {
             return Ok(false);
         }
         if let Some(previous) = before.into_iter().next().and_then(|mut row| row.optional_text().transpose()) {
@@ -64,9 +64,9 @@ impl Store {
         let (mut next, mut forgotten) = (Some(last), 0);
         while let Some(id) = next {
             let cells = [id.as_str().into(), due.made_before.into(), due.expired_before.into()];
-            let found = self.reads()?.read(Statement::new(BEFORE_IF_DUE, cells)).await?;
+            let found = self.reads().read(Statement::new(BEFORE_IF_DUE, cells)).await?;
             let Some(mut row) = found.into_iter().next() else { break };
-            if self.writes()?.write(forget(&id)).await?.is_some() {
+            if self.writes().write(forget(&id)).await?.is_some() {
                 break;
             }
             forgotten += 1;
@@ -78,8 +78,8 @@ impl Store {
 
 /// Deletes a response, unless another follows it.
 fn forget(id: &str) -> Vec<Statement> {
-    let lock = Statement::new(LOCK, [id.into()]).or(Miss::Gone);
-    let delete = Statement::new(DELETE, [id.into()]).or(Miss::Gone);
+    let lock = Statement::new(LOCK, [id.into()]).or(Conflict::Gone);
+    let delete = Statement::new(DELETE, [id.into()]).or(Conflict::Gone);
     [lock, delete].into_iter().chain(clear(id)).collect()
 }
 

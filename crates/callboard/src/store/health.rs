@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::error::StoreError;
+use super::handle::Store;
 use super::lease::Lease;
-use super::ledger::Store;
 use super::statement::{Answer, Job, Statement, Work};
 
 /// What came of the last change. Clones share it.
@@ -37,10 +37,10 @@ impl Health {
 impl Store {
     /// Whether the database answers, and takes changes: after one has failed, another is tried.
     pub async fn check(&self) -> Result<(), StoreError> {
-        self.reads()?.read(Statement::new("SELECT version FROM callboard_schema", [])).await?;
+        self.reads().read(Statement::new("SELECT version FROM callboard_schema", [])).await?;
         if self.inner.health.is_failing() {
             let lease = Lease { conversation: self.inner.new_name(), token: self.inner.new_name() };
-            self.writes()?.write(lease.attempt()).await?;
+            self.writes().write(lease.attempt()).await?;
         }
         Ok(())
     }

@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 use super::error::StoreError;
-use super::ledger::Store;
-use super::statement::{Cell, Miss, Row, Statement};
+use super::handle::Store;
+use super::statement::{Cell, Conflict, Row, Statement};
 
 /// So many items are inserted at once.
 const TOGETHER: usize = 8;
@@ -44,19 +44,19 @@ pub struct ItemPage {
 impl Store {
     /// Items of a conversation.
     pub async fn items(&self, conversation: &str, page: ItemPage) -> Result<Vec<Item>, StoreError> {
-        Item::read_all(self.settled_reads().await?.read(page.of(conversation)).await?)
+        Item::read_all(self.settled_reads().await.read(page.of(conversation)).await?)
     }
 
     /// One item.
     pub async fn item(&self, conversation: &str, id: &str) -> Result<Option<Item>, StoreError> {
-        let rows = self.settled_reads().await?.read(Statement::new(ONE, [conversation.into(), id.into()])).await?;
+        let rows = self.settled_reads().await.read(Statement::new(ONE, [conversation.into(), id.into()])).await?;
         rows.into_iter().next().as_mut().map(Item::read).transpose()
     }
 
     /// Deletes one item; false if there was none.
     pub async fn delete_item(&self, conversation: &str, id: &str) -> Result<bool, StoreError> {
-        let change = |sql| Statement::new(sql, [conversation.into(), id.into()]).or(Miss::Gone);
-        Ok(self.writes()?.write(vec![change(SHRINK), change(DELETE)]).await?.is_none())
+        let change = |sql| Statement::new(sql, [conversation.into(), id.into()]).or(Conflict::Gone);
+        Ok(self.writes().write(vec![change(SHRINK), change(DELETE)]).await?.is_none())
     }
 }
 
@@ -68,7 +68,7 @@ pub(super) fn insert(conversation: &str, mut items: Vec<Item>) -> Vec<Statement>
         let Some(sql) = INSERTS.get(items.len() - 1) else { break };
         let cells = items.into_iter().flat_map(|item| [item.position.into(), item.id.into(), item.body.into()]);
         let cells: Vec<Cell> = std::iter::once(conversation.into()).chain(cells).collect();
-        statements.push(Statement::new(sql, cells).apart());
+        statements.push(Statement::new(sql, cells).independent());
         items = rest;
     }
     statements

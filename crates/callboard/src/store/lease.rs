@@ -1,4 +1,4 @@
-//! Who plays a turn of which conversation: a queue inside this process, and a lease in the database against other processes.
+//! One turn of a conversation at a time: a queue inside this process, and a lease in the database against other processes.
 //!
 //! A lease ends with the turn that it was taken for: when that is written, or else when it is given back or not renewed. It only
 //! makes others wait. What keeps a change from being lost when a lease was lost (a process that stood still for
@@ -13,10 +13,10 @@ use tokio::sync::{Mutex as TurnMutex, OwnedMutexGuard};
 use tokio::time::{Instant, timeout_at};
 
 use super::error::StoreError;
-use super::ledger::StoreSettings;
+use super::handle::StoreSettings;
+use super::handle::Threads;
 use super::queue::Queue;
-use super::statement::{Cell, Miss, Statement, Work};
-use super::threads::Threads;
+use super::statement::{Cell, Conflict, Statement, Work};
 
 /// Another process is asked for its lease after these pauses.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
@@ -114,12 +114,12 @@ impl Lease {
             milliseconds(settings.lease).into(),
             self.conversation.as_str().into(),
         ];
-        Statement::new(TAKE, cells).or(Miss::Leased).repeatable()
+        Statement::new(TAKE, cells).or(Conflict::Leased).idempotent()
     }
 
     /// Gives it back.
     pub(super) fn release(&self) -> Statement {
-        Statement::new(RELEASE, [self.conversation.as_str().into(), self.token.as_str().into()]).repeatable()
+        Statement::new(RELEASE, [self.conversation.as_str().into(), self.token.as_str().into()]).idempotent()
     }
 
     /// Takes a lease of a conversation that does not exist and gives it back, to see whether anything can be written.
@@ -131,7 +131,7 @@ impl Lease {
     fn renew(&self, length: Duration) -> Statement {
         let cells: [Cell; 3] =
             [milliseconds(length).into(), self.conversation.as_str().into(), self.token.as_str().into()];
-        Statement::new(RENEW, cells).repeatable()
+        Statement::new(RENEW, cells).idempotent()
     }
 }
 
@@ -142,11 +142,11 @@ pub(super) fn pauses() -> impl Iterator<Item = Duration> {
 
 /// Renews the leases of this process while its turns run.
 #[derive(Debug)]
-pub(super) struct Keeper {
+pub(super) struct LeaseRenewal {
     stop: Option<Sender<()>>,
 }
 
-impl Keeper {
+impl LeaseRenewal {
     pub(super) fn start(
         settings: &StoreSettings,
         claims: Arc<Claims>,
@@ -171,7 +171,7 @@ impl Keeper {
 /// Nobody waits for the outcome: a lease that could not be renewed ends, and the version decides.
 fn renew(claims: &Claims, writes: &Queue, length: Duration) {
     for lease in unpoisoned(&claims.leases).iter() {
-        drop(writes.leave(Work::Write(vec![lease.renew(length)], Vec::new())));
+        drop(writes.submit(Work::Write(vec![lease.renew(length)], Vec::new())));
     }
 }
 

@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::error::StoreError;
-use super::ledger::Store;
-use super::statement::{Cell, Miss, Row, Statement, Work};
+use super::handle::Store;
+use super::statement::{Cell, Conflict, Row, Statement, Work};
 
 const PUT: &str = "INSERT INTO responses (id, owner, conversation_id, created_at, expires_at, body, output, input) \
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
@@ -80,7 +80,7 @@ pub struct ResponseChain {
 impl Store {
     /// One response that was not deleted and has not expired.
     pub async fn response(&self, id: &str, now: i64) -> Result<Option<Response>, StoreError> {
-        let rows = self.settled_reads().await?.read(Statement::new(ONE, [id.into(), now.into()])).await?;
+        let rows = self.settled_reads().await.read(Statement::new(ONE, [id.into(), now.into()])).await?;
         rows.into_iter().next().as_mut().map(Response::read).transpose()
     }
 
@@ -89,10 +89,9 @@ impl Store {
     /// must be one that can be seen then.
     pub async fn response_chain(&self, id: &str, most: i64, seen: Option<i64>) -> Result<ResponseChain, StoreError> {
         let cells = [id.into(), seen.into(), most.into(), self.history_bytes().into()];
-        let looks = vec![Statement::new(CHAIN, cells), Statement::new(KEPT_WITH, [id.into()])];
-        let mut looked =
-            self.settled_reads().await?.ask(Work::Read(looks)).await?.looked.into_iter().map(Vec::into_iter);
-        let (chain, mut kept) = (looked.next().unwrap_or_default(), looked.next().unwrap_or_default());
+        let queries = vec![Statement::new(CHAIN, cells), Statement::new(KEPT_WITH, [id.into()])];
+        let mut rows = self.settled_reads().await.run(Work::Read(queries)).await?.rows.into_iter().map(Vec::into_iter);
+        let (chain, mut kept) = (rows.next().unwrap_or_default(), rows.next().unwrap_or_default());
         let said = chain.map(|mut row| Ok(Said::read(&mut row)?.0)).collect::<Result<_, StoreError>>()?;
         Ok(ResponseChain { said, kept_with: kept.next().map(|mut row| row.text()).transpose()? })
     }
@@ -113,10 +112,10 @@ pub(super) fn put(response: Response) -> Statement {
         said.input.into(),
     ];
     match said.previous {
-        None => Statement::new(PUT, cells).repeatable().apart().proven_by(IS_THERE),
+        None => Statement::new(PUT, cells).idempotent_with_proof(IS_THERE),
         Some(previous) => {
             let cells: Vec<Cell> = cells.into_iter().chain([previous.into()]).collect();
-            Statement::new(PUT_BEHIND, cells).or(Miss::Base).repeatable()
+            Statement::new(PUT_BEHIND, cells).or(Conflict::Base).idempotent()
         }
     }
 }

@@ -3,8 +3,8 @@
 use super::conversation;
 use super::deletion::Due;
 use super::error::StoreError;
-use super::ledger::Store;
-use super::statement::{Cell, Miss, Row, Statement};
+use super::handle::Store;
+use super::statement::{Cell, Conflict, Row, Statement};
 
 const BATCH: i64 = 100;
 const DAY: i64 = 24 * 60 * 60 * 1000;
@@ -67,7 +67,7 @@ const CONVERSATIONS: Kind = Kind {
         let untouched = "DELETE FROM conversations WHERE id = $1 AND updated_at = $2 AND NOT EXISTS \
              (SELECT 1 FROM turn_leases l WHERE l.conversation_id = $1 AND l.expires_at > callboard_now() \
              AND l.version >= conversations.version)";
-        let own = Statement::new(untouched, old.cells()).or(Miss::Gone);
+        let own = Statement::new(untouched, old.cells()).or(Conflict::Gone);
         std::iter::once(own).chain(conversation::delete_parts(&old.id)).collect()
     },
     together: 1,
@@ -93,7 +93,7 @@ const SNAPSHOTS: Kind = Kind {
             "DELETE FROM chain_parts WHERE chain = $1 AND NOT EXISTS (SELECT 1 FROM snapshots WHERE chain = $1)";
         vec![
             Statement::new(lock, [old.chain.clone().into()]),
-            Statement::new(untouched, old.cells()).or(Miss::Gone),
+            Statement::new(untouched, old.cells()).or(Conflict::Gone),
             Statement::new(name, [old.id.as_str().into()]),
             Statement::new(unused, [old.chain.clone().into()]),
         ]
@@ -116,7 +116,7 @@ const SURPLUS_RESPONSE: &str = "SELECT created_at FROM responses ORDER BY create
 impl Store {
     /// Forgets what is too old or too much.
     pub async fn prune(&self, retention: &Retention, now: i64) -> Result<Pruned, StoreError> {
-        self.writes()?.write(vec![Statement::new(DELETE_STALE_LEASES, [])]).await?;
+        self.writes().write(vec![Statement::new(DELETE_STALE_LEASES, [])]).await?;
         Ok(Pruned {
             conversations: self.prune_kind(&CONVERSATIONS, retention.conversations, now).await?,
             responses: self.prune_responses(retention.responses, now).await?,
@@ -140,13 +140,13 @@ impl Store {
     async fn prune_by(&self, kind: &Kind, question: &'static str, cells: [Cell; 2]) -> Result<u64, StoreError> {
         let mut pruned = 0;
         loop {
-            let rows = self.reads()?.read(Statement::new(question, cells.clone())).await?;
+            let rows = self.reads().read(Statement::new(question, cells.clone())).await?;
             let mut found = rows.into_iter().map(|mut row| Old::read(&mut row)).collect::<Result<Vec<_>, _>>()?;
             found.retain(|old| !self.is_playing(&old.id));
             let mut deleted = 0;
             for some in found.chunks(kind.together) {
-                let missed = self.writes()?.write(some.iter().flat_map(kind.delete).collect()).await?;
-                deleted += missed.map_or(some.len() as u64, |_| 0);
+                let conflict = self.writes().write(some.iter().flat_map(kind.delete).collect()).await?;
+                deleted += conflict.map_or(some.len() as u64, |_| 0);
             }
             pruned += deleted;
             if deleted == 0 {
@@ -168,7 +168,7 @@ impl Store {
     }
 
     async fn surplus_response(&self, most: u32) -> Result<Option<i64>, StoreError> {
-        let rows = self.reads()?.read(Statement::new(SURPLUS_RESPONSE, [i64::from(most).into()])).await?;
+        let rows = self.reads().read(Statement::new(SURPLUS_RESPONSE, [i64::from(most).into()])).await?;
         rows.into_iter().next().map(|mut row| row.integer()).transpose()
     }
 
@@ -177,7 +177,7 @@ impl Store {
         let (mut pruned, mut seen) = (0, (i64::MIN, String::new()));
         loop {
             let cells: [Cell; 4] = [bound.into(), seen.0.into(), seen.1.as_str().into(), BATCH.into()];
-            let rows = self.reads()?.read(Statement::new(question, cells)).await?;
+            let rows = self.reads().read(Statement::new(question, cells)).await?;
             let ends = rows.into_iter().map(|mut row| Old::read(&mut row)).collect::<Result<Vec<_>, _>>()?;
             let Some(last) = ends.last() else { return Ok(pruned) };
             seen = (last.time, last.id.clone());

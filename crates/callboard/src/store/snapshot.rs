@@ -7,8 +7,8 @@ use callboard_core::journal::Entry;
 
 use super::chain_part::{Part, damaged};
 use super::error::StoreError;
-use super::ledger::Store;
-use super::statement::{Cell, Miss, Row, Statement};
+use super::handle::Store;
+use super::statement::{Cell, Conflict, Row, Statement};
 
 /// So many keys are looked up at once. The newest are the likeliest, so the others are rarely asked for.
 const AT_ONCE: usize = 16;
@@ -98,7 +98,7 @@ impl Store {
         keys: &[String],
         fits: impl Fn(usize, Option<&str>) -> bool,
     ) -> Result<Option<(usize, Snapshot)>, StoreError> {
-        self.inner.unawaited.settled().await;
+        self.inner.pending_writes.settled().await;
         for (chunk, some) in keys.chunks(AT_ONCE).enumerate() {
             let heads = self.heads(some).await?;
             for (number, key) in (chunk * AT_ONCE..).zip(some) {
@@ -116,8 +116,8 @@ impl Store {
 
     /// The newest snapshot of a conversation that the client named.
     pub async fn named_snapshot(&self, name: &str) -> Result<Option<Snapshot>, StoreError> {
-        self.inner.unawaited.settled().await;
-        let rows = self.reads()?.read(Statement::new(NAMED, [name.into()])).await?;
+        self.inner.pending_writes.settled().await;
+        let rows = self.reads().read(Statement::new(NAMED, [name.into()])).await?;
         match rows.into_iter().next() {
             Some(mut row) => self.whole(&Head::read(&mut row)?).await,
             None => Ok(None),
@@ -127,7 +127,7 @@ impl Store {
     async fn heads(&self, keys: &[String]) -> Result<Vec<Head>, StoreError> {
         let none = std::iter::repeat(Cell::Null);
         let cells: Vec<Cell> = keys.iter().map(|key| key.as_str().into()).chain(none).take(AT_ONCE).collect();
-        let rows = self.reads()?.read(Statement::new(FIND, cells)).await?;
+        let rows = self.reads().read(Statement::new(FIND, cells)).await?;
         rows.into_iter().map(|mut row| Head::read(&mut row)).collect()
     }
 
@@ -135,7 +135,7 @@ impl Store {
     async fn whole(&self, head: &Head) -> Result<Option<Snapshot>, StoreError> {
         self.check_history(&head.key, u64::try_from(head.place.bytes).unwrap_or_default())?;
         let cells = [head.place.chain.as_str().into(), head.place.parts.into()];
-        let parts = self.reads()?.read(Statement::new(PARTS, cells)).await?;
+        let parts = self.reads().read(Statement::new(PARTS, cells)).await?;
         if i64::try_from(parts.len()) != Ok(head.place.parts) {
             return Ok(None);
         }
@@ -172,7 +172,7 @@ pub(super) fn keep(new: &NewSnapshot, new_chain: &str, chain: Chain) -> Result<V
     let (chain, parts, bytes, stored) = match place {
         Some(place) => {
             let append = Statement::new(APPEND, [place.parts.into(), part.into(), place.chain.as_str().into()]);
-            (place.chain.as_str(), place.parts + 1, place.bytes.saturating_add(added), append.or(Miss::Chain))
+            (place.chain.as_str(), place.parts + 1, place.bytes.saturating_add(added), append.or(Conflict::Chain))
         }
         None => (new_chain, 1, added, Statement::new(BEGIN_CHAIN, [new_chain.into(), part.into()])),
     };

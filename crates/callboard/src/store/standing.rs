@@ -6,15 +6,15 @@ use serde_json::{Map, Value};
 
 use super::conversation::Conversation;
 use super::error::StoreError;
-use super::ledger::Store;
+use super::handle::Store;
 use super::statement::{Row, Statement};
 
-pub(super) const SELECT: &str = "SELECT c.id, c.played_by, c.owner, c.created_at, c.updated_at, c.metadata, c.version, \
+pub(super) const SELECT: &str = "SELECT c.id, c.owner, c.created_at, c.updated_at, c.metadata, c.version, \
      c.next_position, c.next_sequence, c.bytes, s.body, o.body FROM conversations c \
      LEFT JOIN states s ON s.conversation_id = c.id LEFT JOIN openings o ON o.conversation_id = c.id WHERE c.id = $1";
 /// With the items as a JSON array, or none where all of them together have more bytes than these. They are ordered before they are put
 /// together, since then both databases read them in their order and need not sort.
-pub(super) const SELECT_WITH_ITEMS: &str = "SELECT c.id, c.played_by, c.owner, c.created_at, c.updated_at, c.metadata, c.version, \
+pub(super) const SELECT_WITH_ITEMS: &str = "SELECT c.id, c.owner, c.created_at, c.updated_at, c.metadata, c.version, \
      c.next_position, c.next_sequence, c.bytes, s.body, o.body, (SELECT '[' || string_agg(i.body, ',') || ']' FROM \
      (SELECT body FROM items WHERE conversation_id = c.id AND c.bytes <= $1 ORDER BY position) i) FROM conversations c \
      LEFT JOIN states s ON s.conversation_id = c.id LEFT JOIN openings o ON o.conversation_id = c.id WHERE c.id = $2";
@@ -56,7 +56,7 @@ struct Written {
 impl Store {
     /// How a conversation stands.
     pub async fn standing(&self, conversation: &str) -> Result<Option<Standing>, StoreError> {
-        let rows = self.settled_reads().await?.read(Statement::new(SELECT, [conversation.into()])).await?;
+        let rows = self.settled_reads().await.read(Statement::new(SELECT, [conversation.into()])).await?;
         rows.into_iter().next().as_mut().map(Standing::read).transpose()
     }
 }
@@ -94,12 +94,12 @@ impl Opening {
         let state = self.state.clone().map(RawValue::from_string).transpose().map_err(damaged)?;
         let written = Written { character: self.character.clone(), system_prompt: self.system_prompt.clone(), state };
         let text = serde_json::to_string(&written).map_err(damaged)?;
-        Ok(Statement::new(PUT_OPENING, [conversation.into(), text.into()]).apart())
+        Ok(Statement::new(PUT_OPENING, [conversation.into(), text.into()]).independent())
     }
 }
 
 pub(super) fn put_state(conversation: &str, state: &str) -> Statement {
-    Statement::new(PUT_STATE, [conversation.into(), state.into()]).apart()
+    Statement::new(PUT_STATE, [conversation.into(), state.into()]).independent()
 }
 
 /// A state as a value. No state is an empty one.

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use super::count::{self, Count};
+use super::daily_count::{self, Count};
 use super::error::StoreError;
-use super::ledger::Store;
+use super::handle::Store;
 use super::page::Page;
 use super::statement::{Cell, Row, Statement};
 
@@ -58,14 +58,14 @@ pub struct Trace {
 impl Store {
     /// Keeps traces, and adds counts, in one transaction.
     pub async fn keep_traces(&self, traces: Vec<Trace>, counts: Vec<Count>) -> Result<(), StoreError> {
-        let added = count::add(counts, self.inner.next_number());
+        let added = daily_count::add(counts, self.inner.next_number());
         let statements: Vec<Statement> = traces.into_iter().map(insert).chain(added).collect();
-        if statements.is_empty() { Ok(()) } else { self.writes()?.write(statements).await.map(drop) }
+        if statements.is_empty() { Ok(()) } else { self.writes().write(statements).await.map(drop) }
     }
 
     /// One trace.
     pub async fn trace(&self, id: &str) -> Result<Option<Trace>, StoreError> {
-        let rows = self.reads()?.read(Statement::new(ONE, [id.into()])).await?;
+        let rows = self.reads().read(Statement::new(ONE, [id.into()])).await?;
         rows.into_iter().next().as_mut().map(Trace::read).transpose()
     }
 
@@ -73,13 +73,13 @@ impl Store {
     pub async fn traces_like(&self, page: &Page, filter: &TraceFilter) -> Result<Vec<Trace>, StoreError> {
         let wanted: [Cell; 2] = [filter.conversation.clone().unwrap_or_default().into(), filter.pattern().into()];
         let cells: Vec<Cell> = wanted.into_iter().chain(page.cells()).collect();
-        let rows = self.reads()?.read(Statement::new(LIKE, cells)).await?;
+        let rows = self.reads().read(Statement::new(LIKE, cells)).await?;
         rows.into_iter().map(|mut row| Trace::read(&mut row)).collect()
     }
 
     /// Traces, newest first.
     pub async fn traces(&self, page: &Page) -> Result<Vec<Trace>, StoreError> {
-        let rows = self.reads()?.read(Statement::new(NEWEST, page.cells())).await?;
+        let rows = self.reads().read(Statement::new(NEWEST, page.cells())).await?;
         rows.into_iter().map(|mut row| Trace::read(&mut row)).collect()
     }
 }

@@ -10,7 +10,7 @@ use super::item::{self, Item};
 use super::journal;
 use super::notes::Notes;
 use super::standing::{self, Opening, Standing};
-use super::statement::{Cell, Miss, Statement};
+use super::statement::{Cell, Conflict, Statement};
 
 const ADVANCE: &str = "UPDATE conversations SET version = version + 1, updated_at = $1, next_position = $2, next_sequence = $3, \
      bytes = bytes + $4 WHERE id = $5 AND version = $6";
@@ -150,7 +150,7 @@ impl Plan {
             conversation.id.as_str().into(),
             version.into(),
         ];
-        self.statements.insert(0, Statement::new(ADVANCE, cells).or(Miss::Version).apart());
+        self.statements.insert(0, Statement::new(ADVANCE, cells).or(Conflict::Version));
         self
     }
 }

@@ -2,6 +2,5 @@
 
 pub mod log;
 pub mod metrics;
-pub mod seldom;
 pub mod stage;
 pub mod turns;

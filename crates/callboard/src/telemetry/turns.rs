@@ -2,11 +2,11 @@
 
 use metrics::{counter, describe_counter};
 
-use super::seldom::Seldom;
+use crate::log_throttle::LogThrottle;
 use crate::store::StoreError;
 use crate::trace::{Figure, Figures};
 
-static STORE_FAILED: Seldom = Seldom::new();
+static STORE_FAILED: LogThrottle = LogThrottle::new();
 
 pub(super) fn describe() {
     describe_counter!("callboard_turns_total", "Turns by character, model and outcome");

@@ -1,16 +1,16 @@
 //! Counts by day, character and model: what figures over a long time are made of.
 
 use super::error::StoreError;
-use super::ledger::Store;
+use super::handle::Store;
 use super::statement::{Cell, Statement};
 
 /// One count is kept in so many rows.
 const SHARDS: u64 = 16;
 
-const ADD: &str = "INSERT INTO counts (day, played_by, model, name, amount, shard) VALUES ($1, $2, $3, $4, $5, $6) \
-     ON CONFLICT (day, played_by, model, name, shard) DO UPDATE SET amount = counts.amount + excluded.amount";
-const SINCE: &str = "SELECT day, played_by, model, name, CAST(sum(amount) AS BIGINT) FROM counts WHERE day >= $1 \
-     GROUP BY day, played_by, model, name ORDER BY day, played_by, model, name";
+const ADD: &str = "INSERT INTO counts (day, character, model, name, amount, shard) VALUES ($1, $2, $3, $4, $5, $6) \
+     ON CONFLICT (day, character, model, name, shard) DO UPDATE SET amount = counts.amount + excluded.amount";
+const SINCE: &str = "SELECT day, character, model, name, CAST(sum(amount) AS BIGINT) FROM counts WHERE day >= $1 \
+     GROUP BY day, character, model, name ORDER BY day, character, model, name";
 
 /// Something counted.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,7 +18,7 @@ pub struct Count {
     /// Days since 1970.
     pub day: i64,
     /// The character; empty for the gateway.
-    pub played_by: String,
+    pub character: String,
     /// The model.
     pub model: String,
     /// What was counted.
@@ -30,11 +30,11 @@ pub struct Count {
 impl Store {
     /// All counts since a day.
     pub async fn counts(&self, since_day: i64) -> Result<Vec<Count>, StoreError> {
-        let rows = self.reads()?.read(Statement::new(SINCE, [since_day.into()])).await?;
+        let rows = self.reads().read(Statement::new(SINCE, [since_day.into()])).await?;
         let read = |mut row: super::statement::Row| {
             Ok(Count {
                 day: row.integer()?,
-                played_by: row.text()?,
+                character: row.text()?,
                 model: row.text()?,
                 name: row.text()?,
                 amount: row.integer()?,
@@ -51,7 +51,7 @@ pub(super) fn add(mut counts: Vec<Count>, number: u64) -> impl Iterator<Item = S
     counts.into_iter().map(move |count| {
         let cells: [Cell; 6] = [
             count.day.into(),
-            count.played_by.into(),
+            count.character.into(),
             count.model.into(),
             count.name.into(),
             count.amount.into(),
