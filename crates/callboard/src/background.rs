@@ -7,7 +7,7 @@ use tokio::time::MissedTickBehavior;
 
 use crate::config::KeepSettings;
 use crate::services::Services;
-use crate::store::{Keep, Pruned, Retention};
+use crate::store::{Pruned, Retention};
 use crate::trace::otlp;
 use crate::{clock, stage};
 
@@ -89,7 +89,8 @@ async fn watch_characters(services: &Services) {
 
 /// How long things are kept.
 fn retention(keep: &KeepSettings) -> Retention {
-    let days = |days: usize| Keep { days: u32::try_from(days).ok().filter(|days| *days > 0), most: None };
+    // Zero days is for ever.
+    let days = |days: usize| u32::try_from(days).ok().filter(|days| *days > 0);
     Retention {
         conversations: days(keep.conversation_days),
         responses: days(keep.response_days),

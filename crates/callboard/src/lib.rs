@@ -12,7 +12,6 @@ pub mod clock;
 pub mod config;
 pub mod hex;
 pub mod http;
-pub mod log_throttle;
 pub mod percent;
 pub mod random;
 pub mod responses;

@@ -10,7 +10,7 @@ fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            complain(&error);
+            report(&error);
             ExitCode::FAILURE
         }
     }
@@ -31,7 +31,7 @@ fn run() -> anyhow::Result<bool> {
     }
 }
 
-#[expect(clippy::print_stderr, reason = "the one place where a failed start is told to the person who started it")]
-fn complain(error: &anyhow::Error) {
+#[expect(clippy::print_stderr, reason = "the one place where a failed start is reported")]
+fn report(error: &anyhow::Error) {
     eprintln!("callboard: {error:#}");
 }

@@ -22,9 +22,9 @@ use tokio::task::JoinSet;
 
 use crate::config::{Settings, Timeouts};
 use crate::http::ThreadServices;
-use crate::log_throttle::LogThrottle;
 use crate::services::Services;
 use crate::shutdown::shutdown_requested;
+use crate::telemetry::seldom::Seldom;
 use crate::{app, background, http, telemetry};
 
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
@@ -237,9 +237,9 @@ async fn serve_connection(stream: TcpStream, router: Router, mut stopped: watch:
     }
 }
 
-type Connection = http1::UpgradeableConnection<TokioIo<TcpStream>, TowerToHyperService<Router>>;
+type HttpConnection = http1::UpgradeableConnection<TokioIo<TcpStream>, TowerToHyperService<Router>>;
 
-fn connection(stream: TcpStream, router: Router) -> Connection {
+fn connection(stream: TcpStream, router: Router) -> HttpConnection {
     http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)
@@ -267,7 +267,7 @@ fn set_timeouts(stream: &TcpStream, timeout: Duration) -> std::io::Result<()> {
 
 /// Most likely out of file handles: a pause lets connections end.
 async fn pause_after(error: &std::io::Error) {
-    static LOGGED: LogThrottle = LogThrottle::new();
+    static LOGGED: Seldom = Seldom::new();
     if LOGGED.is_due() {
         tracing::error!(%error, "connections cannot be accepted; more file handles may help (ulimit -n)");
     }

@@ -3,7 +3,7 @@
 use super::error::StoreError;
 use super::handle::Store;
 use super::page::Page;
-use super::statement::{Cell, Conflict, Row, Statement};
+use super::statement::{Conflict, Row, Statement, cells};
 
 const INSERT: &str = "INSERT INTO conversations \
      (id, owner, created_at, updated_at, metadata, version, next_position, next_sequence) \
@@ -19,9 +19,9 @@ const SET_METADATA: &str = "UPDATE conversations SET metadata = $1, updated_at =
 pub struct NewConversation {
     /// `conv_…`.
     pub id: String,
-    /// Whose it is, as the caller tells people apart; empty where it does not.
+    /// Its owner, as the caller identifies them; empty where it does not.
     pub owner: String,
-    /// When.
+    /// When it begins.
     pub at: i64,
     /// A JSON object.
     pub metadata: String,
@@ -32,17 +32,17 @@ pub struct NewConversation {
 pub struct Conversation {
     /// `conv_…`.
     pub id: String,
-    /// Whose it is.
+    /// Its owner.
     pub owner: String,
     /// When it began.
     pub created_at: i64,
-    /// When it last went on.
+    /// When it was last written.
     pub updated_at: i64,
     /// A JSON object.
     pub metadata: String,
     /// How often it was written.
     pub version: i64,
-    /// Where its next item goes.
+    /// The position of its next item.
     pub next_position: i64,
     /// The sequence of its next journal entry.
     pub next_sequence: i64,
@@ -62,43 +62,40 @@ impl Store {
 
     /// One conversation.
     pub async fn conversation(&self, id: &str) -> Result<Option<Conversation>, StoreError> {
-        let rows = self.settled_reads().await.read(Statement::new(SELECT, [id.into()])).await?;
-        rows.into_iter().next().as_mut().map(Conversation::read).transpose()
+        self.settled_reads().await.first(Statement::new(SELECT, cells![id]), Conversation::read).await
     }
 
-    /// Conversations, the one that went on last first.
+    /// Conversations, the one written last first.
     pub async fn conversations(&self, page: &Page) -> Result<Vec<Conversation>, StoreError> {
-        let rows = self.reads().read(Statement::new(NEWEST, page.cells())).await?;
-        rows.into_iter().map(|mut row| Conversation::read(&mut row)).collect()
+        self.reads().all(Statement::new(NEWEST, page.cells()), Conversation::read).await
     }
 
     /// Replaces the metadata.
     pub async fn set_metadata(&self, id: &str, metadata: String, at: i64) -> Result<(), StoreError> {
-        let change = Statement::new(SET_METADATA, [metadata.into(), at.into(), id.into()]).or(Conflict::Gone);
+        let change = Statement::new(SET_METADATA, cells![metadata, at, id]).or(Conflict::Gone);
         match self.writes().write(vec![change]).await? {
             None => Ok(()),
             Some(_) => Err(StoreError::NotFound(id.to_owned())),
         }
     }
 
-    /// Deletes a conversation with all that belongs to it; false if there was none. A turn that runs cannot be written any more.
+    /// Deletes a conversation with all that belongs to it; false if there was none. A running turn of it can no longer be written.
     pub async fn delete_conversation(&self, id: &str) -> Result<bool, StoreError> {
         Ok(self.writes().write(delete(id)).await?.is_none())
     }
 }
 
 fn insert(new: NewConversation) -> Statement {
-    let cells: [Cell; 4] = [new.id.into(), new.owner.into(), new.at.into(), new.metadata.into()];
-    Statement::new(INSERT, cells).or(Conflict::Taken)
+    Statement::new(INSERT, cells![new.id, new.owner, new.at, new.metadata]).or(Conflict::Taken)
 }
 
-/// The conversation's own row goes first: a turn that is being written has locked it, or finds it gone.
+/// The conversation's own row is deleted first: a turn that is being written has locked it, or finds it gone.
 fn delete(id: &str) -> Vec<Statement> {
-    let own = Statement::new("DELETE FROM conversations WHERE id = $1", [id.into()]).or(Conflict::Gone);
+    let own = Statement::new("DELETE FROM conversations WHERE id = $1", cells![id]).or(Conflict::Gone);
     std::iter::once(own).chain(delete_parts(id)).collect()
 }
 
-/// What belongs to a conversation. Nobody can follow its responses outside of it, so they go as well.
+/// What belongs to a conversation. Its responses cannot be followed outside of it, so they are deleted too.
 pub(super) fn delete_parts(id: &str) -> impl Iterator<Item = Statement> {
     const PARTS: [&str; 7] = [
         "DELETE FROM items WHERE conversation_id = $1",
@@ -109,7 +106,7 @@ pub(super) fn delete_parts(id: &str) -> impl Iterator<Item = Statement> {
         "DELETE FROM responses WHERE conversation_id = $1",
         "DELETE FROM traces WHERE content_of = $1",
     ];
-    PARTS.into_iter().map(move |sql| Statement::new(sql, [id.into()]))
+    PARTS.into_iter().map(move |sql| Statement::new(sql, cells![id]))
 }
 
 impl Conversation {

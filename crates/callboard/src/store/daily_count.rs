@@ -1,8 +1,8 @@
-//! Counts by day, character and model: what figures over a long time are made of.
+//! Daily counts by character and model, for statistics over a long time.
 
 use super::error::StoreError;
 use super::handle::Store;
-use super::statement::{Cell, Statement};
+use super::statement::{Row, Statement, cells};
 
 /// One count is kept in so many rows.
 const SHARDS: u64 = 16;
@@ -30,33 +30,27 @@ pub struct Count {
 impl Store {
     /// All counts since a day.
     pub async fn counts(&self, since_day: i64) -> Result<Vec<Count>, StoreError> {
-        let rows = self.reads().read(Statement::new(SINCE, [since_day.into()])).await?;
-        let read = |mut row: super::statement::Row| {
-            Ok(Count {
-                day: row.integer()?,
-                character: row.text()?,
-                model: row.text()?,
-                name: row.text()?,
-                amount: row.integer()?,
-            })
-        };
-        rows.into_iter().map(read).collect()
+        self.reads().all(Statement::new(SINCE, cells![since_day]), Count::read).await
     }
 }
 
-/// Adds counts, always in the same order: two transactions that take the same rows then never wait for each other in a circle.
+impl Count {
+    fn read(row: &mut Row) -> Result<Self, StoreError> {
+        Ok(Self {
+            day: row.integer()?,
+            character: row.text()?,
+            model: row.text()?,
+            name: row.text()?,
+            amount: row.integer()?,
+        })
+    }
+}
+
+/// Adds counts, always in the same order, so that two transactions with the same rows never deadlock.
 pub(super) fn add(mut counts: Vec<Count>, number: u64) -> impl Iterator<Item = Statement> {
     counts.sort();
     let shard = i64::try_from(number % SHARDS).unwrap_or_default();
     counts.into_iter().map(move |count| {
-        let cells: [Cell; 6] = [
-            count.day.into(),
-            count.character.into(),
-            count.model.into(),
-            count.name.into(),
-            count.amount.into(),
-            shard.into(),
-        ];
-        Statement::new(ADD, cells)
+        Statement::new(ADD, cells![count.day, count.character, count.model, count.name, count.amount, shard])
     })
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use super::address::Address;
 use super::error::StoreError;
-use super::health::Health;
-use super::lease::{Claims, LeaseRenewal};
+use super::health::WriteHealth;
+use super::lease::{LeaseRenewal, TurnClaims};
 use super::pending_writes::PendingWrites;
 use super::per_thread::ThreadShare;
 use super::postgres::Server;
@@ -53,16 +53,16 @@ impl StoreSettings {
 pub struct Store {
     // Dropped before `inner`, whose end waits until all queues are closed.
     pub(super) queues: Queues,
-    pub(super) inner: Arc<Inner>,
+    pub(super) inner: Arc<StoreInner>,
 }
 
 /// What all handles share.
 #[derive(Debug)]
-pub(super) struct Inner {
+pub(super) struct StoreInner {
     pub(super) settings: StoreSettings,
-    pub(super) claims: Arc<Claims>,
+    pub(super) claims: Arc<TurnClaims>,
     pub(super) pending_writes: PendingWrites,
-    pub(super) health: Health,
+    pub(super) health: WriteHealth,
     /// What each serving thread gets of the connections; none where they are not shared out.
     pub(super) share: Option<ThreadShare>,
     other_processes: OtherProcesses,
@@ -96,7 +96,7 @@ impl From<Queue> for Queues {
 impl Store {
     /// Opens the store and migrates it to its newest version. Blocks until that is done.
     pub fn open(address: &Address, settings: StoreSettings) -> Result<Self, StoreError> {
-        let (mut threads, health) = (Threads::default(), Health::default());
+        let (mut threads, health) = (Threads::default(), WriteHealth::default());
         let (queues, share, other_processes) = match address {
             Address::Postgres(url) => {
                 let (queue, share) = open_postgres(url, &settings, &health, &mut threads)?;
@@ -108,9 +108,9 @@ impl Store {
                 (open_file(&options, &health, &mut threads)?, None, OtherProcesses::Local(process_lock(path)?))
             }
         };
-        let claims = Arc::new(Claims::default());
+        let claims = Arc::new(TurnClaims::default());
         let renewal = LeaseRenewal::start(&settings, Arc::clone(&claims), queues.writes.clone(), &mut threads)?;
-        let inner = Inner {
+        let inner = StoreInner {
             settings,
             claims,
             pending_writes: PendingWrites::default(),
@@ -164,7 +164,7 @@ impl Store {
     }
 }
 
-impl Inner {
+impl StoreInner {
     /// A name that is unique in the database, since the process has a name of its own.
     pub(super) fn new_name(&self) -> String {
         format!("{}-{}", self.settings.instance, self.next_number())
@@ -177,7 +177,7 @@ impl Inner {
 }
 
 /// Everything submitted is written before the threads end, unless the database does not answer.
-impl Drop for Inner {
+impl Drop for StoreInner {
     fn drop(&mut self) {
         self.renewal.stop();
         self.threads.join();
@@ -213,7 +213,7 @@ fn process_lock(path: &Path) -> Result<ProcessLock, StoreError> {
 fn open_postgres(
     url: &str,
     settings: &StoreSettings,
-    health: &Health,
+    health: &WriteHealth,
     threads: &mut Threads,
 ) -> Result<(Queue, Option<ThreadShare>), StoreError> {
     let server = Arc::new(Server::read(url)?);
@@ -228,14 +228,18 @@ fn open_postgres(
 }
 
 /// A database in memory belongs to one connection, so reads and writes share it.
-fn open_memory(health: &Health, threads: &mut Threads) -> Result<Queue, StoreError> {
+fn open_memory(health: &WriteHealth, threads: &mut Threads) -> Result<Queue, StoreError> {
     let database = sqlite::open(&sqlite::OpenOptions { path: None, synchronous_full: false })?;
     let ((queue, jobs), health) = (Queue::new(), health.clone());
     threads.start("store-sqlite", move || sqlite::serve(database, &health, jobs))?;
     Ok(queue)
 }
 
-fn open_file(options: &sqlite::OpenOptions<'_>, health: &Health, threads: &mut Threads) -> Result<Queues, StoreError> {
+fn open_file(
+    options: &sqlite::OpenOptions<'_>,
+    health: &WriteHealth,
+    threads: &mut Threads,
+) -> Result<Queues, StoreError> {
     let mut start = |name| {
         let (database, (queue, jobs), health) = (sqlite::open(options)?, Queue::new(), health.clone());
         threads.start(name, move || sqlite::serve(database, &health, jobs))?;

@@ -1,8 +1,8 @@
-//! What lasts: conversations with their items, state and journal, responses, histories, traces and counts.
+//! Storage: conversations with their items, state and journal, responses, histories, traces and counts.
 //!
-//! SQLite in one file, or PostgreSQL for several Callboards. The store works on threads of its own, or on those that serve, and can be called
-//! from any runtime. It knows rows and JSON text; what they mean is the caller's business, but for the journal, whose rules are in
-//! `callboard_core::journal`. SQL is written here once, for both databases.
+//! SQLite in one file, or PostgreSQL for several processes. The database work runs on threads of the store, or on serving threads; a
+//! handle can be used from any runtime. The store knows rows and JSON text; their meaning belongs to the caller, except for the journal,
+//! whose rules are in `callboard_core::journal`. SQL is written once, for both databases.
 
 mod address;
 mod chain_part;
@@ -38,12 +38,12 @@ pub use conversation::{Conversation, NewConversation};
 pub use daily_count::Count;
 pub use error::StoreError;
 pub use handle::{Store, StoreSettings};
-pub use item::{Item, ItemPage};
+pub use item::Item;
 pub use journal::UndoFailure;
 pub use notes::Notes;
-pub use page::Page;
+pub use page::{ItemPage, Page};
 pub use response::{Response, ResponseChain, Said};
-pub use retention::{Keep, Pruned, Retention};
+pub use retention::{Pruned, Retention};
 pub use snapshot::{NewSnapshot, Place, Snapshot};
 pub use standing::{Opening, Standing};
 pub use trace::{Trace, TraceFilter};

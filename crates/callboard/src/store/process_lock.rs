@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 
 use super::error::StoreError;
 
-/// So many processes may use one file.
 const MAX_PROCESSES: usize = 8;
 /// A check counts so long.
 const VALID_FOR: Duration = Duration::from_millis(20);
@@ -51,8 +50,8 @@ impl ProcessLock {
                 }
             }
         }
-        let words = format!("{MAX_PROCESSES} Callboards use the file already; let them share a PostgreSQL instead");
-        Err(StoreError::Unavailable(words))
+        let message = format!("{MAX_PROCESSES} Callboards use the file already; let them share a PostgreSQL instead");
+        Err(StoreError::Unavailable(message))
     }
 
     fn new(database: &Path, slot: usize, file: File) -> Self {

@@ -63,6 +63,24 @@ impl Queue {
         Ok(rows.pop().unwrap_or_default())
     }
 
+    /// What is read from each row.
+    pub(super) async fn all<T>(
+        &self,
+        query: Statement,
+        read: impl Fn(&mut Row) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        self.read(query).await?.iter_mut().map(read).collect()
+    }
+
+    /// What is read from the first row, if there is one.
+    pub(super) async fn first<T>(
+        &self,
+        query: Statement,
+        read: impl Fn(&mut Row) -> Result<T, StoreError>,
+    ) -> Result<Option<T>, StoreError> {
+        self.read(query).await?.first_mut().map(read).transpose()
+    }
+
     pub(super) async fn write(&self, statements: Vec<Statement>) -> Result<Option<Conflict>, StoreError> {
         Ok(self.run(Work::Write(statements, Vec::new())).await?.conflict)
     }

@@ -65,7 +65,7 @@ pub(super) enum Conflict {
 #[derive(Debug)]
 pub(super) enum Work {
     Read(Vec<Statement>),
-    /// A change, and queries that run behind it, unless there was a conflict.
+    /// A change, and queries that run after it, unless there was a conflict.
     Write(Vec<Statement>, Vec<Statement>),
 }
 
@@ -184,9 +184,23 @@ fn is_numbered_in_order(sql: &str) -> bool {
     })
 }
 
+/// The values of a statement.
+macro_rules! cells {
+    ($($value:expr),* $(,)?) => {
+        [$($crate::store::statement::Cell::from($value)),*]
+    };
+}
+pub(super) use cells;
+
 impl From<&str> for Cell {
     fn from(text: &str) -> Self {
         Self::Text(text.to_owned())
+    }
+}
+
+impl From<&String> for Cell {
+    fn from(text: &String) -> Self {
+        Self::Text(text.clone())
     }
 }
 

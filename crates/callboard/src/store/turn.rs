@@ -6,7 +6,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::error::StoreError;
 use super::handle::Store;
-use super::lease::{Claim, Lease, pauses};
+use super::lease::{Lease, TurnClaim, pauses};
 use super::notes::Notes;
 use super::standing::{self, Standing};
 use super::statement::{Answer, Row, Statement, Work};
@@ -19,7 +19,7 @@ pub struct Turn {
     pub(super) standing: Standing,
     pub(super) held: HeldLease,
     // Dropped behind the lease: the next turn of this process begins when the lease is on its way back.
-    _claim: Claim,
+    _claim: TurnClaim,
 }
 
 /// A lease that is renewed while it lives, and given back when dropped.

@@ -2,5 +2,6 @@
 
 pub mod log;
 pub mod metrics;
+pub mod seldom;
 pub mod stage;
 pub mod turns;

@@ -2,11 +2,11 @@
 
 use metrics::{counter, describe_counter};
 
-use crate::log_throttle::LogThrottle;
+use super::seldom::Seldom;
 use crate::store::StoreError;
 use crate::trace::{Figure, Figures};
 
-static STORE_FAILED: LogThrottle = LogThrottle::new();
+static STORE_FAILED: Seldom = Seldom::new();
 
 pub(super) fn describe() {
     describe_counter!("callboard_turns_total", "Turns by character, model and outcome");

@@ -135,7 +135,7 @@ fn check_parameters(url: &str) -> Result<(), StoreError> {
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         if !PARAMETERS.contains(&name) {
-            return Err(StoreError::part(name, &format!("it is not known; there are: {}", PARAMETERS.join(", "))));
+            return Err(StoreError::part(name, &format!("unknown parameter; known are: {}", PARAMETERS.join(", "))));
         }
         if name == "sslmode" && !["disable", "prefer", "require"].contains(&value) {
             let remedy = "write sslmode=require, which encrypts and checks the certificate, or sslmode=disable";
@@ -173,27 +173,26 @@ mod tests {
 
     #[test]
     fn messages_name_the_part_that_is_wrong_and_no_password() {
-        let unknown =
-            "\"colour\" in the address of the store is wrong: it is not known; there are: sslmode, sslrootcert, ";
-        let mode =
-            "\"sslmode=verify-full\" in the address of the store is wrong: write sslmode=require, which encrypts";
-        let known_port = "\"postgres://…\" is no store: invalid value for option `port`; write postgres://USER";
-        let doubtful = "\"postgres://u@…\" is no store: invalid connection string; write postgres://USER";
+        let unknown = "invalid \"colour\" in the store address: unknown parameter; known are: sslmode, sslrootcert, ";
+        let mode = "invalid \"sslmode=verify-full\" in the store address: write sslmode=require, which encrypts";
+        let known_port =
+            "invalid store address \"postgres://…\": invalid value for option `port`; write postgres://USER";
+        let doubtful = "invalid store address \"postgres://u@…\": invalid connection string; write postgres://USER";
         for (url, words) in [
             ("postgres://u:hunter2@h/d?colour=hunter2", unknown),
             ("postgres://u:hunter2@h/d?connect_timeout=5&colour", unknown),
             ("postgres://u:hunter2@h/d?sslmode=verify-full", mode),
-            ("postgres://u:hunter2@h/d?connect_timeout=hunter2", "\"postgres://u@h/d\" is no store: invalid value for"),
+            (
+                "postgres://u:hunter2@h/d?connect_timeout=hunter2",
+                "invalid store address \"postgres://u@h/d\": invalid value for",
+            ),
             ("postgres://u@h:hunter2/d", &known_port.replace("://…", "://u@…")),
             ("postgres://u:hunter2", known_port),
             ("postgres://u:x@hunter2?hunter2=1@h/d", doubtful),
-            (
-                "postgres://u:hunter2@h/d?sslrootcert=/nowhere.pem",
-                "\"sslrootcert\" in the address of the store is wrong:",
-            ),
+            ("postgres://u:hunter2@h/d?sslrootcert=/nowhere.pem", "invalid \"sslrootcert\" in the store address:"),
             (
                 "postgres://u:hunter2@h/d?sslmode=require&sslrootcert=/nowhere.pem",
-                "\"sslrootcert=/nowhere.pem\" in the address of the store is wrong: name a file",
+                "invalid \"sslrootcert=/nowhere.pem\" in the store address: name a file",
             ),
         ] {
             let told = ConnectOptions::read(url).err().map(|error| error.to_string()).unwrap_or_default();

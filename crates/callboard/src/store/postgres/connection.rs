@@ -31,14 +31,14 @@ type Transport = Pin<Box<dyn Future<Output = Result<(), tokio_postgres::Error>> 
 
 /// An open connection.
 pub(super) struct Connection {
-    session: Session,
+    session: PgSession,
     /// None once the connection has ended, or work on it was abandoned halfway.
     transport: Option<Transport>,
     generation: u64,
 }
 
 /// The part of a connection that statements are sent to.
-pub(super) struct Session {
+pub(super) struct PgSession {
     pub(super) client: Client,
     /// Prepared statements, by the parts that they combine.
     pub(super) prepared: HashMap<Vec<&'static str>, tokio_postgres::Statement>,
@@ -58,7 +58,7 @@ impl Connection {
     async fn open_without_timeout(server: &Server) -> Result<Self, StoreError> {
         let generation = server.generation();
         let (client, transport) = connect(server).await.map_err(|error| failed(&error))?;
-        let session = Session { client, prepared: HashMap::new(), pending_commit: None, is_stale: false };
+        let session = PgSession { client, prepared: HashMap::new(), pending_commit: None, is_stale: false };
         let mut connection = Self { session, transport: Some(transport), generation };
         let ready = connection.drive(async |session| session.client.batch_execute(SESSION).await).await?;
         ready.map_err(|error| failed(&error))?;
@@ -71,7 +71,7 @@ impl Connection {
     }
 
     /// Does something with the connection while its bytes move.
-    pub(super) async fn drive<T>(&mut self, work: impl AsyncFnOnce(&mut Session) -> T) -> Result<T, StoreError> {
+    pub(super) async fn drive<T>(&mut self, work: impl AsyncFnOnce(&mut PgSession) -> T) -> Result<T, StoreError> {
         let Some(transport) = self.transport.take() else { return Err(lost()) };
         let work = std::pin::pin!(work(&mut self.session));
         match select(work, transport).await {

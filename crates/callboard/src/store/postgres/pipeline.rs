@@ -10,24 +10,24 @@ use tokio_postgres::types::{Format, IsNull, ToSql, Type, to_sql_checked};
 
 use super::super::statement::{Answer, Cell, Delivery, Row, Statement, Work, for_postgres};
 use super::commit_outcome::PendingCommit;
-use super::connection::{Session, is_refusal};
+use super::connection::{PgSession, is_refusal};
 use super::single_statement::combined;
 
-type Outcome<T> = Result<T, tokio_postgres::Error>;
+type PgResult<T> = Result<T, tokio_postgres::Error>;
 
 /// At most so many statements are in flight at once.
 const IN_FLIGHT: usize = 16;
 /// The number of the transaction comes with its beginning: its status can be asked for later.
 const BEGIN: &str = "BEGIN; SELECT txid_current()";
 
-/// A statement that is ready to be sent.
-struct Prepared<'a> {
+/// A prepared statement with its values.
+struct BoundStatement<'a> {
     statement: tokio_postgres::Statement,
     cells: Vec<&'a Cell>,
 }
 
 /// Does a piece of work: a change either as one statement, or as a transaction.
-pub(super) async fn perform(session: &mut Session, work: &Work) -> Outcome<Answer> {
+pub(super) async fn perform(session: &mut PgSession, work: &Work) -> PgResult<Answer> {
     match (work, work.delivery()) {
         (Work::Read(queries), _) => {
             let queries = prepare_all(session, queries).await?;
@@ -40,10 +40,10 @@ pub(super) async fn perform(session: &mut Session, work: &Work) -> Outcome<Answe
     }
 }
 
-/// One statement is a transaction of its own, and its queries can be sent right behind it: on a conflict they ran for nothing.
-async fn write_statement(session: &mut Session, statements: &[Statement], queries: &[Statement]) -> Outcome<Answer> {
+/// One statement is a transaction of its own, and its queries are pipelined behind it: on a conflict they ran for nothing.
+async fn write_statement(session: &mut PgSession, statements: &[Statement], queries: &[Statement]) -> PgResult<Answer> {
     let statement = prepare_combined(session, statements).await?;
-    let change = Prepared { statement, cells: statements.iter().flat_map(|part| &part.cells).collect() };
+    let change = BoundStatement { statement, cells: statements.iter().flat_map(|part| &part.cells).collect() };
     let queries = prepare_all(session, queries).await?;
     let (touched, rows) = join(execute(session, &change), query_all(session, &queries)).await;
     let touched = match touched {
@@ -56,7 +56,11 @@ async fn write_statement(session: &mut Session, statements: &[Statement], querie
     }
 }
 
-async fn write_transaction(session: &mut Session, statements: &[Statement], queries: &[Statement]) -> Outcome<Answer> {
+async fn write_transaction(
+    session: &mut PgSession,
+    statements: &[Statement],
+    queries: &[Statement],
+) -> PgResult<Answer> {
     let (changes, queries) = (prepare_all(session, statements).await?, prepare_all(session, queries).await?);
     let [commit, rollback] = [prepare(session, "COMMIT").await?, prepare(session, "ROLLBACK").await?];
     // All are sent before any is answered.
@@ -65,7 +69,7 @@ async fn write_transaction(session: &mut Session, statements: &[Statement], quer
             end(session, commit, PendingCommit { transaction, answer }).await
         }
         (begun, outcome) => {
-            let ended = execute(session, &Prepared { statement: rollback, cells: Vec::new() }).await;
+            let ended = execute(session, &BoundStatement { statement: rollback, cells: Vec::new() }).await;
             begun?;
             let answer = outcome?;
             ended.map(|_| answer)
@@ -74,7 +78,7 @@ async fn write_transaction(session: &mut Session, statements: &[Statement], quer
 }
 
 /// The number of the transaction; none where the server gives none.
-async fn begin(session: &Session) -> Outcome<Option<i64>> {
+async fn begin(session: &PgSession) -> PgResult<Option<i64>> {
     let messages = session.client.simple_query(BEGIN).await?;
     Ok(messages.iter().find_map(|message| match message {
         SimpleQueryMessage::Row(row) => row.get(0)?.parse().ok(),
@@ -83,9 +87,9 @@ async fn begin(session: &Session) -> Outcome<Option<i64>> {
 }
 
 /// The commit stays pending until the server answers it, also when this future is dropped.
-async fn end(session: &mut Session, commit: tokio_postgres::Statement, pending: PendingCommit) -> Outcome<Answer> {
+async fn end(session: &mut PgSession, commit: tokio_postgres::Statement, pending: PendingCommit) -> PgResult<Answer> {
     session.pending_commit = Some(pending);
-    match execute(session, &Prepared { statement: commit, cells: Vec::new() }).await {
+    match execute(session, &BoundStatement { statement: commit, cells: Vec::new() }).await {
         Err(error) if !error.as_db_error().is_some_and(is_refusal) => Err(error),
         ended => {
             let answer = session.pending_commit.take().map(|pending| pending.answer).unwrap_or_default();
@@ -95,11 +99,11 @@ async fn end(session: &mut Session, commit: tokio_postgres::Statement, pending: 
 }
 
 async fn execute_all(
-    session: &Session,
+    session: &PgSession,
     statements: &[Statement],
-    changes: &[Prepared<'_>],
-    queries: &[Prepared<'_>],
-) -> Outcome<Answer> {
+    changes: &[BoundStatement<'_>],
+    queries: &[BoundStatement<'_>],
+) -> PgResult<Answer> {
     let mut conflict = None;
     for (statements, changes) in statements.chunks(IN_FLIGHT).zip(changes.chunks(IN_FLIGHT)) {
         let touched = join_all(changes.iter().map(|change| execute(session, change))).await;
@@ -116,23 +120,23 @@ async fn execute_all(
     Ok(Answer { rows, conflict })
 }
 
-async fn query_all(session: &Session, queries: &[Prepared<'_>]) -> Outcome<Vec<Vec<Row>>> {
+async fn query_all(session: &PgSession, queries: &[BoundStatement<'_>]) -> PgResult<Vec<Vec<Row>>> {
     try_join_all(queries.iter().map(|query| query_rows(session, query))).await
 }
 
-async fn prepare_all<'a>(session: &mut Session, statements: &'a [Statement]) -> Outcome<Vec<Prepared<'a>>> {
+async fn prepare_all<'a>(session: &mut PgSession, statements: &'a [Statement]) -> PgResult<Vec<BoundStatement<'a>>> {
     let mut all = Vec::with_capacity(statements.len());
     for Statement { sql, cells, .. } in statements {
-        all.push(Prepared { statement: prepare(session, sql).await?, cells: cells.iter().collect() });
+        all.push(BoundStatement { statement: prepare(session, sql).await?, cells: cells.iter().collect() });
     }
     Ok(all)
 }
 
-async fn prepare(session: &mut Session, sql: &'static str) -> Outcome<tokio_postgres::Statement> {
+async fn prepare(session: &mut PgSession, sql: &'static str) -> PgResult<tokio_postgres::Statement> {
     prepare_parts(session, &[sql], || for_postgres(sql)).await
 }
 
-async fn prepare_combined(session: &mut Session, statements: &[Statement]) -> Outcome<tokio_postgres::Statement> {
+async fn prepare_combined(session: &mut PgSession, statements: &[Statement]) -> PgResult<tokio_postgres::Statement> {
     match statements {
         [only] => prepare(session, only.sql).await,
         _ => {
@@ -144,10 +148,10 @@ async fn prepare_combined(session: &mut Session, statements: &[Statement]) -> Ou
 
 /// Prepares a statement once per connection.
 async fn prepare_parts(
-    session: &mut Session,
+    session: &mut PgSession,
     parts: &[&'static str],
     sql: impl FnOnce() -> String,
-) -> Outcome<tokio_postgres::Statement> {
+) -> PgResult<tokio_postgres::Statement> {
     if let Some(prepared) = session.prepared.get(parts) {
         return Ok(prepared.clone());
     }
@@ -156,21 +160,21 @@ async fn prepare_parts(
     Ok(prepared)
 }
 
-async fn execute(session: &Session, change: &Prepared<'_>) -> Outcome<u64> {
+async fn execute(session: &PgSession, change: &BoundStatement<'_>) -> PgResult<u64> {
     session.client.execute_raw(&change.statement, change.cells.iter().copied()).await
 }
 
-async fn query_rows(session: &Session, query: &Prepared<'_>) -> Outcome<Vec<Row>> {
+async fn query_rows(session: &PgSession, query: &BoundStatement<'_>) -> PgResult<Vec<Row>> {
     let cells: Vec<&(dyn ToSql + Sync)> = query.cells.iter().map(|cell| *cell as &(dyn ToSql + Sync)).collect();
     session.client.query(&query.statement, &cells).await?.iter().map(row).collect()
 }
 
-fn row(row: &tokio_postgres::Row) -> Outcome<Row> {
+fn row(row: &tokio_postgres::Row) -> PgResult<Row> {
     let cell = |column: usize| match row.columns().get(column).map(tokio_postgres::Column::type_) {
         Some(&Type::INT8) => row.try_get::<_, Option<i64>>(column).map(Cell::from),
         _ => row.try_get::<_, Option<String>>(column).map(Cell::from),
     };
-    (0..row.len()).map(cell).collect::<Outcome<Vec<_>>>().map(Row::new)
+    (0..row.len()).map(cell).collect::<PgResult<Vec<_>>>().map(Row::new)
 }
 
 impl ToSql for Cell {
@@ -178,7 +182,7 @@ impl ToSql for Cell {
         match self {
             Self::Null => Ok(IsNull::Yes),
             Self::Integer(number) => number.to_sql(kind, out),
-            // A text cannot hold this character here. None of our ids does, so such an id is found by nobody.
+            // PostgreSQL texts cannot hold this character. No id of ours does, so such an id matches nothing.
             Self::Text(text) if text.contains('\0') => text.replace('\0', "\u{fffd}").to_sql(kind, out),
             Self::Text(text) => text.to_sql(kind, out),
         }

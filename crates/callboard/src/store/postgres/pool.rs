@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::super::error::StoreError;
 use super::super::handle::StoreSettings;
-use super::super::health::Health;
+use super::super::health::WriteHealth;
 use super::super::queue::{Jobs, SharedQueue};
 use super::super::statement::Job;
 use super::connection::Connection;
@@ -33,16 +33,16 @@ const OWN_WAIT: Duration = Duration::from_millis(50);
 pub(crate) struct ThreadPool {
     pub(crate) server: Arc<Server>,
     pub(crate) settings: StoreSettings,
-    pub(crate) health: Health,
+    pub(crate) health: WriteHealth,
     pub(crate) jobs: Jobs,
     pub(crate) shared: SharedQueue,
 }
 
 /// Idle connections and waiting jobs.
-struct Pool<'a> {
+struct ConnectionPool<'a> {
     server: &'a Server,
     settings: &'a StoreSettings,
-    health: &'a Health,
+    health: &'a WriteHealth,
     /// The connection used last is used first, so that no more are opened than are needed at once.
     idle: Vec<Connection>,
     waiting: VecDeque<Job>,
@@ -54,18 +54,23 @@ struct Pool<'a> {
 }
 
 /// Runs the shared pool until the queue is closed and empty, or what is left takes too long.
-pub(super) async fn serve_shared(server: &Server, settings: &StoreSettings, health: &Health, jobs: Jobs) {
-    Pool::new(server, settings, health, None).run(jobs, std::future::pending()).await;
+pub(super) async fn serve_shared(server: &Server, settings: &StoreSettings, health: &WriteHealth, jobs: Jobs) {
+    ConnectionPool::new(server, settings, health, None).run(jobs, std::future::pending()).await;
 }
 
 /// Runs the pool of a serving thread until it is closed and its jobs are done.
 pub(crate) async fn serve_thread(pool: ThreadPool, closed: impl Future<Output = ()>) {
     let ThreadPool { server, settings, health, jobs, shared } = pool;
-    Pool::new(&server, &settings, &health, Some(shared)).run(jobs, closed).await;
+    ConnectionPool::new(&server, &settings, &health, Some(shared)).run(jobs, closed).await;
 }
 
-impl<'a> Pool<'a> {
-    fn new(server: &'a Server, settings: &'a StoreSettings, health: &'a Health, shared: Option<SharedQueue>) -> Self {
+impl<'a> ConnectionPool<'a> {
+    fn new(
+        server: &'a Server,
+        settings: &'a StoreSettings,
+        health: &'a WriteHealth,
+        shared: Option<SharedQueue>,
+    ) -> Self {
         let (idle, waiting) = (Vec::new(), VecDeque::new());
         Self { server, settings, health, idle, waiting, shared, refused_until: None, end: None }
     }

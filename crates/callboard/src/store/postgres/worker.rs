@@ -6,7 +6,7 @@ use tokio_postgres::error::SqlState;
 
 use super::super::error::StoreError;
 use super::super::handle::StoreSettings;
-use super::super::health::Health;
+use super::super::health::WriteHealth;
 use super::super::queue::Jobs;
 use super::super::statement::{Answer, Job, Work};
 use super::commit_outcome::LostWork;
@@ -27,7 +27,7 @@ pub(crate) fn check(server: &Server, patience: Duration) -> Result<(), StoreErro
 }
 
 /// Works until the queue is closed and empty.
-pub(crate) fn serve(server: &Server, settings: &StoreSettings, health: &Health, jobs: Jobs) {
+pub(crate) fn serve(server: &Server, settings: &StoreSettings, health: &WriteHealth, jobs: Jobs) {
     match runtime() {
         Ok(runtime) => runtime.block_on(serve_shared(server, settings, health, jobs)),
         Err(error) => tracing::error!(%error, "the store's thread ended"),

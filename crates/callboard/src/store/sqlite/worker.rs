@@ -7,27 +7,27 @@ use rusqlite::{Connection, params_from_iter};
 use tokio::sync::oneshot;
 
 use super::super::error::StoreError;
-use super::super::health::Health;
+use super::super::health::WriteHealth;
 use super::super::queue::Jobs;
 use super::super::statement::{Answer, Cell, Job, Row, Statement, Work};
 use super::connection::{Database, failed, is_busy};
 use super::file_identity::FileIdentity;
-use crate::log_throttle::MessageThrottle;
+use crate::telemetry::seldom::SeldomWords;
 
 /// At most so many changes share a transaction, so that none waits long for the others.
 const BATCH: usize = 64;
 
-static FAILED: MessageThrottle = MessageThrottle::new();
+static FAILED: SeldomWords = SeldomWords::new();
 
 /// A change that waits for its transaction.
-struct Change {
+struct PendingChange {
     statements: Vec<Statement>,
     queries: Vec<Statement>,
     reply: oneshot::Sender<Result<Answer, StoreError>>,
 }
 
 /// Works until the queue is closed and empty.
-pub(crate) fn serve(database: Database, health: &Health, mut jobs: Jobs) {
+pub(crate) fn serve(database: Database, health: &WriteHealth, mut jobs: Jobs) {
     let Database { connection, mut identity } = database;
     while let Some(first) = jobs.blocking_recv() {
         if let Some(Err(error)) = identity.as_mut().map(FileIdentity::check) {
@@ -46,19 +46,19 @@ pub(crate) fn serve(database: Database, health: &Health, mut jobs: Jobs) {
     }
 }
 
-fn take(connection: &Connection, job: Job, changes: &mut Vec<Change>) {
+fn take(connection: &Connection, job: Job, changes: &mut Vec<PendingChange>) {
     match job.work {
         Work::Read(queries) => {
             let answer = query_all(connection, &queries).map(|rows| Answer { rows, conflict: None });
             // The receiver may be gone.
             let _ = job.reply.send(answer.map_err(failed));
         }
-        Work::Write(statements, queries) => changes.push(Change { statements, queries, reply: job.reply }),
+        Work::Write(statements, queries) => changes.push(PendingChange { statements, queries, reply: job.reply }),
     }
 }
 
 /// All changes in one transaction. When that fails as a whole, none of them was made.
-fn write(connection: &Connection, health: &Health, changes: Vec<Change>) {
+fn write(connection: &Connection, health: &WriteHealth, changes: Vec<PendingChange>) {
     let performed = perform_all(connection, &changes);
     health.note(performed.is_ok());
     match performed {
@@ -82,7 +82,7 @@ fn write(connection: &Connection, health: &Health, changes: Vec<Change>) {
 type Answers = Vec<rusqlite::Result<Answer>>;
 
 /// Conflicts are rare. So all changes run without savepoints first, and again with one savepoint each where one of them failed.
-fn perform_all(connection: &Connection, changes: &[Change]) -> rusqlite::Result<Answers> {
+fn perform_all(connection: &Connection, changes: &[PendingChange]) -> rusqlite::Result<Answers> {
     let transaction = Transaction::begin(connection)?;
     let mut answers = Vec::with_capacity(changes.len());
     for change in changes {
@@ -99,7 +99,7 @@ fn perform_all(connection: &Connection, changes: &[Change]) -> rusqlite::Result<
     Ok(answers)
 }
 
-fn perform_with_savepoints(connection: &Connection, changes: &[Change]) -> rusqlite::Result<Answers> {
+fn perform_with_savepoints(connection: &Connection, changes: &[PendingChange]) -> rusqlite::Result<Answers> {
     let transaction = Transaction::begin(connection)?;
     let mut answers = Vec::with_capacity(changes.len());
     for change in changes {
@@ -144,7 +144,7 @@ fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
     connection.prepare_cached(sql)?.execute([]).map(drop)
 }
 
-fn perform(connection: &Connection, change: &Change) -> rusqlite::Result<Answer> {
+fn perform(connection: &Connection, change: &PendingChange) -> rusqlite::Result<Answer> {
     for statement in &change.statements {
         let touched = connection.prepare_cached(statement.sql)?.execute(params_from_iter(&statement.cells))?;
         let conflict = statement.conflict(touched as u64);
@@ -199,8 +199,8 @@ mod tests {
     const INSERT: &str = "INSERT INTO things (id) VALUES ($1)";
     const TOUCH: &str = "UPDATE things SET id = id WHERE id = $1";
 
-    fn change(statements: impl IntoIterator<Item = Statement>) -> Change {
-        Change { statements: statements.into_iter().collect(), queries: Vec::new(), reply: oneshot::channel().0 }
+    fn change(statements: impl IntoIterator<Item = Statement>) -> PendingChange {
+        PendingChange { statements: statements.into_iter().collect(), queries: Vec::new(), reply: oneshot::channel().0 }
     }
 
     fn insert(id: i64) -> Statement {

@@ -7,7 +7,7 @@ use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 use super::outbox::Batch;
 use super::{Outbox, request};
-use crate::log_throttle::LogThrottle;
+use crate::telemetry::seldom::Seldom;
 use crate::telemetry::turns;
 use crate::upstream::{Client, Failure};
 
@@ -15,7 +15,7 @@ const EVERY: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(10);
 const TRIES: u32 = 3;
 
-static FAILED: LogThrottle = LogThrottle::new();
+static FAILED: Seldom = Seldom::new();
 
 /// What a collector says about a request that it took only in part.
 #[derive(Deserialize, Default)]
