@@ -1,4 +1,4 @@
-//! The time of day, for what is stored and shown.
+//! The wall clock, for what is stored and shown.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

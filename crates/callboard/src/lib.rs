@@ -1,21 +1,25 @@
 //! Callboard, the program: an OpenAI-compatible gateway in front of model servers, whose tool calls keep a contract.
 //!
-//! Order of dependence: `app -> {server, http, author, cli} -> session -> conversation -> characters -> {upstream, store, telemetry} ->
-//! callboard_core`. The composition root is `app`; threads and tasks are started in `server` only.
+//! Each module uses only those below it: `cli`, `author`, `server`, `background`, `app`, `http`, `services`, `session`,
+//! `conversation`, `characters`, `trace`, `telemetry`, `store`, `upstream`, `config`, and small ones that stand alone. The composition root is `app`;
+//! threads and tasks are started in `server` only.
 
 pub mod app;
 pub mod author;
+pub mod background;
 pub mod characters;
 pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod conversation;
+pub mod hex;
 pub mod http;
 pub mod percent;
 pub mod random;
 pub mod server;
+pub mod services;
 pub mod session;
-pub mod stopping;
+pub mod shutdown;
 pub mod store;
 pub mod telemetry;
 pub mod trace;

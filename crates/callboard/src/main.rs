@@ -3,14 +3,14 @@
 use std::process::ExitCode;
 
 use callboard::cli::{self, Command};
-use callboard::{app, author, config};
+use callboard::{author, config, server};
 
 fn main() -> ExitCode {
     match run() {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            complain(&error);
+            report(&error);
             ExitCode::FAILURE
         }
     }
@@ -25,13 +25,13 @@ fn run() -> anyhow::Result<bool> {
         loaded.check_characters()?;
     }
     match command {
-        Command::Serve(_) => app::serve(loaded.settings).map(|()| true),
+        Command::Serve(_) => server::serve(loaded.settings).map(|()| true),
         Command::Config(_) => Ok(cli::write_config(&loaded, &mut std::io::stdout()).map(|()| true)?),
         command => author::run(command, loaded.settings),
     }
 }
 
-#[expect(clippy::print_stderr, reason = "the one place where a failed start is told to the person who started it")]
-fn complain(error: &anyhow::Error) {
+#[expect(clippy::print_stderr, reason = "the one place where a failed start is reported")]
+fn report(error: &anyhow::Error) {
     eprintln!("callboard: {error:#}");
 }

@@ -1,22 +1,20 @@
-//! Text in which some letters are written as `%` and two digits, as in URLs and in OpenTelemetry's variables.
+//! Percent-encoded text, as in URLs and in OpenTelemetry's variables.
 
-/// The text itself; nothing where it is badly written or no UTF-8.
+use crate::hex;
+
+/// The decoded text; none where it is malformed or not UTF-8.
 pub fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {
         if byte == b'%' {
-            let (high, low) = (digit(rest.next()?)?, digit(rest.next()?)?);
+            let (high, low) = (hex::digit(rest.next()?)?, hex::digit(rest.next()?)?);
             bytes.push(high * 16 + low);
         } else {
             bytes.push(byte);
         }
     }
     String::from_utf8(bytes).ok()
-}
-
-fn digit(byte: u8) -> Option<u8> {
-    char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
 }
 
 #[cfg(test)]

@@ -1,49 +1,11 @@
-//! Randomness of the system, for names that nobody should guess.
-
-use std::cell::RefCell;
+//! Randomness, for ids that cannot be guessed.
 
 /// In the order in which they are sorted.
 const LETTERS: &[u8; 32] = b"234567abcdefghijklmnopqrstuvwxyz";
 
-/// The system is asked for so many bytes at once: a question costs as much as to make a name of its answer.
-const STOCK: usize = 512;
-
-/// Bytes that nobody has got yet.
-struct Stock {
-    bytes: [u8; STOCK],
-    left: usize,
-}
-
-thread_local! {
-    static OWN: RefCell<Stock> = const { RefCell::new(Stock { bytes: [0; STOCK], left: 0 }) };
-}
-
-/// Random bytes.
+/// Random bytes, from a generator that the system seeds for each thread. Panics where the system gives no seed.
 pub fn bytes<const N: usize>() -> [u8; N] {
-    const { assert!(N <= STOCK, "ask for fewer bytes at once") };
-    OWN.with_borrow_mut(Stock::take)
-}
-
-impl Stock {
-    /// Each byte is given away once, and forgotten.
-    fn take<const N: usize>(&mut self) -> [u8; N] {
-        if self.left < N {
-            self.fill();
-        }
-        let mut taken = [0; N];
-        if let Some(given) = self.bytes.get_mut(self.left.saturating_sub(N)..self.left) {
-            taken.swap_with_slice(given);
-            self.left -= N;
-        }
-        taken
-    }
-
-    fn fill(&mut self) {
-        if let Err(error) = getrandom::fill(&mut self.bytes) {
-            tracing::error!(%error, "the system gives no random bytes");
-        }
-        self.left = STOCK;
-    }
+    rand::random()
 }
 
 /// Random letters and digits.
@@ -70,18 +32,10 @@ mod tests {
 
     #[test]
     fn no_bytes_are_given_twice() {
-        let draw = || (0..STOCK).flat_map(|_| [bytes::<11>().to_vec(), bytes::<STOCK>()[..11].to_vec()]);
-        let there = std::thread::spawn(move || draw().collect::<Vec<_>>());
-        let all: HashSet<Vec<u8>> = draw().chain(there.join().unwrap()).collect();
-        assert_eq!(all.len(), 4 * STOCK);
-    }
-
-    #[test]
-    fn what_was_given_away_is_forgotten() {
-        let mut stock = Stock { bytes: [0; STOCK], left: 0 };
-        let first = stock.take::<32>();
-        assert!(first.iter().any(|byte| *byte != 0));
-        assert_eq!((stock.left, &stock.bytes[STOCK - 32..]), (STOCK - 32, [0; 32].as_slice()));
+        let draw = || (0..500).map(|_| bytes::<11>());
+        let other_thread = std::thread::spawn(move || draw().collect::<Vec<_>>());
+        let all: HashSet<[u8; 11]> = draw().chain(other_thread.join().unwrap()).collect();
+        assert_eq!(all.len(), 1000);
     }
 
     #[test]

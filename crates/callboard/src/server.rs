@@ -3,90 +3,115 @@
 //! A request stays on the thread that accepted it, so that a streamed piece is never handed from core to core. This is one
 //! of the few places that start tasks; all of them are owned and awaited here.
 
+use std::io::Write as _;
 use std::net::TcpListener as StdListener;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use axum::Router;
+use futures_util::FutureExt as _;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use socket2::{SockRef, TcpKeepalive};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
-use tokio::time::MissedTickBehavior;
 
-use crate::app::App;
-use crate::characters::reload_on_change;
-use crate::config::Timeouts;
-use crate::http::Threadwise;
-use crate::stopping::stop_asked;
-use crate::store::Pruned;
+use crate::config::{Settings, Timeouts};
+use crate::http::ThreadServices;
+use crate::services::Services;
+use crate::shutdown::shutdown_requested;
 use crate::telemetry::seldom::Seldom;
-use crate::trace::otlp;
-use crate::{clock, http};
+use crate::{app, background, http, telemetry};
 
-const HEAD_TIME: Duration = Duration::from_secs(30);
-const UPKEEP: Duration = Duration::from_secs(5);
-const PROBE: Duration = Duration::from_secs(2);
-const FORGET: Duration = Duration::from_secs(10 * 60);
-const KEEP: Duration = Duration::from_millis(200);
-/// How long those who are cut off may take to hear of it.
-const LAST_WORDS: Duration = Duration::from_secs(1);
-const LAST_FLUSH: Duration = Duration::from_secs(3);
-const LAST_EXPORT: Duration = Duration::from_secs(3);
+const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
+const METRICS_UPKEEP: Duration = Duration::from_secs(5);
+/// How long replies that are cut off may take to send their last event.
+const LAST_EVENTS: Duration = Duration::from_secs(1);
 
-/// Signals within this time after the first ask for the same thing.
-const SAME_WISH: Duration = Duration::from_secs(1);
+/// Signals within this time after the first one belong to it.
+const SAME_SIGNAL: Duration = Duration::from_secs(1);
 
-/// Serves until a signal asks to stop and all replies in flight are whole, or the drain time is over.
-pub fn run(app: &Arc<App>, listener: StdListener) -> anyhow::Result<()> {
+/// Builds the program from its settings and serves until a signal ends it.
+pub fn serve(mut settings: Settings) -> anyhow::Result<()> {
+    telemetry::log::start(settings.log.as_str()).context("logging cannot be started")?;
+    let listener =
+        StdListener::bind(settings.listen).with_context(|| format!("cannot listen on {}", settings.listen))?;
+    let address = listener.local_addr()?;
+    single_runtime()?.block_on(app::find_model_servers(&mut settings))?;
+    let threads = thread_count(settings.threads);
+    let services = Arc::new(app::build(settings, threads)?);
+    single_runtime()?.block_on(load_characters(&services));
+    print_greeting(&services, &address.to_string());
+    run(&services, listener, threads)
+}
+
+/// Without Python there are no characters, and the gateway serves all the same.
+async fn load_characters(services: &Services) {
+    if let Err(error) = services.characters.load(true).await {
+        tracing::error!(%error, "characters cannot be loaded");
+    }
+}
+
+/// Says where to connect, to people and to programs that wait for it. Stdout may be closed.
+fn print_greeting(services: &Services, address: &str) {
+    let urls: Vec<&str> = services.settings.upstreams.iter().map(|upstream| upstream.url.as_str()).collect();
+    let servers = match urls.as_slice() {
+        [] => "no model server found: the built-in rehearsal model plays; connect a real one with --upstream URL"
+            .to_owned(),
+        urls => format!("model server: {}", urls.join(", ")),
+    };
+    let (version, store) = (env!("CARGO_PKG_VERSION"), &services.settings.store);
+    let greeting = format!(
+        "Callboard {version} listening on http://{address}\n  {servers}\n  conversations are kept in {store:?}\n  \
+         point any OpenAI client at http://{address}/v1\n"
+    );
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(greeting.as_bytes()).and_then(|()| out.flush());
+}
+
+/// Serves until a signal asks to stop and all replies in flight are complete, or the drain time is over.
+fn run(services: &Arc<Services>, listener: StdListener, threads: usize) -> anyhow::Result<()> {
     listener.set_nonblocking(true)?;
     let runtime = single_runtime()?;
-    // Before anybody is served: a signal that nobody listens to ends the program at once, and cuts its replies off.
+    // Before the first request: a signal without a handler ends the program at once and cuts replies off.
     let mut signals = runtime.block_on(async { Signals::listen() })?;
     let (stop, stopped) = watch::channel(false);
-    let mut threads = Vec::new();
-    for number in 0..thread_count(app.settings.threads) {
-        let (app, listener, stopped) = (Arc::clone(app), listener.try_clone()?, stopped.clone());
+    let mut serving = Vec::new();
+    for number in 0..threads {
+        let (services, listener, stopped) = (Arc::clone(services), listener.try_clone()?, stopped.clone());
         let thread = std::thread::Builder::new().name(format!("serve-{number}"));
-        threads.push(thread.spawn(move || serve_thread(&app, listener, stopped))?);
+        serving.push(thread.spawn(move || serve_thread(&services, listener, stopped))?);
     }
-    // Only the threads hold the socket now, so that it is closed when they stop accepting.
+    // Only the threads hold the socket now, so it is closed when they stop accepting.
     drop(listener);
     runtime.block_on(async {
         tokio::select! {
-            () = signals.asked(app) => {}
-            () = follow_characters(app) => {}
-            () = probe_servers(app) => {}
-            () = forget(app) => {}
-            () = keep_traces(app) => {}
-            () = export_traces(app) => {}
+            () = signals.received(services) => {}
+            () = background::run(services) => {}
         }
     });
-    tracing::info!(
-        "draining: replies in flight are finished, new connections are refused; a second signal ends all at once"
-    );
+    tracing::info!("draining: finishing replies in flight, refusing new connections; a second signal exits at once");
     stop.send_replace(true);
-    end_at_second_signal(runtime, signals)?;
-    for thread in threads {
+    exit_at_second_signal(runtime, signals)?;
+    for thread in serving {
         thread.join().map_err(|_| anyhow::anyhow!("a server thread panicked"))??;
     }
-    single_runtime()?.block_on(settle_traces(app));
+    single_runtime()?.block_on(background::flush_last_traces(services));
     Ok(())
 }
 
-/// Whoever asks twice does not want to wait. Supervisors send one wish twice, to the process and to its group, so what follows the
-/// first at once belongs to it. The thread ends with the program.
-fn end_at_second_signal(runtime: tokio::runtime::Runtime, mut signals: Signals) -> std::io::Result<()> {
+/// Supervisors send one signal twice, to the process and to its group, so what follows the first at once belongs to it. The thread
+/// ends with the program.
+fn exit_at_second_signal(runtime: tokio::runtime::Runtime, mut signals: Signals) -> std::io::Result<()> {
     let first = Instant::now();
     let second = async move {
         loop {
             let code = signals.next().await;
-            if first.elapsed() >= SAME_WISH {
+            if first.elapsed() >= SAME_SIGNAL {
                 return code;
             }
         }
@@ -95,23 +120,8 @@ fn end_at_second_signal(runtime: tokio::runtime::Runtime, mut signals: Signals) 
     listening.spawn(move || std::process::exit(runtime.block_on(second))).map(drop)
 }
 
-/// Waits for something before anybody is served.
-pub fn block_on<T>(future: impl Future<Output = T>) -> std::io::Result<T> {
-    Ok(single_runtime()?.block_on(future))
-}
-
-/// Loads the characters before anybody is served. Without Python there are none, and the gateway serves all the same.
-pub fn load_characters(app: &App) -> std::io::Result<()> {
-    single_runtime()?.block_on(async {
-        if let Err(error) = app.characters.load(true).await {
-            tracing::error!(%error, "characters cannot be loaded");
-        }
-    });
-    Ok(())
-}
-
 /// How many threads serve.
-pub fn thread_count(setting: usize) -> usize {
+fn thread_count(setting: usize) -> usize {
     if setting > 0 { setting } else { std::thread::available_parallelism().map_or(1, std::num::NonZero::get) }
 }
 
@@ -119,66 +129,7 @@ fn single_runtime() -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()
 }
 
-/// Asks model servers that were set aside whether they are back, for as long as the program runs.
-async fn probe_servers(app: &App) {
-    let (client, mut ticks) = (app.client(), tokio::time::interval(PROBE));
-    loop {
-        ticks.tick().await;
-        app.upstreams.probe(&client).await;
-    }
-}
-
-/// Forgets what has been kept long enough, for as long as the program runs.
-async fn forget(app: &App) {
-    let (retention, mut ticks) = (app.retention(), tokio::time::interval(FORGET));
-    loop {
-        ticks.tick().await;
-        match app.store.prune(&retention, clock::milliseconds()).await {
-            Ok(pruned) if pruned == Pruned::default() => {}
-            Ok(pruned) => tracing::info!(?pruned, "what was kept long enough is forgotten"),
-            Err(error) => tracing::error!(%error, "old things cannot be forgotten"),
-        }
-    }
-}
-
-/// Stores what turns leave behind, all of a moment together, for as long as the program runs.
-async fn keep_traces(app: &App) {
-    let mut ticks = tokio::time::interval(KEEP);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
-        tokio::select! {
-            _ = ticks.tick() => {}
-            () = app.traces.are_many() => {}
-        }
-        app.traces.flush().await;
-    }
-}
-
-/// Tells a collector about turns, where there is one.
-async fn export_traces(app: &App) {
-    match app.traces.outbox() {
-        Some(outbox) => otlp::export(outbox, &app.client()).await,
-        None => std::future::pending().await,
-    }
-}
-
-/// What the last turns left behind. A store that does not answer does not keep the program from ending.
-async fn settle_traces(app: &App) {
-    if tokio::time::timeout(LAST_FLUSH, app.traces.flush()).await.is_err() {
-        tracing::error!("the store does not answer: the traces of the last turns were not stored");
-    }
-    if let Some(outbox) = app.traces.outbox() {
-        otlp::export_rest(outbox, &app.client(), LAST_EXPORT).await;
-    }
-}
-
-/// Loads changed characters for as long as the program runs.
-async fn follow_characters(app: &App) {
-    reload_on_change(Arc::clone(&app.characters)).await;
-    std::future::pending::<()>().await;
-}
-
-/// What asks the program to end.
+/// The signals that end the program.
 struct Signals {
     terminate: Signal,
     interrupt: Signal,
@@ -189,17 +140,17 @@ impl Signals {
         Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
     }
 
-    async fn asked(&mut self, app: &App) {
-        let mut upkeep = tokio::time::interval(UPKEEP);
+    async fn received(&mut self, services: &Services) {
+        let mut upkeep = tokio::time::interval(METRICS_UPKEEP);
         loop {
             tokio::select! {
                 _ = self.next() => return,
-                _ = upkeep.tick() => app.metrics.run_upkeep(),
+                _ = upkeep.tick() => services.metrics.run_upkeep(),
             }
         }
     }
 
-    /// Waits for a signal and tells the exit code of a program that it ends.
+    /// Waits for a signal; returns the exit code of a program that it ends.
     async fn next(&mut self) -> i32 {
         tokio::select! {
             _ = self.terminate.recv() => 143,
@@ -208,30 +159,29 @@ impl Signals {
     }
 }
 
-fn serve_thread(app: &Arc<App>, listener: StdListener, stopped: watch::Receiver<bool>) -> anyhow::Result<()> {
+fn serve_thread(services: &Arc<Services>, listener: StdListener, stopped: watch::Receiver<bool>) -> anyhow::Result<()> {
     single_runtime()?.block_on(async {
+        let (close_store, store_closed) = oneshot::channel::<()>();
+        let (store, pool) = services.store.for_thread(store_closed.map(drop));
         let mut storing = JoinSet::new();
-        let nearby = app.store.nearby().map(|(nearby, work)| {
-            storing.spawn(work);
-            nearby
-        });
+        storing.spawn(pool);
         let ((sockets, closed), (end, ending)) = (mpsc::channel(1), watch::channel(false));
-        let thread = Threadwise { client: app.client(), stopping: stopped.clone(), ending, sockets };
-        let router = http::router(Arc::clone(app), thread);
+        let thread = ThreadServices { client: services.client(), store, stopping: stopped.clone(), ending, sockets };
+        let router = http::router(Arc::clone(services), thread);
         let listener = TcpListener::from_std(listener).context("cannot listen")?;
-        let tasks = serve_connections(listener, router, stopped, &app.settings.timeouts).await;
-        drain(tasks, closed, &end, app.settings.timeouts.drain).await;
-        drop(nearby);
+        let tasks = serve_connections(listener, router, stopped, &services.settings.timeouts).await;
+        drain(tasks, closed, &end, services.settings.timeouts.drain).await;
+        drop(close_store);
         while let Some(ended) = storing.join_next().await {
             if let Err(error) = ended {
-                tracing::error!(%error, "what was left could not be stored");
+                tracing::error!(%error, "the last changes could not be stored");
             }
         }
         Ok(())
     })
 }
 
-/// Waits until all have been served; those who are not when the time is over are told.
+/// Waits until all requests are served. Those that are not when the time is over are cut off with an error.
 async fn drain(mut tasks: JoinSet<()>, mut closed: mpsc::Receiver<()>, end: &watch::Sender<bool>, time: Duration) {
     let mut served = std::pin::pin!(async {
         while tasks.join_next().await.is_some() {}
@@ -241,12 +191,12 @@ async fn drain(mut tasks: JoinSet<()>, mut closed: mpsc::Receiver<()>, end: &wat
     if tokio::time::timeout(time, served.as_mut()).await.is_ok() {
         return;
     }
-    tracing::warn!(seconds = time.as_secs_f64(), "replies are cut off: the drain time is over");
+    tracing::warn!(seconds = time.as_secs_f64(), "the drain time is over: cutting replies off");
     end.send_replace(true);
-    let _ = tokio::time::timeout(LAST_WORDS, served).await;
+    let _ = tokio::time::timeout(LAST_EVENTS, served).await;
 }
 
-/// Serves until the program is to end; those whose connections are still open come back.
+/// Accepts connections until the program is to end; returns the tasks of those that are still open.
 async fn serve_connections(
     listener: TcpListener,
     router: Router,
@@ -257,11 +207,11 @@ async fn serve_connections(
     loop {
         tokio::select! {
             biased;
-            () = stop_asked(&mut stopped) => break,
+            () = shutdown_requested(&mut stopped) => break,
             Some(_) = tasks.join_next() => {}
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => {
-                    prepare(&stream, timeouts.client);
+                    set_options(&stream, timeouts.client);
                     tasks.spawn(serve_connection(stream, router.clone(), stopping.clone()));
                 }
                 Err(error) => pause_after(&error).await,
@@ -271,54 +221,54 @@ async fn serve_connections(
     tasks
 }
 
-/// Serves one connection; when the program is to end, the reply in flight is its last.
+/// Serves one connection; at shutdown the reply in flight is its last.
 async fn serve_connection(stream: TcpStream, router: Router, mut stopped: watch::Receiver<bool>) {
     let mut connection = std::pin::pin!(connection(stream, router));
     let ended = tokio::select! {
         biased;
         ended = connection.as_mut() => ended,
-        () = stop_asked(&mut stopped) => {
+        () = shutdown_requested(&mut stopped) => {
             connection.as_mut().graceful_shutdown();
             connection.await
         }
     };
     if let Err(error) = ended {
-        tracing::debug!(%error, "a connection ended badly");
+        tracing::debug!(%error, "a connection ended with an error");
     }
 }
 
-type Connection = http1::UpgradeableConnection<TokioIo<TcpStream>, TowerToHyperService<Router>>;
+type HttpConnection = http1::UpgradeableConnection<TokioIo<TcpStream>, TowerToHyperService<Router>>;
 
-fn connection(stream: TcpStream, router: Router) -> Connection {
+fn connection(stream: TcpStream, router: Router) -> HttpConnection {
     http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_TIME)
+        .header_read_timeout(HEAD_TIMEOUT)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
         .with_upgrades()
 }
 
-/// Small pieces go out at once, and a client that takes nothing, or cannot be reached, is given up: whatever is being sent to it,
-/// whole, as events or over a WebSocket, the turn behind it must not wait for ever.
-fn prepare(stream: &TcpStream, patience: Duration) {
-    if let Err(error) = stream.set_nodelay(true).and_then(|()| be_patient(stream, patience)) {
-        tracing::debug!(%error, "an option of a connection cannot be set");
+/// Small pieces go out at once. A client that reads nothing, or cannot be reached, is disconnected after the timeout, so that its turn
+/// does not wait for ever.
+fn set_options(stream: &TcpStream, timeout: Duration) {
+    if let Err(error) = stream.set_nodelay(true).and_then(|()| set_timeouts(stream, timeout)) {
+        tracing::debug!(%error, "a socket option cannot be set");
     }
 }
 
-fn be_patient(stream: &TcpStream, patience: Duration) -> std::io::Result<()> {
+fn set_timeouts(stream: &TcpStream, timeout: Duration) -> std::io::Result<()> {
     let socket = SockRef::from(stream);
-    // Whole seconds, and not as many as elsewhere, are what systems take here.
-    let probes = (patience / 4).clamp(Duration::from_secs(1), Duration::from_secs(10_000));
+    // Systems take whole seconds here, and not as many as elsewhere.
+    let probes = (timeout / 4).clamp(Duration::from_secs(1), Duration::from_secs(10_000));
     socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(probes).with_interval(probes).with_retries(3))?;
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    socket.set_tcp_user_timeout(Some(patience))?;
+    socket.set_tcp_user_timeout(Some(timeout))?;
     Ok(())
 }
 
-/// Out of file handles, most likely: waiting a moment lets connections end.
+/// Most likely out of file handles: a pause lets connections end.
 async fn pause_after(error: &std::io::Error) {
-    static SAID: Seldom = Seldom::new();
-    if SAID.is_due() {
+    static LOGGED: Seldom = Seldom::new();
+    if LOGGED.is_due() {
         tracing::error!(%error, "connections cannot be accepted; more file handles may help (ulimit -n)");
     }
     tokio::time::sleep(Duration::from_millis(50)).await;

@@ -11,7 +11,7 @@ const OWNERS: &[&str] = &[
     "crates/callboard-python/src/backstage/thread.rs",
     "crates/callboard/src/author/prompt.rs",
     "crates/callboard/src/server.rs",
-    "crates/callboard/src/store/threads.rs",
+    "crates/callboard/src/store/handle.rs",
 ];
 
 const SPAWNERS: &[&str] = &[

@@ -20,10 +20,10 @@ use crate::upstream::{Client, Tls};
 pub fn run(command: Command, mut settings: Settings) -> anyhow::Result<bool> {
     telemetry::log::start("off").context("logging cannot be started")?;
     check_folder(&command)?;
-    if matches!(command, Command::Chat { .. } | Command::Eval { .. } | Command::Upstreams(_)) {
-        app::look_for_servers(&mut settings)?;
-    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    if matches!(command, Command::Chat { .. } | Command::Eval { .. } | Command::Upstreams(_)) {
+        runtime.block_on(app::find_model_servers(&mut settings))?;
+    }
     let mut out = std::io::stdout();
     let done = runtime.block_on(carry_out(command, settings, &mut out));
     runtime.shutdown_background();
@@ -64,19 +64,19 @@ async fn carry_out(command: Command, settings: Settings, out: &mut impl Write) -
         }
         Command::Chat { character, .. } => {
             let role = cast(&settings, None).load_one(&character).await?;
-            let app = app::App::build(settings)?;
+            let app = app::build(settings, 0)?;
             let parlour = Parlour { role, settings: &app.settings, upstreams: &app.upstreams, client: app.client() };
             chat(&parlour, out).await.map(|()| true)
         }
         Command::Eval { what, answers, expected, verbose, .. } => {
             let evaluation = Evaluation { what, answers, expected, verbose };
-            eval(&evaluation, &app::App::build(settings)?, out).await
+            eval(&evaluation, &app::build(settings, 0)?, out).await
         }
         Command::Names { heard, among, character, list, .. } => {
             names(&NameTrial { heard, among, character, list }, &cast(&settings, None), out).await
         }
         Command::Stats { since, json, .. } => stats(StatsWish { days: since, json }, &settings, out).await,
-        Command::Upstreams(_) => upstreams(&app::App::build(settings)?, out).await,
+        Command::Upstreams(_) => upstreams(&app::build(settings, 0)?, out).await,
         Command::Serve(_) | Command::Config(_) => Ok(true),
     }
 }

@@ -54,7 +54,7 @@ pub async fn stats(wish: StatsWish, settings: &Settings, out: &mut impl Write) -
 fn grouped(counts: Vec<Count>) -> BTreeMap<Group, Figures> {
     let mut groups: BTreeMap<Group, Figures> = BTreeMap::new();
     for count in counts {
-        let figures = groups.entry((count.played_by, count.model)).or_default();
+        let figures = groups.entry((count.character, count.model)).or_default();
         figures.add_named(&count.name, u64::try_from(count.amount).unwrap_or_default());
     }
     groups
@@ -148,8 +148,8 @@ fn row(character: &str, model: &str, cell: impl Fn(&Column) -> String) -> Vec<St
 mod tests {
     use super::*;
 
-    fn count(played_by: &str, name: &str, amount: i64) -> Count {
-        Count { day: 1, played_by: played_by.to_owned(), model: "m".to_owned(), name: name.to_owned(), amount }
+    fn count(character: &str, name: &str, amount: i64) -> Count {
+        Count { day: 1, character: character.to_owned(), model: "m".to_owned(), name: name.to_owned(), amount }
     }
 
     #[test]

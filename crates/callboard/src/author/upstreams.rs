@@ -5,7 +5,7 @@ use std::io::Write;
 
 use serde::Deserialize;
 
-use crate::app::App;
+use crate::services::Services;
 use crate::upstream::Upstream;
 
 #[derive(Deserialize)]
@@ -22,7 +22,7 @@ struct Entry {
 }
 
 /// Writes what is known; false when no server answers.
-pub async fn upstreams(app: &App, out: &mut impl Write) -> anyhow::Result<bool> {
+pub async fn upstreams(app: &Services, out: &mut impl Write) -> anyhow::Result<bool> {
     let own = Upstream::new(format!("http://{}/v1", app.settings.listen));
     let client = app.client();
     if let Ok(body) = client.get(&own, "/upstreams", None, 1 << 20).await

@@ -8,6 +8,8 @@ use std::fmt;
 use callboard_core::wire::chat::PlainMessage;
 use sha2::{Digest, Sha256};
 
+use crate::hex;
+
 /// Identifies a history up to some message.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct HistoryKey([u8; 32]);
@@ -43,7 +45,7 @@ impl HistoryKey {
 
 impl fmt::Display for HistoryKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&hex::encode(&self.0))
     }
 }
 

@@ -30,7 +30,7 @@ impl Wire for Chat {
         let context = incoming.requester.turn_context(shared, &incoming.id);
         let (mut driver, saving) = match shared.app.characters.for_model(&request.model)? {
             Some(character) => {
-                let chat = resume_chat(&shared.app.chat_snapshots, &character, &request, &owner).await?;
+                let chat = resume_chat(&shared.chat_snapshots, &character, &request, &owner).await?;
                 let client = CharacterRequest::Chat { request: &request, system: &chat.system };
                 let driver = drive_character(context, &character, chat.memory, client).await?;
                 (driver, Saving::ChatHistory(Box::new(chat.history)))

@@ -40,12 +40,12 @@ async fn create(State(shared): State<Shared>, request: Request) -> Response {
         let (id, at) = (new_conversation_id(), clock::milliseconds());
         let metadata = Value::Object(request.metadata.clone().unwrap_or_default()).to_string();
         let items = request.stored_items(&mut item_ids(&new_response_id()));
-        shared.app.store.check_history(&id, NewItem::bytes_of(&items))?;
+        shared.store.check_history(&id, NewItem::bytes_of(&items))?;
         check_call_outputs(&items, &[])?;
-        let new = NewConversation { id: id.clone(), played_by: String::new(), owner: owner.clone(), at, metadata };
-        shared.app.store.create_conversation(new).await?;
+        let new = NewConversation { id: id.clone(), owner: owner.clone(), at, metadata };
+        shared.store.create_conversation(new).await?;
         append(&shared, &id, items).await?;
-        Ok(object(&owned_conversation(&shared.app.store, &id, &owner).await?))
+        Ok(object(&owned_conversation(&shared.store, &id, &owner).await?))
     })
     .await
 }
@@ -61,7 +61,7 @@ async fn change(State(shared): State<Shared>, Path(id): Path<String>, request: R
         let request = ConversationRequest::read_change(body)?;
         owned(&shared, &id, &headers).await?;
         let metadata = Value::Object(request.metadata.unwrap_or_default()).to_string();
-        shared.app.store.set_metadata(&id, metadata, clock::milliseconds()).await?;
+        shared.store.set_metadata(&id, metadata, clock::milliseconds()).await?;
         Ok(object(&owned(&shared, &id, &headers).await?))
     })
     .await
@@ -72,7 +72,7 @@ async fn delete(State(shared): State<Shared>, Path(id): Path<String>, headers: H
         owned(&shared, &id, &headers).await?;
         // What was said in it may be on its way to the store.
         shared.app.traces.flush().await;
-        shared.app.store.delete_conversation(&id).await?;
+        shared.store.delete_conversation(&id).await?;
         Ok(reply::json(conversation_deleted(&id).to_string()))
     })
     .await
@@ -88,7 +88,7 @@ async fn list_items(
         let pairs = query::pairs(query.as_deref().unwrap_or_default())?;
         let page = PageQuery::read(pairs.iter().map(|(key, value)| (key.as_str(), value.as_str())))?;
         owned(&shared, &id, &headers).await?;
-        let items = items_after(&shared.app.store, &id, &page).await?;
+        let items = items_after(&shared.store, &id, &page).await?;
         Ok(reply::json(page.cut(&items).to_string()))
     })
     .await
@@ -114,7 +114,7 @@ async fn one_item(
 ) -> Response {
     reply::result(async {
         owned(&shared, &id, &headers).await?;
-        let found = shared.app.store.item(&id, &item).await?;
+        let found = shared.store.item(&id, &item).await?;
         found.map(|found| reply::json(found.body)).ok_or_else(|| ApiError::item_not_found(&item, &id))
     })
     .await
@@ -127,7 +127,7 @@ async fn delete_item(
 ) -> Response {
     reply::result(async {
         let conversation = owned(&shared, &id, &headers).await?;
-        match shared.app.store.delete_item(&id, &item).await? {
+        match shared.store.delete_item(&id, &item).await? {
             true => Ok(object(&conversation)),
             false => Err(ApiError::item_not_found(&item, &id)),
         }
@@ -140,7 +140,7 @@ async fn append(shared: &Shared, id: &str, mut items: Vec<Value>) -> Result<Vec<
     if items.is_empty() {
         return Ok(items);
     }
-    let (turn, earlier) = begin_turn(&shared.app.store, id).await?;
+    let (turn, earlier) = begin_turn(&shared.store, id).await?;
     renew_taken(&mut items, &earlier, &mut item_ids(&new_response_id()));
     check_call_outputs(&items, &earlier)?;
     let new: Vec<NewItem> = items.iter().map(NewItem::of).collect();
@@ -151,7 +151,7 @@ async fn append(shared: &Shared, id: &str, mut items: Vec<Value>) -> Result<Vec<
 
 /// The conversation, for its owner.
 pub(super) async fn owned(shared: &Shared, id: &str, headers: &HeaderMap) -> Result<Conversation, ApiError> {
-    owned_conversation(&shared.app.store, id, &Requester::of(shared, headers).owner).await
+    owned_conversation(&shared.store, id, &Requester::of(shared, headers).owner).await
 }
 
 fn object(conversation: &Conversation) -> Response {

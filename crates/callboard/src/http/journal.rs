@@ -23,7 +23,7 @@ const MOST: usize = 1000;
 pub(super) async fn state(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
     reply::result(async {
         owned(&shared, &id, &headers).await?;
-        let head = shared.app.store.conversation_head(&id).await?;
+        let head = shared.store.conversation_head(&id).await?;
         let head = head.ok_or_else(|| ApiError::conversation_not_found(&id))?;
         Ok(reply::json(state_object(&head).to_string()))
     })
@@ -41,11 +41,11 @@ pub(super) async fn list(
         let pairs = query::known_pairs(query.as_deref().unwrap_or_default(), &["after", "limit"])?;
         let (after, limit) = page(&pairs)?;
         owned(&shared, &id, &headers).await?;
-        let head = shared.app.store.conversation_head(&id).await?;
+        let head = shared.store.conversation_head(&id).await?;
         let head = head.ok_or_else(|| ApiError::conversation_not_found(&id))?;
         // The inverse of an entry follows from all before it.
         let wanted = i64::try_from(after.saturating_add(limit as u64 + 1)).unwrap_or(i64::MAX);
-        let entries = shared.app.store.journal(&id, 0, wanted).await?;
+        let entries = shared.store.journal(&id, 0, wanted).await?;
         let initial = head.memory.as_ref().and_then(|memory| memory.record.initial());
         let inverted = with_inverses(initial, &entries).map_err(|error| StoreError::Damaged(error.to_string()))?;
         let page: Vec<_> = inverted.iter().skip_while(|entry| entry.entry.sequence <= after).collect();
@@ -63,7 +63,7 @@ pub(super) async fn undo(State(shared): State<Shared>, Path(id): Path<String>, r
         let body = read_body(request, &shared.app.settings).await?;
         let target = undo_wish::read(&body)?;
         owned(&shared, &id, &headers).await?;
-        let mut turn = shared.app.store.begin_turn(&id, TURN_WAIT).await?;
+        let mut turn = shared.store.begin_turn(&id, TURN_WAIT).await?;
         let note = CallNote {
             call_id: format!("call_{}", random::letters::<24>()),
             tool: "undo".to_owned(),

@@ -23,4 +23,4 @@ mod undo_wish;
 mod upstreams;
 
 pub use keys::Keys;
-pub use router::{Threadwise, router};
+pub use router::{ThreadServices, router};

@@ -33,7 +33,7 @@ pub(super) async fn one(State(shared): State<Shared>, Path(id): Path<String>, he
 
 /// Characters come first. Where there are some, a model server that does not answer hides nobody.
 async fn fetch(shared: &Shared, headers: &HeaderMap) -> Result<Vec<Value>, ApiError> {
-    let authorization = headers.get(AUTHORIZATION).filter(|_| shared.app.keys.is_open());
+    let authorization = headers.get(AUTHORIZATION).filter(|_| shared.keys.is_open());
     let mut models: Vec<Value> =
         shared.app.characters.all().iter().map(|character| character_entry(character)).collect();
     match shared.app.upstreams.all_models(&shared.client, authorization).await {

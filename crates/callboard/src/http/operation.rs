@@ -26,7 +26,7 @@ pub(super) async fn ready(State(shared): State<Shared>, RawQuery(query): RawQuer
         let no_server = shared.app.settings.upstreams.is_empty();
         return reply::error(&if no_server { ApiError::no_upstream() } else { ApiError::upstream_unreachable() });
     }
-    let checked = tokio::time::timeout(STORE_TIME, shared.app.store.check()).await;
+    let checked = tokio::time::timeout(STORE_TIME, shared.store.check()).await;
     let is_well = matches!(checked, Ok(Ok(())));
     if !is_well && query.is_some_and(|query| query.split('&').any(|pair| pair == "store=required")) {
         let message = "the store does not answer, or cannot be written to; the log says why";

@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::router::Shared;
 use crate::conversation::ChatOwner;
+use crate::hex;
 use crate::session::TurnContext;
 use crate::trace::Caller;
 
@@ -31,7 +32,7 @@ pub(super) struct Requester {
 impl Requester {
     pub(super) fn of(shared: &Shared, headers: &HeaderMap) -> Self {
         let shown = headers.get(AUTHORIZATION);
-        let (authorization, owner) = match shared.app.keys.is_open() {
+        let (authorization, owner) = match shared.keys.is_open() {
             true => (shown.cloned(), String::new()),
             false => (None, shown.map(owner).unwrap_or_default()),
         };
@@ -67,5 +68,5 @@ impl Requester {
 
 fn owner(shown: &HeaderValue) -> String {
     let digest = Sha256::digest(shown.as_bytes());
-    digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(&digest[..16])
 }

@@ -48,7 +48,8 @@ pub(super) async fn prepare(
 ) -> Result<Session<ResponseWriter>, ApiError> {
     let (app, model, owner) = (&shared.app, request.model.clone(), &requester.owner);
     let character = app.characters.for_model(&model)?;
-    let query = ContextQuery { store: &app.store, connection, owner, character: character.as_deref(), model: &model };
+    let query =
+        ContextQuery { store: &shared.store, connection, owner, character: character.as_deref(), model: &model };
     let mut context = load_context(&mut request, &query).await?;
     let turn_context = requester.turn_context(shared, request_id);
     let mut driver = match request.generate {
@@ -67,7 +68,7 @@ pub(super) async fn prepare(
     let stamp = ResponseStamp { id, created_at: clock::seconds(), conversation, server_label, new_id };
     let writer = ResponseWriter::new(ResponseObject::new(&request, stamp), framing);
     let saving = ResponseSaving {
-        store: app.store.clone(),
+        store: shared.store.clone(),
         target: context.target,
         stored: request.store,
         owner: owner.clone(),
@@ -122,7 +123,7 @@ pub(super) async fn delete(State(shared): State<Shared>, Path(id): Path<String>,
         stored(&shared, &id, &headers).await?;
         // What was said in it may be on its way to the store.
         shared.app.traces.flush().await;
-        shared.app.store.delete_response(&id, clock::milliseconds()).await?;
+        shared.store.delete_response(&id, clock::milliseconds()).await?;
         Ok(reply::json(response_deleted(&id).to_string()))
     })
     .await
@@ -139,7 +140,7 @@ pub(super) async fn input_items(
         let pairs = query::pairs(query.as_deref().unwrap_or_default())?;
         let page = PageQuery::read(pairs.iter().map(|(key, value)| (key.as_str(), value.as_str())))?;
         let response = stored(&shared, &id, &headers).await?;
-        let items = input_of(&shared.app.store, &response.said).await?;
+        let items = input_of(&shared.store, &response.said).await?;
         Ok(reply::json(page.page(&items)?.to_string()))
     })
     .await
@@ -156,6 +157,6 @@ pub(super) async fn cancel(State(shared): State<Shared>, Path(id): Path<String>,
 
 async fn stored(shared: &Shared, id: &str, headers: &HeaderMap) -> Result<store::Response, ApiError> {
     let owner = Requester::of(shared, headers).owner;
-    let found = shared.app.store.response(id, clock::milliseconds()).await?;
+    let found = shared.store.response(id, clock::milliseconds()).await?;
     found.filter(|response| response.said.owner == owner).ok_or_else(|| ApiError::response_not_found(id))
 }

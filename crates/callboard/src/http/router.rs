@@ -14,19 +14,25 @@ use tokio::sync::{mpsc, watch};
 
 use super::chat::Chat;
 use super::delivery::serve;
+use super::keys::Keys;
 use super::limit::InFlight;
 use super::responses::Responses;
 use super::{characters, conversations, models, operation, reply, request_id, responses, socket, traces, upstreams};
-use crate::app::App;
+use crate::conversation::ChatSnapshots;
 use crate::percent;
-use crate::stopping::stop_asked;
+use crate::services::Services;
+use crate::shutdown::shutdown_requested;
+use crate::store::Store;
 use crate::upstream::Client;
 
 /// What a handler has at hand: the app, and this thread's connections.
 #[derive(Clone)]
 pub(super) struct Shared {
-    pub(super) app: Arc<App>,
+    pub(super) app: Arc<Services>,
+    pub(super) keys: Keys,
     pub(super) client: Client,
+    pub(super) store: Store,
+    pub(super) chat_snapshots: ChatSnapshots,
     pub(super) in_flight: InFlight,
     /// True when the program is to end.
     pub(super) stopping: watch::Receiver<bool>,
@@ -37,9 +43,11 @@ pub(super) struct Shared {
 }
 
 /// What a router needs of the thread that it serves on.
-pub struct Threadwise {
+pub struct ThreadServices {
     /// This thread's connections to model servers.
     pub client: Client,
+    /// This thread's handle to the store.
+    pub store: Store,
     /// True when the program is to end.
     pub stopping: watch::Receiver<bool>,
     /// True when it has waited long enough for those whom it serves.
@@ -58,10 +66,12 @@ pub(super) struct Arrival {
 }
 
 /// The router of one thread.
-pub fn router(app: Arc<App>, thread: Threadwise) -> Router {
+pub fn router(app: Arc<Services>, thread: ThreadServices) -> Router {
     let in_flight = InFlight::new(Arc::clone(&app.in_flight), app.settings.limits.in_flight);
-    let Threadwise { client, stopping, ending, sockets } = thread;
-    let shared = Shared { app, client, in_flight, stopping, ending, sockets };
+    let keys = Keys::new(app.settings.api_keys.iter().map(|key| key.expose().to_owned()));
+    let ThreadServices { client, store, stopping, ending, sockets } = thread;
+    let chat_snapshots = ChatSnapshots::new(store.clone());
+    let shared = Shared { app, keys, client, store, chat_snapshots, in_flight, stopping, ending, sockets };
     Router::new()
         .route("/v1/chat/completions", post(serve::<Chat>))
         .route("/v1/responses", post(serve::<Responses>).get(socket::open))
@@ -93,12 +103,12 @@ async fn around(State(shared): State<Shared>, mut request: Request, next: Next) 
     let (open, readable) = (matches!(path, "/health" | "/ready"), percent::decoded(path).is_some());
     let mut response = if !readable {
         reply::error(&ApiError::unreadable_path())
-    } else if open || shared.app.keys.admit(request.headers()) {
+    } else if open || shared.keys.admit(request.headers()) {
         request.extensions_mut().insert(arrival.clone());
         tokio::select! {
             biased;
             response = next.run(request) => response,
-            () = stop_asked(&mut ending) => reply::error(&ApiError::stopping()),
+            () = shutdown_requested(&mut ending) => reply::error(&ApiError::stopping()),
         }
     } else {
         reply::error(&ApiError::invalid_api_key())

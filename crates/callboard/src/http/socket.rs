@@ -24,7 +24,7 @@ use super::router::{Arrival, Shared};
 use super::socket_messages::{self, SocketRequest};
 use crate::conversation::ConnectionCache;
 use crate::session::{Session, Step};
-use crate::stopping::stop_asked;
+use crate::shutdown::shutdown_requested;
 use crate::telemetry::metrics;
 use crate::trace::Caller;
 
@@ -45,7 +45,7 @@ pub(super) async fn open(
 ) -> Response {
     let upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection> = request.extract_parts().await;
     let Ok(upgrade) = upgrade else { return reply::error(&ApiError::upgrade_required()) };
-    if shared.app.keys.is_open() && is_from_foreign_page(request.headers()) {
+    if shared.keys.is_open() && is_from_foreign_page(request.headers()) {
         return reply::error(&ApiError::foreign_page());
     }
     let requester = Requester::of(&shared, request.headers());
@@ -110,7 +110,7 @@ impl Connection {
         let mut stopping = self.shared.stopping.clone();
         tokio::select! {
             biased;
-            () = stop_asked(&mut stopping) => {
+            () = shutdown_requested(&mut stopping) => {
                 let frame = CloseFrame { code: close_code::AWAY, reason: "the server is stopping".into() };
                 let _ = self.socket.send(Message::Close(Some(frame))).await;
                 Err(Gone)

@@ -39,7 +39,7 @@ pub(super) async fn list(State(shared): State<Shared>, RawQuery(query): RawQuery
 /// One trace.
 pub(super) async fn one(State(shared): State<Shared>, Path(id): Path<String>) -> Response {
     shared.app.traces.flush().await;
-    match shared.app.store.trace(&id).await {
+    match shared.store.trace(&id).await {
         Ok(Some(trace)) => reply::json(trace.body),
         Ok(None) => reply::error(&ApiError::new(404, "trace_not_found", format!("there is no trace {id:?}"))),
         Err(error) => reply::error(&failed(error)),
@@ -50,7 +50,7 @@ async fn page(shared: &Shared, query: &str) -> Result<String, ApiError> {
     let Wish { page, filter } = wish(query)?;
     // Whoever has seen the end of a turn finds its trace.
     shared.app.traces.flush().await;
-    let store = &shared.app.store;
+    let store = &shared.store;
     let behind = match &page.after {
         None => None,
         Some(id) => {
@@ -92,7 +92,7 @@ async fn find(
     let mut found = Vec::new();
     while found.len() < most {
         let page = Page { behind: behind.take(), limit: i64::try_from(most).unwrap_or(i64::MAX) };
-        let traces = shared.app.store.traces_like(&page, filter).await?;
+        let traces = shared.store.traces_like(&page, filter).await?;
         let (last, whole) = (traces.last().map(|trace| (trace.created_at, trace.id.clone())), traces.len() == most);
         found.extend(traces.into_iter().filter(|trace| fits(trace, filter)));
         if !whole {

@@ -17,7 +17,7 @@ use tokio::sync::watch;
 use super::driver::{Progress, TurnDriver};
 use crate::clock;
 use crate::conversation::{ConnectionResponse, FinishedTurn, SaveFuture, Saving};
-use crate::stopping::stop_asked;
+use crate::shutdown::shutdown_requested;
 use crate::store::{CharacterMemory, StoreError};
 use crate::telemetry::metrics;
 
@@ -93,7 +93,7 @@ impl<W: ReplyWriter> Session<W> {
         tokio::select! {
             biased;
             step = self.advance() => return step,
-            () = stop_asked(&mut shutdown) => {}
+            () = shutdown_requested(&mut shutdown) => {}
         }
         let error = if self.seen { ApiError::stopping_midway() } else { ApiError::stopping() };
         if let Some(driver) = &mut self.driver {

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use super::error::StoreError;
 
-/// Stands for what may be a part of a password.
-const DOUBTFUL: &str = "…";
+/// Replaces what may be a part of a password.
+const HIDDEN: &str = "…";
 
 /// Where a store is.
 #[derive(Clone, PartialEq, Eq)]
@@ -66,7 +66,7 @@ impl fmt::Debug for Address {
     }
 }
 
-/// What follows the name of a file. Only names are told of what is not known, since a value may be a secret.
+/// The parameters after the name of a file. An error shows only the name of an unknown one, since its value may be a secret.
 fn synchronous_full(query: &str) -> Result<bool, StoreError> {
     const REMEDY: &str = "after a file only ?synchronous=full or ?synchronous=normal can follow";
     let mut full = false;
@@ -81,26 +81,25 @@ fn synchronous_full(query: &str) -> Result<bool, StoreError> {
     Ok(full)
 }
 
-/// `scheme://user@host/database`: whatever else the address says may be secret. A password with `@` or `?` in it makes the rest
-/// doubtful, and what is doubtful is not shown.
+/// `scheme://user@host/database`: everything else may be secret. Where a password may contain `@` or `?`, what follows is hidden.
 pub(super) fn without_password(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else {
         return url.split('?').next().unwrap_or_default().to_owned();
     };
     let Some((credentials, place)) = rest.split_once('@') else { return format!("{scheme}://{}", shown_place(rest)) };
     let user = credentials.split([':', '/', '?']).next().unwrap_or_default();
-    format!("{scheme}://{user}@{}", if credentials.contains('?') { DOUBTFUL } else { shown_place(place) })
+    format!("{scheme}://{user}@{}", if credentials.contains('?') { HIDDEN } else { shown_place(place) })
 }
 
 fn shown_place(place: &str) -> &str {
     let (plain, query) = place.split_once('?').unwrap_or((place, ""));
     if query.contains('@') {
-        return DOUBTFUL;
+        return HIDDEN;
     }
     let plain = plain.rsplit('@').next().unwrap_or_default();
     let host = plain.split('/').next().unwrap_or_default();
     let port = host.rsplit(']').next().and_then(|behind| behind.split_once(':')).map_or("", |(_, port)| port);
-    if port.bytes().all(|byte| byte.is_ascii_digit() || b",:".contains(&byte)) { plain } else { DOUBTFUL }
+    if port.bytes().all(|byte| byte.is_ascii_digit() || b",:".contains(&byte)) { plain } else { HIDDEN }
 }
 
 #[cfg(test)]
@@ -122,29 +121,27 @@ mod tests {
             ("postgres://h:5432/d?password=x@y", Ok("postgres://h@…")),
             ("postgres://u:p@[::1]:5432/d", Ok("postgres://u@[::1]:5432/d")),
             ("postgresql://h/d", Ok("postgresql://h/d")),
-            ("sqlite:", Err("\"sqlite:\" is no store: name a file, for instance sqlite:callboard.db")),
+            ("sqlite:", Err("invalid store address \"sqlite:\": name a file, for instance sqlite:callboard.db")),
             (
                 "sqlite:a.db?synchronous=normal&key=secret",
                 Err(
-                    "\"key\" in the address of the store is wrong: after a file only ?synchronous=full or ?synchronous=normal can follow",
+                    "invalid \"key\" in the store address: after a file only ?synchronous=full or ?synchronous=normal can follow",
                 ),
             ),
             (
                 "sqlite:a.db?synchronous=ful",
                 Err(
-                    "\"synchronous=ful\" in the address of the store is wrong: after a file only ?synchronous=full or ?synchronous=normal can follow",
+                    "invalid \"synchronous=ful\" in the store address: after a file only ?synchronous=full or ?synchronous=normal can follow",
                 ),
             ),
             (
                 "sqlite::memory:?synchronous=full",
-                Err(
-                    "\"synchronous=full\" in the address of the store is wrong: nothing follows sqlite::memory:; leave it out",
-                ),
+                Err("invalid \"synchronous=full\" in the store address: nothing follows sqlite::memory:; leave it out"),
             ),
             (
                 "mysql://u:secret@h/d",
                 Err(
-                    "\"mysql://u@h/d\" is no store: write sqlite:FILE, sqlite::memory: or postgres://USER@HOST/DATABASE",
+                    "invalid store address \"mysql://u@h/d\": write sqlite:FILE, sqlite::memory: or postgres://USER@HOST/DATABASE",
                 ),
             ),
         ];

@@ -7,14 +7,14 @@ use serde_json::value::RawValue;
 use super::character_memory::CharacterMemory;
 use super::conversation::Conversation;
 use super::error::StoreError;
-use super::ledger::Store;
+use super::handle::Store;
 use super::statement::{Row, Statement};
 
-pub(super) const SELECT: &str = "SELECT c.id, c.played_by, c.owner, c.created_at, c.updated_at, c.metadata, c.version, \
+pub(super) const SELECT: &str = "SELECT c.id, c.owner, c.created_at, c.updated_at, c.metadata, c.version, \
      c.next_position, c.next_sequence, c.bytes, s.body, o.body FROM conversations c \
      LEFT JOIN states s ON s.conversation_id = c.id LEFT JOIN openings o ON o.conversation_id = c.id WHERE c.id = $1";
 /// With the items as a JSON array, or NULL where they exceed $1 bytes. Sorted in the subquery, so both databases read them in index order.
-pub(super) const SELECT_WITH_ITEMS: &str = "SELECT c.id, c.played_by, c.owner, c.created_at, c.updated_at, c.metadata, c.version, \
+pub(super) const SELECT_WITH_ITEMS: &str = "SELECT c.id, c.owner, c.created_at, c.updated_at, c.metadata, c.version, \
      c.next_position, c.next_sequence, c.bytes, s.body, o.body, (SELECT '[' || string_agg(i.body, ',') || ']' FROM \
      (SELECT body FROM items WHERE conversation_id = c.id AND c.bytes <= $1 ORDER BY position) i) FROM conversations c \
      LEFT JOIN states s ON s.conversation_id = c.id LEFT JOIN openings o ON o.conversation_id = c.id WHERE c.id = $2";
@@ -44,7 +44,7 @@ struct OpeningRow {
 impl Store {
     /// The head of a conversation.
     pub async fn conversation_head(&self, conversation: &str) -> Result<Option<ConversationHead>, StoreError> {
-        let rows = self.settled_reads().await?.read(Statement::new(SELECT, [conversation.into()])).await?;
+        let rows = self.settled_reads().await.read(Statement::new(SELECT, [conversation.into()])).await?;
         rows.into_iter().next().as_mut().map(ConversationHead::read).transpose()
     }
 }
@@ -84,11 +84,11 @@ pub(super) fn put_opening(conversation: &str, memory: &CharacterMemory) -> Resul
         state: state.transpose().map_err(damaged)?,
     };
     let text = serde_json::to_string(&row).map_err(damaged)?;
-    Ok(Statement::new(PUT_OPENING, [conversation.into(), text.into()]).apart())
+    Ok(Statement::new(PUT_OPENING, [conversation.into(), text.into()]).independent())
 }
 
 pub(super) fn put_state(conversation: &str, state: &str) -> Statement {
-    Statement::new(PUT_STATE, [conversation.into(), state.into()]).apart()
+    Statement::new(PUT_STATE, [conversation.into(), state.into()]).independent()
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is what map_err hands over")]

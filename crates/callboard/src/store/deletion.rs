@@ -1,12 +1,12 @@
-//! How responses go: at once where nobody follows them, and otherwise with the last response that does.
+//! Deletion of responses: at once where none follows, and otherwise with the last response that does.
 //!
-//! A response that was deleted and has followers is hidden until then. What was kept with a response (the character's part at its
-//! end) goes when its row does; the parts of a chain go with the last snapshot of that chain. Each deletion locks before it
-//! looks whether something is still used: whoever builds on it in that moment is either seen, or finds it gone.
+//! A deleted response with followers is hidden until then. A snapshot of a response is deleted with the response's row, the parts of a
+//! chain with the last snapshot of that chain. Each deletion locks before it checks whether something is still used: a concurrent
+//! writer that builds on it is either seen, or finds it gone.
 
 use super::error::StoreError;
-use super::ledger::Store;
-use super::statement::{Miss, Statement};
+use super::handle::Store;
+use super::statement::{Conflict, Statement, cells};
 
 const HIDE: &str = "UPDATE responses SET deleted_at = $1 WHERE id = $2 AND deleted_at IS NULL";
 const LOCK: &str = "UPDATE responses SET deleted_at = deleted_at WHERE id = $1";
@@ -16,7 +16,7 @@ const BEFORE: &str = "SELECT previous_id FROM responses WHERE id = $1";
 const BEFORE_IF_DUE: &str = "SELECT previous_id FROM responses WHERE id = $1 \
      AND (deleted_at IS NOT NULL OR created_at < $2 OR expires_at < $3)";
 
-/// What goes with a response whose row is gone, in this order.
+/// Deletes what belongs to a response whose row is gone, in this order.
 const CLEAR: [&str; 3] = [
     "UPDATE chain_parts SET part = part WHERE part = 0 AND chain IN (SELECT chain FROM snapshots WHERE response_id = $1) \
      AND NOT EXISTS (SELECT 1 FROM responses WHERE id = $1)",
@@ -46,43 +46,43 @@ impl Store {
     /// Deletes a response; false if there was none. Those that follow it can be followed as before: its row stays for them,
     /// hidden, until the last of them is gone.
     pub async fn delete_response(&self, id: &str, now: i64) -> Result<bool, StoreError> {
-        let before = self.reads()?.read(Statement::new(BEFORE, [id.into()])).await?;
-        let hide = Statement::new(HIDE, [now.into(), id.into()]).or(Miss::Gone);
-        let delete = Statement::new(DELETE, [id.into()]);
+        let before = self.reads().read(Statement::new(BEFORE, cells![id])).await?;
+        let hide = Statement::new(HIDE, cells![now, id]).or(Conflict::Gone);
+        let delete = Statement::new(DELETE, cells![id]);
         let statements = [hide, delete].into_iter().chain(clear(id)).collect();
-        if self.writes()?.write(statements).await?.is_some() {
+        if self.writes().write(statements).await?.is_some() {
             return Ok(false);
         }
         if let Some(previous) = before.into_iter().next().and_then(|mut row| row.optional_text().transpose()) {
-            self.forget_chain(previous?, Due::DELETED).await?;
+            self.delete_chain(previous?, Due::DELETED).await?;
         }
         Ok(true)
     }
 
-    /// Forgets a response and those before it, as far back as they are due and nobody else follows them.
-    pub(super) async fn forget_chain(&self, last: String, due: Due) -> Result<u64, StoreError> {
-        let (mut next, mut forgotten) = (Some(last), 0);
+    /// Deletes a response and those before it, as far back as they are due and have no other follower.
+    pub(super) async fn delete_chain(&self, last: String, due: Due) -> Result<u64, StoreError> {
+        let (mut next, mut deleted) = (Some(last), 0);
         while let Some(id) = next {
-            let cells = [id.as_str().into(), due.made_before.into(), due.expired_before.into()];
-            let found = self.reads()?.read(Statement::new(BEFORE_IF_DUE, cells)).await?;
+            let cells = cells![&id, due.made_before, due.expired_before];
+            let found = self.reads().read(Statement::new(BEFORE_IF_DUE, cells)).await?;
             let Some(mut row) = found.into_iter().next() else { break };
-            if self.writes()?.write(forget(&id)).await?.is_some() {
+            if self.writes().write(delete(&id)).await?.is_some() {
                 break;
             }
-            forgotten += 1;
+            deleted += 1;
             next = row.optional_text()?;
         }
-        Ok(forgotten)
+        Ok(deleted)
     }
 }
 
 /// Deletes a response, unless another follows it.
-fn forget(id: &str) -> Vec<Statement> {
-    let lock = Statement::new(LOCK, [id.into()]).or(Miss::Gone);
-    let delete = Statement::new(DELETE, [id.into()]).or(Miss::Gone);
+fn delete(id: &str) -> Vec<Statement> {
+    let lock = Statement::new(LOCK, cells![id]).or(Conflict::Gone);
+    let delete = Statement::new(DELETE, cells![id]).or(Conflict::Gone);
     [lock, delete].into_iter().chain(clear(id)).collect()
 }
 
 fn clear(id: &str) -> impl Iterator<Item = Statement> {
-    CLEAR.into_iter().chain([DELETE_TRACES]).map(move |sql| Statement::new(sql, [id.into()]))
+    CLEAR.into_iter().chain([DELETE_TRACES]).map(move |sql| Statement::new(sql, cells![id]))
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with a store, as its callers must tell it apart.
+//! The failures of a store, and what clients see of them.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ static FAILED: SeldomWords = SeldomWords::new();
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
     /// The address of the store cannot be read.
-    #[error("{given:?} is no store: {remedy}")]
+    #[error("invalid store address {given:?}: {remedy}")]
     Address {
         /// What was given, without a password.
         given: String,
@@ -21,23 +21,23 @@ pub enum StoreError {
         remedy: String,
     },
     /// One part of the address is wrong, such as what follows its `?`.
-    #[error("{part:?} in the address of the store is wrong: {remedy}")]
+    #[error("invalid {part:?} in the store address: {remedy}")]
     AddressPart {
         /// The part, without a password.
         part: String,
         /// What to write instead.
         remedy: String,
     },
-    /// The database cannot be reached, or does not answer. Nothing was changed, or nothing that matters when it is done again.
+    /// The database cannot be reached, or does not answer. Nothing was changed, or only by an idempotent statement.
     #[error("the store does not answer: {0}")]
     Unavailable(String),
-    /// The database can be read, and not written to: it is full, or only to be read. Nothing was changed.
+    /// The database can be read but not written: it is full or read-only. Nothing was changed.
     #[error("the store cannot be written: {0}")]
     Unwritable(String),
-    /// The database was lost while it made a change, and cannot be asked what came of it.
-    #[error("it is not known whether the store has made a change: {0}")]
+    /// The connection was lost during a change, and the outcome could not be found out.
+    #[error("the outcome of a change to the store is unknown: {0}")]
     Unknown(String),
-    /// The database refused something it should have done.
+    /// The database refused a statement.
     #[error("the store failed: {0}")]
     Database(String),
     /// The file is not a database of Callboard. Nothing was changed in it.
@@ -56,14 +56,14 @@ pub enum StoreError {
         /// The newest version known here.
         known: i64,
     },
-    /// What is stored cannot be read.
-    #[error("the store holds something unreadable: {0}")]
+    /// Stored data cannot be parsed.
+    #[error("the store holds unreadable data: {0}")]
     Damaged(String),
-    /// No such thing.
+    /// There is no such row.
     #[error("{0:?} is not in the store")]
     NotFound(String),
     /// The id is in use.
-    #[error("{0:?} is in the store already")]
+    #[error("{0:?} already exists in the store")]
     Exists(String),
     /// Another turn of the conversation did not end in time.
     #[error(
@@ -82,14 +82,16 @@ pub enum StoreError {
         history: String,
         /// Its bytes, or those of its newer part if that is too large already.
         bytes: u64,
-        /// So many are allowed.
+        /// The limit.
         limit: u64,
     },
     /// The response that another was to follow is gone.
     #[error("the response {0:?} was deleted while one that follows it was made")]
     BaseGone(String),
-    /// The conversation went on elsewhere since this turn began.
-    #[error("conversation {0:?} went on elsewhere while this turn ran; nothing of it was stored: send it again")]
+    /// Another turn of the conversation was written since this one began.
+    #[error(
+        "conversation {0:?} was changed by another request while this turn ran; nothing of it was stored: send it again"
+    )]
     Conflict(String),
     /// The conversation was deleted since this turn began.
     #[error("conversation {0:?} was deleted while this turn ran; nothing of it was stored")]
@@ -103,7 +105,7 @@ impl StoreError {
     }
 }
 
-/// What clients are told. The words of the database stay in the log.
+/// What clients see. The message of the database stays in the log.
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         match error {

@@ -1,30 +1,30 @@
-//! Whether the database takes what is written to it, as far as the last change shows.
+//! Whether the database accepts writes, as far as the last one shows.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::error::StoreError;
+use super::handle::Store;
 use super::lease::Lease;
-use super::ledger::Store;
 use super::statement::{Answer, Job, Statement, Work};
 
-/// What came of the last change. Clones share it.
+/// The outcome of the last change. Clones share it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Health {
+pub(super) struct WriteHealth {
     failed: Arc<AtomicBool>,
 }
 
-impl Health {
-    /// Answers a piece of work, and notes what came of it.
+impl WriteHealth {
+    /// Answers a job, and notes its outcome.
     pub(super) fn answer(&self, job: Job, answer: Result<Answer, StoreError>) {
         if matches!(job.work, Work::Write(..)) {
             self.note(answer.is_ok());
         }
-        // Whoever asked may have left.
+        // The receiver may be gone.
         let _ = job.reply.send(answer);
     }
 
-    /// Notes what came of a change.
+    /// Notes the outcome of a change.
     pub(super) fn note(&self, was_made: bool) {
         self.failed.store(!was_made, Ordering::Relaxed);
     }
@@ -35,12 +35,12 @@ impl Health {
 }
 
 impl Store {
-    /// Whether the database answers, and takes changes: after one has failed, another is tried.
+    /// Whether the database answers, and accepts writes: after one has failed, another is tried.
     pub async fn check(&self) -> Result<(), StoreError> {
-        self.reads()?.read(Statement::new("SELECT version FROM callboard_schema", [])).await?;
+        self.reads().read(Statement::new("SELECT version FROM callboard_schema", [])).await?;
         if self.inner.health.is_failing() {
             let lease = Lease { conversation: self.inner.new_name(), token: self.inner.new_name() };
-            self.writes()?.write(lease.attempt()).await?;
+            self.writes().write(lease.write_check()).await?;
         }
         Ok(())
     }

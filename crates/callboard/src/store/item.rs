@@ -3,13 +3,14 @@
 use std::sync::LazyLock;
 
 use super::error::StoreError;
-use super::ledger::Store;
-use super::statement::{Cell, Miss, Row, Statement};
+use super::handle::Store;
+use super::page::ItemPage;
+use super::statement::{Cell, Conflict, Row, Statement, cells};
 
-/// So many items are inserted at once.
-const TOGETHER: usize = 8;
-/// The statements that insert one, two and more of them.
-static INSERTS: LazyLock<Vec<String>> = LazyLock::new(|| (1..=TOGETHER).map(insert_so_many).collect());
+/// One statement inserts at most so many items.
+const MAX_ROWS: usize = 8;
+/// The statements that insert one, two and more rows.
+static INSERTS: LazyLock<Vec<String>> = LazyLock::new(|| (1..=MAX_ROWS).map(insert_rows).collect());
 const ASCENDING: &str = "SELECT position, id, body FROM items WHERE conversation_id = $1 AND position > $2 \
      ORDER BY position LIMIT $3";
 const DESCENDING: &str = "SELECT position, id, body FROM items WHERE conversation_id = $1 AND position < $2 \
@@ -22,7 +23,7 @@ const DELETE: &str = "DELETE FROM items WHERE conversation_id = $1 AND id = $2";
 /// An item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
-    /// Where it stands.
+    /// Its position.
     pub position: i64,
     /// Its id, unique in the conversation.
     pub id: String,
@@ -30,69 +31,50 @@ pub struct Item {
     pub body: String,
 }
 
-/// Which items.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ItemPage {
-    /// Those behind this position; none for all.
-    pub after: Option<i64>,
-    /// Newest first.
-    pub descending: bool,
-    /// So many at most.
-    pub limit: i64,
-}
-
 impl Store {
     /// Items of a conversation.
     pub async fn items(&self, conversation: &str, page: ItemPage) -> Result<Vec<Item>, StoreError> {
-        Item::read_all(self.settled_reads().await?.read(page.of(conversation)).await?)
+        self.settled_reads().await.all(items_query(page, conversation), Item::read).await
     }
 
     /// One item.
     pub async fn item(&self, conversation: &str, id: &str) -> Result<Option<Item>, StoreError> {
-        let rows = self.settled_reads().await?.read(Statement::new(ONE, [conversation.into(), id.into()])).await?;
-        rows.into_iter().next().as_mut().map(Item::read).transpose()
+        self.settled_reads().await.first(Statement::new(ONE, cells![conversation, id]), Item::read).await
     }
 
     /// Deletes one item; false if there was none.
     pub async fn delete_item(&self, conversation: &str, id: &str) -> Result<bool, StoreError> {
-        let change = |sql| Statement::new(sql, [conversation.into(), id.into()]).or(Miss::Gone);
-        Ok(self.writes()?.write(vec![change(SHRINK), change(DELETE)]).await?.is_none())
+        let change = |sql| Statement::new(sql, cells![conversation, id]).or(Conflict::Gone);
+        Ok(self.writes().write(vec![change(SHRINK), change(DELETE)]).await?.is_none())
     }
 }
 
 /// Inserts items, as many as there are.
 pub(super) fn insert(conversation: &str, mut items: Vec<Item>) -> Vec<Statement> {
-    let mut statements = Vec::with_capacity(items.len().div_ceil(TOGETHER));
+    let mut statements = Vec::with_capacity(items.len().div_ceil(MAX_ROWS));
     while !items.is_empty() {
-        let rest = items.split_off(items.len().min(TOGETHER));
+        let rest = items.split_off(items.len().min(MAX_ROWS));
         let Some(sql) = INSERTS.get(items.len() - 1) else { break };
-        let cells = items.into_iter().flat_map(|item| [item.position.into(), item.id.into(), item.body.into()]);
+        let cells = items.into_iter().flat_map(|item| cells![item.position, item.id, item.body]);
         let cells: Vec<Cell> = std::iter::once(conversation.into()).chain(cells).collect();
-        statements.push(Statement::new(sql, cells).apart());
+        statements.push(Statement::new(sql, cells).independent());
         items = rest;
     }
     statements
 }
 
-fn insert_so_many(items: usize) -> String {
+fn insert_rows(items: usize) -> String {
     let row = |number: usize| format!("($1, ${}, ${}, ${})", number * 3 + 2, number * 3 + 3, number * 3 + 4);
     let rows: Vec<String> = (0..items).map(row).collect();
     format!("INSERT INTO items (conversation_id, position, id, body) VALUES {}", rows.join(", "))
 }
 
-impl ItemPage {
-    /// Looks for them.
-    pub(super) fn of(self, conversation: &str) -> Statement {
-        let (sql, start) = if self.descending { (DESCENDING, i64::MAX) } else { (ASCENDING, -1) };
-        Statement::new(sql, [conversation.into(), self.after.unwrap_or(start).into(), self.limit.into()])
-    }
+fn items_query(page: ItemPage, conversation: &str) -> Statement {
+    let (sql, start) = if page.descending { (DESCENDING, i64::MAX) } else { (ASCENDING, -1) };
+    Statement::new(sql, cells![conversation, page.after.unwrap_or(start), page.limit])
 }
 
 impl Item {
-    fn read_all(rows: Vec<Row>) -> Result<Vec<Self>, StoreError> {
-        rows.into_iter().map(|mut row| Self::read(&mut row)).collect()
-    }
-
     fn read(row: &mut Row) -> Result<Self, StoreError> {
         Ok(Self { position: row.integer()?, id: row.text()?, body: row.text()? })
     }

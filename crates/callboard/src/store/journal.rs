@@ -5,7 +5,7 @@ use std::sync::Arc;
 use callboard_core::journal::{CallNote, Entry, Target, UndoError, UndoOutcome};
 
 use super::error::StoreError;
-use super::ledger::Store;
+use super::handle::Store;
 use super::notes::Notes;
 use super::statement::{Row, Statement};
 use super::turn::Turn;
@@ -31,7 +31,7 @@ impl Store {
     /// Entries behind a sequence, in their order.
     pub async fn journal(&self, conversation: &str, after: u64, limit: i64) -> Result<Vec<Entry>, StoreError> {
         let cells = [conversation.into(), number(after).into(), limit.into()];
-        let rows = self.settled_reads().await?.read(Statement::new(SELECT, cells)).await?;
+        let rows = self.settled_reads().await.read(Statement::new(SELECT, cells)).await?;
         rows.into_iter().map(|mut row| read(&mut row)).collect()
     }
 }
@@ -52,7 +52,7 @@ impl Turn {
 
 pub(super) fn insert(conversation: &str, entry: &Entry) -> Result<Statement, StoreError> {
     let body = serde_json::to_string(entry).map_err(damaged)?;
-    Ok(Statement::new(INSERT, [conversation.into(), number(entry.sequence).into(), body.into()]).apart())
+    Ok(Statement::new(INSERT, [conversation.into(), number(entry.sequence).into(), body.into()]).independent())
 }
 
 pub(super) fn mark(conversation: &str, sequence: u64, by: Option<u64>) -> Statement {

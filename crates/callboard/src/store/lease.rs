@@ -1,8 +1,7 @@
-//! Who plays a turn of which conversation: a queue inside this process, and a lease in the database against other processes.
+//! One turn of a conversation at a time: a queue inside this process, and a lease in the database against other processes.
 //!
-//! A lease ends with the turn that it was taken for: when that is written, or else when it is given back or not renewed. It only
-//! makes others wait. What keeps a change from being lost when a lease was lost (a process that stood still for
-//! too long) is the version of the conversation, checked in the transaction that writes the turn.
+//! A lease ends when its turn is written, is released, or is not renewed. It only makes others wait. A change is never lost with a lost
+//! lease (of a process that was suspended too long): the transaction that writes the turn checks the version of the conversation.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -13,17 +12,17 @@ use tokio::sync::{Mutex as TurnMutex, OwnedMutexGuard};
 use tokio::time::{Instant, timeout_at};
 
 use super::error::StoreError;
-use super::ledger::StoreSettings;
+use super::handle::StoreSettings;
+use super::handle::Threads;
 use super::queue::Queue;
-use super::statement::{Cell, Miss, Statement, Work};
-use super::threads::Threads;
+use super::statement::{Conflict, Statement, Work, cells};
 
-/// Another process is asked for its lease after these pauses.
+/// A lease of another process is tried again after these pauses.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(80);
 
-/// A lease of the same process is taken over: inside it the queue decides. So is one that ends later than any lease that was taken now
-/// could: the clock was set back since. Twice its length, since others may have waited for this row a while.
+/// A lease of the same process is taken over: inside it the queue decides. So is one that ends later than any new lease could: the
+/// clock was set back since. Twice its length, since a writer may have waited for this row a while.
 const TAKE: &str = "INSERT INTO turn_leases (conversation_id, instance, token, expires_at, version) \
      SELECT id, CAST($1 AS TEXT), CAST($2 AS TEXT), callboard_now() + CAST($3 AS BIGINT), version \
      FROM conversations WHERE id = $4 \
@@ -35,12 +34,13 @@ const TAKE: &str = "INSERT INTO turn_leases (conversation_id, instance, token, e
 const RENEW: &str = "UPDATE turn_leases SET expires_at = callboard_now() + CAST($1 AS BIGINT) WHERE conversation_id = $2 AND token = $3";
 const RELEASE: &str = "DELETE FROM turn_leases WHERE conversation_id = $1 AND token = $2";
 
-/// One that ended before it began.
-const ATTEMPT: &str = "INSERT INTO turn_leases (conversation_id, instance, token, expires_at) VALUES ($1, $2, $3, 0)";
+/// An expired lease.
+const INSERT_EXPIRED: &str =
+    "INSERT INTO turn_leases (conversation_id, instance, token, expires_at) VALUES ($1, $2, $3, 0)";
 
-/// The turns that run in this process.
+/// The turns that run in this process, and their leases.
 #[derive(Debug, Default)]
-pub(super) struct Claims {
+pub(super) struct TurnClaims {
     queues: Mutex<HashMap<String, Weak<TurnMutex<()>>>>,
     leases: Mutex<HashSet<Lease>>,
 }
@@ -53,24 +53,24 @@ pub(super) struct Lease {
     pub(super) token: String,
 }
 
-/// The first place in the queue for a conversation. Whoever is next gets it when this is dropped.
+/// The right to run a turn. The next in the queue gets it when this is dropped.
 #[derive(Debug)]
-pub(super) struct Claim {
-    claims: Arc<Claims>,
+pub(super) struct TurnClaim {
+    claims: Arc<TurnClaims>,
     conversation: String,
     place: Option<OwnedMutexGuard<()>>,
 }
 
-impl Claims {
-    /// Waits for the first place.
-    pub(super) async fn claim(self: &Arc<Self>, conversation: &str, until: Instant) -> Option<Claim> {
-        // Made before the wait, so that a wait that is given up is cleared away too.
-        let mut claim = Claim { claims: Arc::clone(self), conversation: conversation.to_owned(), place: None };
+impl TurnClaims {
+    /// Waits until no other turn of the conversation runs; none where that takes too long.
+    pub(super) async fn claim(self: &Arc<Self>, conversation: &str, until: Instant) -> Option<TurnClaim> {
+        // Made before the wait, so that an abandoned wait is cleaned up too.
+        let mut claim = TurnClaim { claims: Arc::clone(self), conversation: conversation.to_owned(), place: None };
         claim.place = timeout_at(until, self.queue(conversation).lock_owned()).await.ok();
         claim.place.is_some().then_some(claim)
     }
 
-    /// Whether somebody stands in the queue of a conversation.
+    /// Whether a turn of the conversation runs or waits.
     pub(super) fn is_taken(&self, conversation: &str) -> bool {
         unpoisoned(&self.queues).get(conversation).is_some_and(|queue| queue.strong_count() > 0)
     }
@@ -94,8 +94,8 @@ impl Claims {
     }
 }
 
-/// A queue that nobody stands in is forgotten.
-impl Drop for Claim {
+/// An empty queue is removed.
+impl Drop for TurnClaim {
     fn drop(&mut self) {
         let mut queues = unpoisoned(&self.claims.queues);
         self.place = None;
@@ -108,30 +108,22 @@ impl Drop for Claim {
 impl Lease {
     /// Takes the lease in the database.
     pub(super) fn take(&self, settings: &StoreSettings) -> Statement {
-        let cells: [Cell; 4] = [
-            settings.instance.as_str().into(),
-            self.token.as_str().into(),
-            milliseconds(settings.lease).into(),
-            self.conversation.as_str().into(),
-        ];
-        Statement::new(TAKE, cells).or(Miss::Leased).repeatable()
+        let cells = cells![&settings.instance, &self.token, milliseconds(settings.lease), &self.conversation];
+        Statement::new(TAKE, cells).or(Conflict::Leased).idempotent()
     }
 
-    /// Gives it back.
+    /// Releases it.
     pub(super) fn release(&self) -> Statement {
-        Statement::new(RELEASE, [self.conversation.as_str().into(), self.token.as_str().into()]).repeatable()
+        Statement::new(RELEASE, cells![&self.conversation, &self.token]).idempotent()
     }
 
-    /// Takes a lease of a conversation that does not exist and gives it back, to see whether anything can be written.
-    pub(super) fn attempt(&self) -> Vec<Statement> {
-        let cells: [Cell; 3] = [self.conversation.as_str().into(), "".into(), self.token.as_str().into()];
-        vec![Statement::new(ATTEMPT, cells), self.release()]
+    /// Takes a lease of a conversation that does not exist and releases it, to check whether the database accepts writes.
+    pub(super) fn write_check(&self) -> Vec<Statement> {
+        vec![Statement::new(INSERT_EXPIRED, cells![&self.conversation, "", &self.token]), self.release()]
     }
 
     fn renew(&self, length: Duration) -> Statement {
-        let cells: [Cell; 3] =
-            [milliseconds(length).into(), self.conversation.as_str().into(), self.token.as_str().into()];
-        Statement::new(RENEW, cells).repeatable()
+        Statement::new(RENEW, cells![milliseconds(length), &self.conversation, &self.token]).idempotent()
     }
 }
 
@@ -142,14 +134,14 @@ pub(super) fn pauses() -> impl Iterator<Item = Duration> {
 
 /// Renews the leases of this process while its turns run.
 #[derive(Debug)]
-pub(super) struct Keeper {
+pub(super) struct LeaseRenewal {
     stop: Option<Sender<()>>,
 }
 
-impl Keeper {
+impl LeaseRenewal {
     pub(super) fn start(
         settings: &StoreSettings,
-        claims: Arc<Claims>,
+        claims: Arc<TurnClaims>,
         writes: Queue,
         threads: &mut Threads,
     ) -> Result<Self, StoreError> {
@@ -168,10 +160,10 @@ impl Keeper {
     }
 }
 
-/// Nobody waits for the outcome: a lease that could not be renewed ends, and the version decides.
-fn renew(claims: &Claims, writes: &Queue, length: Duration) {
+/// The outcome does not matter: a lease that could not be renewed ends, and the version decides.
+fn renew(claims: &TurnClaims, writes: &Queue, length: Duration) {
     for lease in unpoisoned(&claims.leases).iter() {
-        drop(writes.leave(Work::Write(vec![lease.renew(length)], Vec::new())));
+        drop(writes.submit(Work::Write(vec![lease.renew(length)], Vec::new())));
     }
 }
 

@@ -1,27 +1,28 @@
-//! What lasts: conversations with their items, state and journal, responses, histories, traces and counts.
+//! Storage: conversations with their items, state and journal, responses, histories, traces and counts.
 //!
-//! SQLite in one file, or PostgreSQL for several Callboards. The store works on threads of its own, or on those that serve, and can be called
-//! from any runtime. It knows rows and JSON text; what they mean is the caller's business, but for the journal, whose rules are in
-//! `callboard_core::journal`. SQL is written here once, for both databases.
+//! SQLite in one file, or PostgreSQL for several processes. The database work runs on threads of the store, or on serving threads; a
+//! handle can be used from any runtime. The store knows rows and JSON text; their meaning belongs to the caller, except for the journal,
+//! whose rules are in `callboard_core::journal`. SQL is written once, for both databases.
 
 mod address;
 mod chain_part;
 mod character_memory;
 mod conversation;
 mod conversation_head;
-mod count;
+mod daily_count;
 mod deletion;
 mod error;
+mod handle;
 mod health;
 mod item;
 mod journal;
 mod lease;
-mod ledger;
-mod nearby;
 mod notes;
 mod page;
+mod pending_writes;
+mod per_thread;
 mod postgres;
-mod presence;
+mod process_lock;
 mod queue;
 mod response;
 mod retention;
@@ -29,26 +30,23 @@ mod schema;
 mod snapshot;
 mod sqlite;
 mod statement;
-mod threads;
 mod trace;
 mod turn;
 mod turn_write;
-mod unawaited;
 
 pub use address::Address;
 pub use character_memory::CharacterMemory;
 pub use conversation::{Conversation, NewConversation};
 pub use conversation_head::ConversationHead;
-pub use count::Count;
+pub use daily_count::Count;
 pub use error::StoreError;
-pub use item::{Item, ItemPage};
+pub use handle::{Store, StoreSettings};
+pub use item::Item;
 pub use journal::UndoFailure;
-pub use ledger::{Store, StoreSettings};
 pub use notes::Notes;
-pub use page::Page;
-pub use queue::OwnDoor;
+pub use page::{ItemPage, Page};
 pub use response::{Response, ResponseChain, Said};
-pub use retention::{Keep, Pruned, Retention};
+pub use retention::{Pruned, Retention};
 pub use snapshot::{ChainPosition, FoundSnapshot, NewSnapshot};
 pub use trace::{Trace, TraceFilter};
 pub use turn::Turn;

@@ -1,14 +1,12 @@
 //! What is written beside a conversation, or without one: a response, a history, a trace, counts.
 
-use super::count::{self, Count};
+use super::daily_count::{self, Count};
 use super::error::StoreError;
-use super::ledger::Store;
-use super::queue::stopped;
+use super::handle::Store;
 use super::response::{self, Response};
 use super::snapshot::{self, ChainMode, NewSnapshot};
-use super::statement::{Miss, Statement, Work};
+use super::statement::{Conflict, Statement, Work};
 use super::trace::{self, Trace};
-use super::unawaited::Awaited;
 
 /// Things that are written together or not at all.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -28,7 +26,7 @@ impl Store {
     pub async fn note(&self, notes: Notes) -> Result<(), StoreError> {
         let base = notes.base().to_owned();
         match self.write_with(notes, Vec::new()).await? {
-            Some(Miss::Base) => Err(StoreError::BaseGone(base)),
+            Some(Conflict::Base) => Err(StoreError::BaseGone(base)),
             _ => Ok(()),
         }
     }
@@ -36,7 +34,7 @@ impl Store {
     /// Writes notes without waiting, for a turn whose client has left. Whoever looks for a history in this process finds them.
     pub fn note_unawaited(&self, notes: Notes) -> Result<(), StoreError> {
         let statements = self.statements_alone(notes)?;
-        self.inner.unawaited.add(self.writes()?.leave(Work::Write(statements, Vec::new())));
+        self.inner.pending_writes.add(self.writes().submit(Work::Write(statements, Vec::new())));
         Ok(())
     }
 
@@ -46,12 +44,14 @@ impl Store {
     }
 
     /// Writes notes behind other statements. A history that went on elsewhere gets a chain of its own.
-    pub(super) async fn write_with(&self, notes: Notes, first: Vec<Statement>) -> Result<Option<Miss>, StoreError> {
+    pub(super) async fn write_with(&self, notes: Notes, first: Vec<Statement>) -> Result<Option<Conflict>, StoreError> {
         let again = notes.continues_a_chain().then(|| (notes.clone(), first.clone()));
-        let missed = self.write_once(notes, first, ChainMode::Append).await?;
+        let conflict = self.write_once(notes, first, ChainMode::Append).await?;
         match again {
-            Some((notes, first)) if missed == Some(Miss::Chain) => self.write_once(notes, first, ChainMode::Fork).await,
-            _ => Ok(missed),
+            Some((notes, first)) if conflict == Some(Conflict::Chain) => {
+                self.write_once(notes, first, ChainMode::Fork).await
+            }
+            _ => Ok(conflict),
         }
     }
 
@@ -60,15 +60,14 @@ impl Store {
         notes: Notes,
         first: Vec<Statement>,
         mode: ChainMode,
-    ) -> Result<Option<Miss>, StoreError> {
+    ) -> Result<Option<Conflict>, StoreError> {
         let mut statements = first;
         statements.extend(notes.statements(&self.inner.settings.instance, self.inner.next_number(), mode)?);
         if statements.is_empty() {
             return Ok(None);
         }
-        let under_way = self.writes()?.leave(Work::Write(statements, Vec::new()));
-        let answer = Awaited::new(under_way, &self.inner.unawaited).answer().await;
-        Ok(answer.ok_or_else(stopped)??.missed)
+        let under_way = self.writes().submit(Work::Write(statements, Vec::new()));
+        Ok(self.inner.pending_writes.wait_for(under_way).await?.conflict)
     }
 }
 
@@ -89,7 +88,7 @@ impl Notes {
             statements.extend(snapshot::insert(snapshot, &format!("{instance}-{number}"), mode)?);
         }
         statements.extend(self.trace.map(trace::insert));
-        statements.extend(count::add(self.counts, number));
+        statements.extend(daily_count::add(self.counts, number));
         Ok(statements)
     }
 }

@@ -1,19 +1,30 @@
-//! A page of a list that is shown newest first.
+//! Pages of lists.
 
-use super::statement::Cell;
+use super::statement::{Cell, cells};
 
-/// Which page.
+/// A page of a list that is sorted by time, newest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// Only what comes behind this one: its time and its id.
+    /// Only what is older than this entry: its time and its id.
     pub behind: Option<(i64, String)>,
-    /// So many at most.
+    /// At most so many.
+    pub limit: i64,
+}
+
+/// A page of the items of a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ItemPage {
+    /// Those after this position, in the order of the page; none for all.
+    pub after: Option<i64>,
+    /// Newest first.
+    pub descending: bool,
+    /// At most so many.
     pub limit: i64,
 }
 
 impl Page {
     pub(super) fn cells(&self) -> [Cell; 3] {
         let (time, id) = self.behind.clone().unwrap_or((i64::MAX, String::new()));
-        [time.into(), id.into(), self.limit.into()]
+        cells![time, id, self.limit]
     }
 }

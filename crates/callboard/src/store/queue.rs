@@ -1,108 +1,92 @@
-//! The way to a database: work goes in from any thread or runtime, answers come back as futures.
-//!
-//! A thread may do its own work: then what is asked on it stays on it.
-
-use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
-use std::thread::{self, ThreadId};
+//! The way to the connections: work is submitted from any thread or runtime, and its answer comes back as a future.
 
 use tokio::sync::mpsc::error::SendError;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use super::error::StoreError;
-use super::statement::{Answer, Job, Miss, Row, Statement, Work};
+use super::statement::{Answer, Conflict, Job, PendingAnswer, Row, Statement, Work};
 
-/// Where work is left for the threads that hold the connections.
+/// Where work is submitted.
 #[derive(Debug, Clone)]
 pub(super) struct Queue {
-    shared: Door,
-    own: Arc<OwnDoors>,
+    /// To the connections of one serving thread, where it has some.
+    own: Option<mpsc::UnboundedSender<Job>>,
+    /// To the connections that all threads share.
+    shared: mpsc::UnboundedSender<Job>,
 }
 
-/// Where those threads take it from.
+/// Where it comes out.
 pub(super) type Jobs = mpsc::UnboundedReceiver<Job>;
 
-/// Where it goes in.
-type Door = mpsc::UnboundedSender<Job>;
-
-/// Where work goes that a thread cannot do. It does not keep those who do it there from ending.
-#[derive(Debug)]
-pub(super) struct Elsewhere(mpsc::WeakUnboundedSender<Job>);
-
-impl Elsewhere {
-    pub(super) fn take(&self, job: Job) {
-        if let Some(door) = self.0.upgrade() {
-            // When the threads are gone the reply is dropped with the job, which the receiver sees.
-            let _ = door.send(job);
-        }
-    }
-}
-
-/// The doors of threads that do their own work.
-type OwnDoors = RwLock<HashMap<ThreadId, Door>>;
-
-/// What keeps the work of a thread on it, until this is dropped.
-#[derive(Debug)]
-pub struct OwnDoor {
-    all: Arc<OwnDoors>,
-    thread: ThreadId,
-}
-
-impl Drop for OwnDoor {
-    fn drop(&mut self) {
-        self.all.write().unwrap_or_else(PoisonError::into_inner).remove(&self.thread);
-    }
-}
+/// The shared end of a queue. It does not keep the queue open.
+pub(super) type SharedQueue = mpsc::WeakUnboundedSender<Job>;
 
 impl Queue {
     pub(super) fn new() -> (Self, Jobs) {
-        let (shared, taken) = mpsc::unbounded_channel();
-        (Self { shared, own: Arc::default() }, taken)
+        let (shared, jobs) = mpsc::unbounded_channel();
+        (Self { own: None, shared }, jobs)
     }
 
-    /// From now on the work of this thread comes out here.
-    pub(super) fn divert(&self) -> (OwnDoor, Jobs, Elsewhere) {
-        let (door, taken) = mpsc::unbounded_channel();
-        let own = OwnDoor { all: Arc::clone(&self.own), thread: thread::current().id() };
-        own.all.write().unwrap_or_else(PoisonError::into_inner).insert(own.thread, door);
-        (own, taken, Elsewhere(self.shared.downgrade()))
+    /// A queue of one thread: its work comes out here, and goes to the shared connections once these jobs are closed.
+    pub(super) fn for_thread(&self) -> (Self, Jobs) {
+        let (own, jobs) = mpsc::unbounded_channel();
+        (Self { own: Some(own), shared: self.shared.clone() }, jobs)
     }
 
-    /// Leaves work and waits for its answer.
-    pub(super) async fn ask(&self, work: Work) -> Result<Answer, StoreError> {
-        self.leave(work).await.map_err(|_| stopped())?
+    pub(super) fn shared(&self) -> SharedQueue {
+        self.shared.downgrade()
     }
 
-    /// Leaves work that nobody waits for: the answer may be dropped.
-    pub(super) fn leave(&self, work: Work) -> oneshot::Receiver<Result<Answer, StoreError>> {
+    /// Submits work and waits for its answer.
+    pub(super) async fn run(&self, work: Work) -> Result<Answer, StoreError> {
+        self.submit(work).await.map_err(|_| closed())?
+    }
+
+    /// Submits work. It is done even if nobody waits for the answer.
+    pub(super) fn submit(&self, work: Work) -> PendingAnswer {
         let (reply, answer) = oneshot::channel();
-        if let Err(SendError(job)) = self.leave_here(Job { work, reply, left: Instant::now() }) {
+        let job = Job { work, reply, queued_at: Instant::now() };
+        let refused = match &self.own {
+            Some(own) => own.send(job),
+            None => Err(SendError(job)),
+        };
+        if let Err(SendError(job)) = refused {
             // When the threads are gone the reply is dropped with the job, which the receiver sees.
             let _ = self.shared.send(job);
         }
         answer
     }
 
-    fn leave_here(&self, job: Job) -> Result<(), SendError<Job>> {
-        let own = self.own.read().unwrap_or_else(PoisonError::into_inner);
-        match own.get(&thread::current().id()) {
-            Some(door) => door.send(job),
-            None => Err(SendError(job)),
-        }
-    }
-
     pub(super) async fn read(&self, query: Statement) -> Result<Vec<Row>, StoreError> {
-        let mut looked = self.ask(Work::Read(vec![query])).await?.looked;
-        Ok(looked.pop().unwrap_or_default())
+        let mut rows = self.run(Work::Read(vec![query])).await?.rows;
+        Ok(rows.pop().unwrap_or_default())
     }
 
-    pub(super) async fn write(&self, statements: Vec<Statement>) -> Result<Option<Miss>, StoreError> {
-        Ok(self.ask(Work::Write(statements, Vec::new())).await?.missed)
+    /// What is read from each row.
+    pub(super) async fn all<T>(
+        &self,
+        query: Statement,
+        read: impl Fn(&mut Row) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        self.read(query).await?.iter_mut().map(read).collect()
+    }
+
+    /// What is read from the first row, if there is one.
+    pub(super) async fn first<T>(
+        &self,
+        query: Statement,
+        read: impl Fn(&mut Row) -> Result<T, StoreError>,
+    ) -> Result<Option<T>, StoreError> {
+        self.read(query).await?.first_mut().map(read).transpose()
+    }
+
+    pub(super) async fn write(&self, statements: Vec<Statement>) -> Result<Option<Conflict>, StoreError> {
+        Ok(self.run(Work::Write(statements, Vec::new())).await?.conflict)
     }
 }
 
 /// The store has ended.
-pub(super) fn stopped() -> StoreError {
+pub(super) fn closed() -> StoreError {
     StoreError::Unavailable("it was closed".to_owned())
 }

@@ -4,10 +4,11 @@ use super::error::StoreError;
 
 /// The changes that lead from each version to the next: the first makes version 1.
 const MIGRATIONS: &[&str] = &[
-    include_str!("migrations/001_ledger.sql"),
+    include_str!("migrations/001_tables.sql"),
     include_str!("migrations/002_deletion.sql"),
     include_str!("migrations/003_output.sql"),
     include_str!("migrations/004_leases.sql"),
+    include_str!("migrations/005_character.sql"),
 ];
 
 /// Where a database notes its version. It has one row.

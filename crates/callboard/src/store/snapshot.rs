@@ -8,8 +8,8 @@ use std::sync::Arc;
 use super::chain_part::{ChainPart, LoadedChain, damaged};
 use super::character_memory::CharacterMemory;
 use super::error::StoreError;
-use super::ledger::Store;
-use super::statement::{Cell, Miss, Row, Statement};
+use super::handle::Store;
+use super::statement::{Cell, Conflict, Row, Statement};
 
 /// Keys per query. The newest are the likeliest, so a second query is rare.
 const AT_ONCE: usize = 16;
@@ -93,7 +93,7 @@ impl Store {
         keys: &[String],
         fits: impl Fn(usize, Option<&str>) -> bool,
     ) -> Result<Option<FoundSnapshot>, StoreError> {
-        self.inner.unawaited.settled().await;
+        self.inner.pending_writes.settled().await;
         for (chunk, some) in keys.chunks(AT_ONCE).enumerate() {
             let rows = self.snapshot_rows(some).await?;
             for (index, key) in (chunk * AT_ONCE..).zip(some) {
@@ -109,8 +109,8 @@ impl Store {
 
     /// The newest snapshot of a conversation that the client named.
     pub async fn named_snapshot(&self, name: &str) -> Result<Option<CharacterMemory>, StoreError> {
-        self.inner.unawaited.settled().await;
-        let rows = self.reads()?.read(Statement::new(NAMED, [name.into()])).await?;
+        self.inner.pending_writes.settled().await;
+        let rows = self.reads().read(Statement::new(NAMED, [name.into()])).await?;
         match rows.into_iter().next() {
             Some(mut row) => self.load_chain(&SnapshotRow::read(&mut row)?).await,
             None => Ok(None),
@@ -120,7 +120,7 @@ impl Store {
     async fn snapshot_rows(&self, keys: &[String]) -> Result<Vec<SnapshotRow>, StoreError> {
         let none = std::iter::repeat(Cell::Null);
         let cells: Vec<Cell> = keys.iter().map(|key| key.as_str().into()).chain(none).take(AT_ONCE).collect();
-        let rows = self.reads()?.read(Statement::new(FIND, cells)).await?;
+        let rows = self.reads().read(Statement::new(FIND, cells)).await?;
         rows.into_iter().map(|mut row| SnapshotRow::read(&mut row)).collect()
     }
 
@@ -128,7 +128,7 @@ impl Store {
     async fn load_chain(&self, row: &SnapshotRow) -> Result<Option<CharacterMemory>, StoreError> {
         self.check_history(&row.key, u64::try_from(row.position.bytes).unwrap_or_default())?;
         let cells = [row.position.chain.as_str().into(), row.position.parts.into()];
-        let parts = self.reads()?.read(Statement::new(PARTS, cells)).await?;
+        let parts = self.reads().read(Statement::new(PARTS, cells)).await?;
         if i64::try_from(parts.len()) != Ok(row.position.parts) {
             return Ok(None);
         }
@@ -165,7 +165,12 @@ pub(super) fn insert(new: &NewSnapshot, new_chain: &str, mode: ChainMode) -> Res
     let (chain, parts, bytes, stored) = match position {
         Some(position) => {
             let append = Statement::new(APPEND, [position.parts.into(), part.into(), position.chain.as_str().into()]);
-            (position.chain.as_str(), position.parts + 1, position.bytes.saturating_add(added), append.or(Miss::Chain))
+            (
+                position.chain.as_str(),
+                position.parts + 1,
+                position.bytes.saturating_add(added),
+                append.or(Conflict::Chain),
+            )
         }
         None => (new_chain, 1, added, Statement::new(BEGIN_CHAIN, [new_chain.into(), part.into()])),
     };

@@ -1,18 +1,18 @@
 //! What is asked of a database, as data: statements with their values, and the rows that come back.
 //!
-//! A change is a list of statements that are done in one transaction or not at all. What must hold is said with the
-//! statement: one that touches no row where it should have touched one undoes the whole list.
+//! A change is a list of statements that run in one transaction. A statement may require that it touches a row; when it touches
+//! none, the whole list is rolled back.
 //!
-//! What is read to be built upon has to stay until the change is made. SQLite has one writer at a time; on PostgreSQL such rows are
-//! locked, by words that stand in a comment which only PostgreSQL is shown the inside of: `/*postgres: FOR SHARE*/`.
+//! Rows that a change builds upon must stay until it commits. SQLite has one writer at a time; on PostgreSQL such rows are locked, by
+//! words in a comment that only PostgreSQL is shown the inside of: `/*postgres: FOR SHARE*/`.
 
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::error::StoreError;
 
-/// So many statements at most become one: a database plans each combination of them once.
-const JOINED: usize = 6;
+/// At most so many statements are combined into one: PostgreSQL plans each combination once.
+const COMBINED_AT_MOST: usize = 6;
 
 /// A value in a statement or a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,126 +28,142 @@ pub(super) struct Statement {
     pub(super) sql: &'static str,
     pub(super) cells: Vec<Cell>,
     /// What it means when no row was touched; none where that is fine.
-    pub(super) otherwise: Option<Miss>,
-    /// Whether it makes no difference if it is done once more.
-    pub(super) is_repeatable: bool,
-    /// Whether it has nothing to do with the rows that other statements of its change touch.
-    is_apart: bool,
-    /// Finds a row, by the first value, once this was done, and never before.
-    proof: Option<&'static str>,
+    pub(super) otherwise: Option<Conflict>,
+    effect: Effect,
 }
 
-/// What must hold for a change, and did not.
+/// How a statement gets on with others of its change, and with being sent twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Miss {
+enum Effect {
+    /// It may touch rows that others of its change touch, so the order counts.
+    Ordered,
+    /// It touches rows that no other statement of its change touches.
+    Independent,
+    /// The same, and a second execution makes no difference. The query finds a row, by the first value, once it was executed and never
+    /// before.
+    Idempotent { proof: Option<&'static str> },
+}
+
+/// Why a change was rolled back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Conflict {
     /// The conversation is at another version.
     Version,
     /// The id is in use.
     Taken,
     /// There is no such row.
     Gone,
-    /// The chain of messages went on elsewhere, or is gone.
+    /// The chain of messages was continued by another, or is gone.
     Chain,
     /// The response that this one follows is gone.
     Base,
-    /// Another holds the lease.
+    /// Another process holds the lease.
     Leased,
 }
 
 /// Something to do for the database.
 #[derive(Debug)]
 pub(super) enum Work {
-    /// Only looks.
     Read(Vec<Statement>),
-    /// Changes something, and looks at the outcome before it is committed, unless something was missed.
+    /// A change, and queries that run after it, unless there was a conflict.
     Write(Vec<Statement>, Vec<Statement>),
 }
 
+/// How work is sent to PostgreSQL, which decides what is done when its answer is lost.
+#[derive(Debug)]
+pub(super) enum Delivery {
+    /// Without BEGIN and COMMIT: it can be sent again.
+    Idempotent,
+    /// As one statement that applies to one version of a conversation: sent again, it is applied at most once. The query finds a row
+    /// if it was applied.
+    AtMostOnce { proof: Statement },
+    /// Between BEGIN and COMMIT: the server is asked for the status of the transaction.
+    Transaction,
+}
+
 impl Work {
-    /// Whether it makes no difference if it is done once more.
-    pub(super) fn is_repeatable(&self) -> bool {
+    pub(super) fn delivery(&self) -> Delivery {
         match self {
-            Self::Read(_) => true,
-            Self::Write(statements, _) => single_repeatable(statements).is_some(),
+            Self::Read(_) => Delivery::Idempotent,
+            Self::Write(statements, queries) => delivery(statements, queries),
         }
     }
-
-    /// Looks whether it was done, where that can be told.
-    pub(super) fn proof(&self) -> Option<Statement> {
-        let Self::Write(statements, then) = self else { return None };
-        let proven = proven(statements, then)?;
-        Some(Statement::new(proven.proof?, [proven.cells.first()?.clone()]))
-    }
 }
 
-/// The statement, where there is only one and it makes no difference if it is done once more.
-pub(super) fn single_repeatable(statements: &[Statement]) -> Option<&Statement> {
+fn delivery(statements: &[Statement], queries: &[Statement]) -> Delivery {
     match statements {
-        [only] if only.is_repeatable => Some(only),
-        _ => None,
+        [Statement { effect: Effect::Idempotent { .. }, .. }] => Delivery::Idempotent,
+        [first, rest @ ..]
+            if first.otherwise == Some(Conflict::Version)
+                && queries.is_empty()
+                && rest.len() < COMBINED_AT_MOST
+                && rest.iter().all(|part| part.effect != Effect::Ordered && part.otherwise.is_none()) =>
+        {
+            let proof = rest.iter().find_map(Statement::proof);
+            proof.map_or(Delivery::Transaction, |proof| Delivery::AtMostOnce { proof })
+        }
+        _ => Delivery::Transaction,
     }
-}
-
-/// The statement that proves a change, where the change can be made as one statement of its own, and tried again when its answer
-/// was lost: the first part of it holds once only, none of the others has to wait for another, and each of them is undone when
-/// one misses something.
-pub(super) fn proven<'a>(statements: &'a [Statement], then: &[Statement]) -> Option<&'a Statement> {
-    let holds_once = statements.first().is_some_and(|first| first.otherwise == Some(Miss::Version));
-    let is_one = then.is_empty() && statements.len() <= JOINED && statements.iter().all(|part| part.is_apart);
-    statements.iter().find(|part| part.proof.is_some() && holds_once && is_one)
 }
 
 /// What came of it.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
-    /// The rows of each look.
-    pub(super) looked: Vec<Vec<Row>>,
+    /// The rows of each query.
+    pub(super) rows: Vec<Vec<Row>>,
     /// Why nothing was changed, if nothing was.
-    pub(super) missed: Option<Miss>,
+    pub(super) conflict: Option<Conflict>,
 }
+
+/// Where the answer of work arrives.
+pub(super) type PendingAnswer = oneshot::Receiver<Result<Answer, StoreError>>;
 
 /// Work with the place where its answer goes.
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) work: Work,
     pub(super) reply: oneshot::Sender<Result<Answer, StoreError>>,
-    /// When it was left.
-    pub(super) left: Instant,
+    pub(super) queued_at: Instant,
 }
 
 impl Statement {
     pub(super) fn new(sql: &'static str, cells: impl Into<Vec<Cell>>) -> Self {
         debug_assert!(is_numbered_in_order(sql), "{sql}");
-        Self { sql, cells: cells.into(), otherwise: None, is_repeatable: false, is_apart: false, proof: None }
+        Self { sql, cells: cells.into(), otherwise: None, effect: Effect::Ordered }
     }
 
     /// It must touch a row.
-    pub(super) fn or(mut self, miss: Miss) -> Self {
-        self.otherwise = Some(miss);
+    pub(super) fn or(mut self, conflict: Conflict) -> Self {
+        self.otherwise = Some(conflict);
         self
     }
 
-    /// Done once more, it makes no difference: nobody has to know whether it was done.
-    pub(super) fn repeatable(mut self) -> Self {
-        self.is_repeatable = true;
+    /// It touches rows that no other statement of its change touches.
+    pub(super) fn independent(mut self) -> Self {
+        self.effect = Effect::Independent;
         self
     }
 
-    /// It has nothing to do with the rows that other statements of its change touch, so it does not matter which is done first.
-    pub(super) fn apart(mut self) -> Self {
-        self.is_apart = true;
+    /// The same, and a second execution makes no difference.
+    pub(super) fn idempotent(mut self) -> Self {
+        self.effect = Effect::Idempotent { proof: None };
         self
     }
 
-    /// Whoever looks like this, with the first value, finds a row once it was done, and never before.
-    pub(super) fn proven_by(mut self, look: &'static str) -> Self {
-        self.proof = Some(look);
+    /// The same, and this query finds a row, by the first value, once it was executed and never before.
+    pub(super) fn idempotent_with_proof(mut self, query: &'static str) -> Self {
+        self.effect = Effect::Idempotent { proof: Some(query) };
         self
     }
 
-    /// What follows from the number of touched rows.
-    pub(super) fn missed(&self, touched: u64) -> Option<Miss> {
+    /// The conflict that follows from the number of touched rows.
+    pub(super) fn conflict(&self, touched: u64) -> Option<Conflict> {
         self.otherwise.filter(|_| touched == 0)
+    }
+
+    fn proof(&self) -> Option<Self> {
+        let Effect::Idempotent { proof: Some(sql) } = self.effect else { return None };
+        Some(Self::new(sql, [self.cells.first()?.clone()]))
     }
 }
 
@@ -168,9 +184,23 @@ fn is_numbered_in_order(sql: &str) -> bool {
     })
 }
 
+/// The values of a statement.
+macro_rules! cells {
+    ($($value:expr),* $(,)?) => {
+        [$($crate::store::statement::Cell::from($value)),*]
+    };
+}
+pub(super) use cells;
+
 impl From<&str> for Cell {
     fn from(text: &str) -> Self {
         Self::Text(text.to_owned())
+    }
+}
+
+impl From<&String> for Cell {
+    fn from(text: &String) -> Self {
+        Self::Text(text.clone())
     }
 }
 

@@ -1,12 +1,12 @@
-//! Traces: what happened in a turn, for people to look at.
+//! Traces: what happened in a turn, step by step.
 
 use serde_json::json;
 
-use super::count::{self, Count};
+use super::daily_count::{self, Count};
 use super::error::StoreError;
-use super::ledger::Store;
+use super::handle::Store;
 use super::page::Page;
-use super::statement::{Cell, Row, Statement};
+use super::statement::{Cell, Row, Statement, cells};
 
 const INSERT: &str = "INSERT INTO traces (id, conversation_id, created_at, body, content_of) VALUES ($1, $2, $3, $4, $5) \
      ON CONFLICT (id) DO NOTHING";
@@ -51,48 +51,39 @@ pub struct Trace {
     pub created_at: i64,
     /// The trace as JSON.
     pub body: String,
-    /// The conversation or the response whose words it holds: it goes with it.
+    /// The conversation or the response whose content it holds: it is deleted with it.
     pub content_of: Option<String>,
 }
 
 impl Store {
     /// Keeps traces, and adds counts, in one transaction.
     pub async fn keep_traces(&self, traces: Vec<Trace>, counts: Vec<Count>) -> Result<(), StoreError> {
-        let added = count::add(counts, self.inner.next_number());
+        let added = daily_count::add(counts, self.inner.next_number());
         let statements: Vec<Statement> = traces.into_iter().map(insert).chain(added).collect();
-        if statements.is_empty() { Ok(()) } else { self.writes()?.write(statements).await.map(drop) }
+        if statements.is_empty() { Ok(()) } else { self.writes().write(statements).await.map(drop) }
     }
 
     /// One trace.
     pub async fn trace(&self, id: &str) -> Result<Option<Trace>, StoreError> {
-        let rows = self.reads()?.read(Statement::new(ONE, [id.into()])).await?;
-        rows.into_iter().next().as_mut().map(Trace::read).transpose()
+        self.reads().first(Statement::new(ONE, cells![id]), Trace::read).await
     }
 
     /// Traces that may be those that are wanted, newest first.
     pub async fn traces_like(&self, page: &Page, filter: &TraceFilter) -> Result<Vec<Trace>, StoreError> {
-        let wanted: [Cell; 2] = [filter.conversation.clone().unwrap_or_default().into(), filter.pattern().into()];
-        let cells: Vec<Cell> = wanted.into_iter().chain(page.cells()).collect();
-        let rows = self.reads()?.read(Statement::new(LIKE, cells)).await?;
-        rows.into_iter().map(|mut row| Trace::read(&mut row)).collect()
+        let filter = cells![filter.conversation.clone().unwrap_or_default(), filter.pattern()];
+        let cells: Vec<Cell> = filter.into_iter().chain(page.cells()).collect();
+        self.reads().all(Statement::new(LIKE, cells), Trace::read).await
     }
 
     /// Traces, newest first.
     pub async fn traces(&self, page: &Page) -> Result<Vec<Trace>, StoreError> {
-        let rows = self.reads()?.read(Statement::new(NEWEST, page.cells())).await?;
-        rows.into_iter().map(|mut row| Trace::read(&mut row)).collect()
+        self.reads().all(Statement::new(NEWEST, page.cells()), Trace::read).await
     }
 }
 
 pub(super) fn insert(trace: Trace) -> Statement {
-    let cells: [Cell; 5] = [
-        trace.id.into(),
-        trace.conversation.into(),
-        trace.created_at.into(),
-        trace.body.into(),
-        trace.content_of.into(),
-    ];
-    Statement::new(INSERT, cells)
+    let Trace { id, conversation, created_at, body, content_of } = trace;
+    Statement::new(INSERT, cells![id, conversation, created_at, body, content_of])
 }
 
 impl Trace {

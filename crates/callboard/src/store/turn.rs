@@ -6,8 +6,8 @@ use tokio::time::{Instant, sleep_until};
 
 use super::conversation_head::{self, ConversationHead};
 use super::error::StoreError;
-use super::lease::{Claim, Lease, pauses};
-use super::ledger::Store;
+use super::handle::Store;
+use super::lease::{Lease, TurnClaim, pauses};
 use super::notes::Notes;
 use super::statement::{Answer, Row, Statement, Work};
 use super::turn_write::{NewItem, TurnWrite, WritePlan};
@@ -19,7 +19,7 @@ pub struct Turn {
     pub(super) head: ConversationHead,
     pub(super) held: HeldLease,
     // Dropped behind the lease: the next turn of this process begins when the lease is on its way back.
-    _claim: Claim,
+    _claim: TurnClaim,
 }
 
 /// A lease that is renewed while it lives, and given back when dropped.
@@ -65,13 +65,13 @@ impl Store {
         let until = Instant::now() + wait;
         let busy = || StoreError::Busy { conversation: conversation.to_owned(), waited: wait };
         let claim = self.inner.claims.claim(conversation, until).await.ok_or_else(busy)?;
-        self.inner.unawaited.settled().await;
+        self.inner.pending_writes.settled().await;
         let held = HeldLease::new(self, conversation);
         for (attempt, pause) in pauses().enumerate() {
             // Whoever has to wait asks for the lease alone, and looks when it is there.
             let with_it = if attempt == 0 { vec![look.clone()] } else { Vec::new() };
             if let Some(found) = held.take(with_it).await? {
-                let found = if attempt == 0 { found } else { self.reads()?.read(look).await? };
+                let found = if attempt == 0 { found } else { self.reads().read(look).await? };
                 let not_found = || StoreError::NotFound(conversation.to_owned());
                 let mut row = found.into_iter().next().ok_or_else(not_found)?;
                 return Ok((Turn { head: ConversationHead::read(&mut row)?, held, _claim: claim }, row));
@@ -98,14 +98,14 @@ impl HeldLease {
 
     /// Takes the lease, where others could take it, and looks with it; none if another holds it.
     async fn take(&self, looks: Vec<Statement>) -> Result<Option<Vec<Row>>, StoreError> {
-        let Answer { looked, missed } = if self.written {
+        let Answer { rows, conflict } = if self.written {
             let take = self.lease.take(&self.store.inner.settings);
-            self.store.writes()?.ask(Work::Write(vec![take], looks)).await?
+            self.store.writes().run(Work::Write(vec![take], looks)).await?
         } else {
-            self.store.reads()?.ask(Work::Read(looks)).await?
+            self.store.reads().run(Work::Read(looks)).await?
         };
-        if missed.is_none() {
-            return Ok(Some(looked.into_iter().next().unwrap_or_default()));
+        if conflict.is_none() {
+            return Ok(Some(rows.into_iter().next().unwrap_or_default()));
         }
         let conversation = &self.lease.conversation;
         let found = self.store.conversation(conversation).await?;
@@ -116,9 +116,9 @@ impl HeldLease {
 impl Drop for HeldLease {
     fn drop(&mut self) {
         self.store.inner.claims.let_go(&self.lease);
-        if let (true, false, Ok(writes)) = (self.written, self.is_over, self.store.writes()) {
+        if self.written && !self.is_over {
             // Nobody waits: should it fail, the lease ends by itself.
-            drop(writes.leave(Work::Write(vec![self.lease.release()], Vec::new())));
+            drop(self.store.writes().submit(Work::Write(vec![self.lease.release()], Vec::new())));
         }
     }
 }
@@ -155,7 +155,7 @@ impl Turn {
         let mut plan = write.plan(&self.head)?;
         let store = self.held.store.clone();
         plan.statements.extend(store.statements_alone(notes)?);
-        store.inner.unawaited.add(store.writes()?.leave(Work::Write(plan.statements, Vec::new())));
+        store.inner.pending_writes.add(store.writes().submit(Work::Write(plan.statements, Vec::new())));
         self.held.is_over = true;
         Ok(())
     }

@@ -12,7 +12,7 @@ use super::error::StoreError;
 use super::item::{self, Item};
 use super::journal;
 use super::notes::Notes;
-use super::statement::{Cell, Miss, Statement};
+use super::statement::{Cell, Conflict, Statement};
 
 const ADVANCE: &str = "UPDATE conversations SET version = version + 1, updated_at = $1, next_position = $2, next_sequence = $3, \
      bytes = bytes + $4 WHERE id = $5 AND version = $6";
@@ -89,7 +89,7 @@ impl TurnWrite {
             before.conversation.version.into(),
         ];
         // First, because it also locks the conversation's row.
-        statements.insert(0, Statement::new(ADVANCE, cells).or(Miss::Version).apart());
+        statements.insert(0, Statement::new(ADVANCE, cells).or(Conflict::Version).independent());
         Ok(WritePlan { statements, after: ConversationHead { conversation, memory } })
     }
 }

@@ -4,8 +4,6 @@
 
 use http::{HeaderMap, HeaderName};
 
-use super::hex::is_id;
-
 /// Tells which span asks.
 pub(super) const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 /// What tracing systems on the way want to remember.
@@ -81,11 +79,24 @@ fn is_state(text: &str) -> bool {
     !text.is_empty() && text.len() <= MOST_STATE_BYTES && count <= MOST_STATE_MEMBERS && members.all(is_member)
 }
 
+/// True for an id of so many digits that is not all zeros.
+fn is_id(text: &str, digits: usize) -> bool {
+    let is_lower_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    text.len() == digits && text.bytes().all(is_lower_hex) && text.bytes().any(|byte| byte != b'0')
+}
+
 #[cfg(test)]
 mod tests {
     use http::HeaderValue;
 
     use super::*;
+
+    #[test]
+    fn ids_are_hexadecimal() {
+        for (text, sound) in [("0001abff", true), ("00000000", false), ("0001ABFF", false), ("0001abf", false)] {
+            assert_eq!(is_id(text, 8), sound, "{text}");
+        }
+    }
 
     const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
     const SPAN: &str = "00f067aa0ba902b7";

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::Caller;
 use super::caller::{TRACEPARENT, TRACESTATE};
-use super::hex::hex;
+use crate::hex;
 
 /// The place of a turn.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -70,7 +70,7 @@ impl TraceContext {
     pub(super) fn new_span(&mut self) -> String {
         self.spans += 1;
         let id = self.first_span.wrapping_add(self.spans);
-        hex(&if id == 0 { u64::MAX } else { id }.to_be_bytes())
+        hex::encode(&if id == 0 { u64::MAX } else { id }.to_be_bytes())
     }
 
     /// What a model server is told that is asked within this span.

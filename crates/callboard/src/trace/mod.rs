@@ -10,7 +10,6 @@ mod context;
 #[cfg(test)]
 mod documented;
 mod figures;
-mod hex;
 mod millis;
 mod model_names;
 mod notebook;

@@ -66,7 +66,7 @@ impl Notebook {
         let sums = &mut self.locked().open.sums;
         for count in counts {
             let amount = u64::try_from(count.amount).unwrap_or_default();
-            sums.of(count.day, &count.played_by, &count.model).add_named(&count.name, amount);
+            sums.of(count.day, &count.character, &count.model).add_named(&count.name, amount);
         }
     }
 
@@ -139,7 +139,7 @@ fn day_of(trace: &TurnTrace) -> i64 {
 fn counts(day: i64, character: &str, model: &str, figures: &Figures) -> Vec<Count> {
     let count = |(name, amount)| Count {
         day,
-        played_by: character.to_owned(),
+        character: character.to_owned(),
         model: model.to_owned(),
         name,
         amount: i64::try_from(amount).unwrap_or(i64::MAX),

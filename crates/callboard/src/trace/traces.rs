@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::context::Sampling;
-use super::hex::hex;
 use super::model_names::ModelNames;
 use super::notebook::{Notebook, Page};
 use super::otlp::Outbox;
 use super::recorder::Birth;
 use super::{TraceContext, TraceRecorder, TurnAbout, TurnTrace};
 use crate::clock;
+use crate::hex;
 use crate::random;
 use crate::store::{Store, StoreError};
 use crate::telemetry::turns;
@@ -143,7 +143,7 @@ impl Traces {
 /// rest nobody can guess.
 fn new_id(milliseconds: i64, random: &[u8; 10]) -> String {
     let [_, _, time @ ..] = milliseconds.to_be_bytes();
-    hex(&time) + &hex(random)
+    hex::encode(&time) + &hex::encode(random)
 }
 
 #[cfg(test)]

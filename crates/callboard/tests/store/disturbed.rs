@@ -4,6 +4,8 @@
 use std::time::{Duration, Instant};
 
 use callboard::store::{Address, ItemPage, NewItem, Notes, Store, StoreError, StoreSettings, Trace, TurnWrite};
+use futures_util::FutureExt as _;
+use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 use crate::cluster::{Server, new_name};
@@ -266,12 +268,13 @@ fn a_thread_that_serves_has_connections_of_its_own_where_they_can_be_had() {
         let database = Database::new(&server);
         let guest = database.guest(&format!("CONNECTION LIMIT {limit}"), "USAGE, CREATE");
         let (store, runtime) = (open_with(&guest, for_one_thread).unwrap(), runtime());
-        let (nearby, work) = store.nearby().unwrap();
-        let work = runtime.spawn(work);
-        look_until(&store, &runtime, || database.connections() == most);
-        drop(nearby);
-        runtime.block_on(work).unwrap();
-        look_until(&store, &runtime, || database.connections() <= 2);
+        let (close, closed) = oneshot::channel::<()>();
+        let (own, pool) = store.for_thread(closed.map(drop));
+        let pool = runtime.spawn(pool);
+        look_until(&own, &runtime, || database.connections() == most);
+        drop(close);
+        runtime.block_on(pool).unwrap();
+        look_until(&own, &runtime, || database.connections() <= 2);
     }
 }
 
@@ -279,23 +282,23 @@ fn a_thread_that_serves_has_connections_of_its_own_where_they_can_be_had() {
 fn a_thread_whose_own_connections_are_held_up_leaves_its_work_to_others() {
     let database = Database::new(&Kind::Postgres(Server::start()));
     let (store, runtime) = (open_with(&database.address, for_one_thread).unwrap(), runtime());
-    let (_nearby, work) = store.nearby().unwrap();
-    let _work = runtime.spawn(work);
-    look_until(&store, &runtime, || database.connections() == 6);
+    let (own, pool) = store.for_thread(std::future::pending());
+    let _pool = runtime.spawn(pool);
+    look_until(&own, &runtime, || database.connections() == 6);
     runtime.block_on(async {
         let mut tasks = JoinSet::new();
         let (client, connection) = tokio_postgres::connect(&database.address, tokio_postgres::NoTls).await.unwrap();
         tasks.spawn(async { connection.await.map_err(|error| StoreError::Unavailable(error.to_string())) });
         client.batch_execute("BEGIN; LOCK TABLE responses").await.unwrap();
         let put = |number: usize| {
-            let (store, put) = (store.clone(), Some(response(&format!("resp_{number}"), None, 1)));
+            let (store, put) = (own.clone(), Some(response(&format!("resp_{number}"), None, 1)));
             async move { store.note(Notes { response: put, ..Notes::default() }).await }
         };
         for number in 0..4 {
             tasks.spawn(put(number));
         }
         tokio::task::yield_now().await;
-        let look = tokio::time::timeout(Duration::from_secs(2), store.conversation("conv_1")).await;
+        let look = tokio::time::timeout(Duration::from_secs(2), own.conversation("conv_1")).await;
         assert_eq!(look.expect("nobody looked"), Ok(None));
         client.batch_execute("COMMIT").await.unwrap();
         drop(client);

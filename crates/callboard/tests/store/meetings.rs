@@ -5,7 +5,7 @@
 
 use std::pin::Pin;
 
-use callboard::store::{Keep, NewSnapshot, Notes, Pruned, Retention, Snapshot, Store, StoreError};
+use callboard::store::{NewSnapshot, Notes, Pruned, Retention, Snapshot, Store, StoreError};
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::{Client, Error, NoTls};
 
@@ -113,8 +113,7 @@ fn deleted_while_followed(database: &Database, store: &Store) {
 fn forgotten_while_followed(database: &Database, store: &Store) {
     let written = block_on(follower(store));
     let obstacle = Obstacle::new(database, BEFORE_THE_END);
-    let days = Keep { days: Some(1), most: None };
-    let retention = Retention { responses: days, snapshots: days, ..Retention::default() };
+    let retention = Retention { responses: Some(1), snapshots: Some(1), ..Retention::default() };
     let (kept, pruned) = meet(database, obstacle, store.note(written), store.prune(&retention, NOW));
     assert_eq!((kept, pruned), (Ok(()), Ok(Pruned::default())));
     block_on(is_whole(store));
@@ -139,7 +138,7 @@ async fn history(store: &Store) -> Notes {
 }
 
 fn old_histories() -> Retention {
-    Retention { snapshots: Keep { days: Some(1), most: None }, ..Retention::default() }
+    Retention { snapshots: Some(1), ..Retention::default() }
 }
 
 fn history_goes_on(database: &Database, store: &Store) {

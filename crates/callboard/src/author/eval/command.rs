@@ -10,9 +10,9 @@ use super::bfcl;
 use super::cases::{self, CaseFile};
 use super::report::Report;
 use super::venue::Venue;
-use crate::app::App;
 use crate::author::script::Script;
 use crate::characters::LoadedCharacter;
+use crate::services::Services;
 use crate::upstream::{Upstream, Upstreams};
 
 /// What is asked for.
@@ -28,7 +28,7 @@ pub struct Evaluation {
 }
 
 /// Plays all files and writes the figures; false when no case could be played.
-pub async fn eval(evaluation: &Evaluation, app: &App, out: &mut impl Write) -> anyhow::Result<bool> {
+pub async fn eval(evaluation: &Evaluation, app: &Services, out: &mut impl Write) -> anyhow::Result<bool> {
     let (character, files) = split(&evaluation.what)?;
     let role = match character {
         Some(id) => Some(app.characters.load_one(id).await?),
@@ -70,7 +70,7 @@ fn split(what: &[String]) -> anyhow::Result<(Option<&str>, Vec<&Path>)> {
 }
 
 /// The model that is asked: the character's own, the one of the settings, or the first there is.
-async fn model(app: &App, role: Option<&LoadedCharacter>) -> anyhow::Result<String> {
+async fn model(app: &Services, role: Option<&LoadedCharacter>) -> anyhow::Result<String> {
     let own = role.and_then(|role| role.character.manifest().model.clone());
     let set = Some(app.settings.stage.model.clone()).filter(|model| !model.is_empty());
     match own.or(set) {
@@ -83,7 +83,7 @@ async fn model(app: &App, role: Option<&LoadedCharacter>) -> anyhow::Result<Stri
 
 async fn play_cases(
     evaluation: &Evaluation,
-    app: &App,
+    app: &Services,
     role: &Arc<LoadedCharacter>,
     file: &CaseFile,
     report: &mut Report,

@@ -1,15 +1,15 @@
-//! PostgreSQL: a few connections on a thread of their own and on those that serve, each change a transaction of its own whose statements go out together.
+//! PostgreSQL: pools of connections, one shared and one on each serving thread. A change is one statement, or a transaction whose
+//! statements are pipelined.
 
-mod access;
-mod again;
-mod doubt;
-mod joined;
-mod line;
-mod news;
+mod commit_outcome;
+mod connect_options;
+mod connection;
 mod pipeline;
 mod pool;
+mod server;
+mod single_statement;
 mod worker;
 
-pub(super) use access::Access;
-pub(super) use pool::serve_all;
+pub(super) use pool::{ThreadPool, serve_thread};
+pub(super) use server::Server;
 pub(super) use worker::{check, serve};

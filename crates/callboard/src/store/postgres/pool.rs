@@ -1,12 +1,13 @@
-//! The connections and the work that waits for them: whatever is free first takes the oldest piece of work. While work waits, more
-//! connections are opened, up to the number that is set; where none can be had, work waits for those that are open.
+//! A pool of connections and the jobs that wait for them: a free connection takes the oldest job. While jobs wait, more connections
+//! are opened, up to the configured number; where none can be had, jobs wait for those that are open.
 //!
-//! A pool on a thread that serves has another one behind it. Work goes there as long as there is no connection here, so that nobody waits for
-//! the first one to be opened, and when it has waited here for a while, since those that are here may hang.
+//! The pool of a serving thread hands jobs to the shared pool while it has no connection, so that no request waits for the first one to
+//! be opened, and when they have waited for a while, since its own connections may hang.
 //!
-//! Time counts from when work was left, so that nobody waits longer because others wait too.
+//! Deadlines count from when a job was queued, so the number of waiting jobs does not extend them.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
@@ -14,110 +15,136 @@ use futures_util::stream::FuturesUnordered;
 use tokio::time::{Instant, sleep_until};
 
 use super::super::error::StoreError;
-use super::super::health::Health;
-use super::super::ledger::StoreSettings;
-use super::super::queue::{Elsewhere, Jobs};
+use super::super::handle::StoreSettings;
+use super::super::health::WriteHealth;
+use super::super::queue::{Jobs, SharedQueue};
 use super::super::statement::Job;
-use super::access::Access;
-use super::line::Line;
-use super::worker::{Done, serve_job, too_slow};
+use super::connection::Connection;
+use super::server::Server;
+use super::worker::{DoneJob, serve_job, too_slow};
 
-/// When a connection could not be opened, and others are at work, none is tried for so long.
-const PAUSE: Duration = Duration::from_secs(1);
+/// After a refused connection none is tried for so long, if jobs can wait for others.
+const REFUSED_PAUSE: Duration = Duration::from_secs(1);
 
-/// Where there is another pool, work waits so long here.
-const WAIT: Duration = Duration::from_millis(50);
+/// A job waits so long in the pool of a thread.
+const OWN_WAIT: Duration = Duration::from_millis(50);
 
-/// Connections that do nothing, and work that nobody does yet.
-struct Pool<'a> {
-    access: &'a Access,
+/// What a serving thread needs to run connections of its own.
+pub(crate) struct ThreadPool {
+    pub(crate) server: Arc<Server>,
+    pub(crate) settings: StoreSettings,
+    pub(crate) health: WriteHealth,
+    pub(crate) jobs: Jobs,
+    pub(crate) shared: SharedQueue,
+}
+
+/// Idle connections and waiting jobs.
+struct ConnectionPool<'a> {
+    server: &'a Server,
     settings: &'a StoreSettings,
-    health: &'a Health,
+    health: &'a WriteHealth,
     /// The connection used last is used first, so that no more are opened than are needed at once.
-    idle: Vec<Line>,
+    idle: Vec<Connection>,
     waiting: VecDeque<Job>,
-    /// The pool behind this one.
-    elsewhere: Option<Elsewhere>,
+    /// The queue of the shared pool; none in the shared pool.
+    shared: Option<SharedQueue>,
     refused_until: Option<Instant>,
-    /// When the store ends, whatever is left over; none while it is open.
+    /// When the pool ends, whatever is left; none while it is open.
     end: Option<Instant>,
 }
 
-/// Works until the queue is closed and empty, or what is left over takes too long.
-pub(crate) async fn serve_all(
-    access: &Access,
-    settings: &StoreSettings,
-    health: &Health,
-    mut jobs: Jobs,
-    elsewhere: Option<Elsewhere>,
-) {
-    let (idle, waiting) = (Vec::new(), VecDeque::new());
-    let mut pool = Pool { access, settings, health, idle, waiting, elsewhere, refused_until: None, end: None };
-    let (mut busy, mut opening) = (FuturesUnordered::new(), FuturesUnordered::new());
-    if settings.serving_threads > 0 && pool.elsewhere.is_none() {
-        opening.push(Line::open(access));
+/// Runs the shared pool until the queue is closed and empty, or what is left takes too long.
+pub(super) async fn serve_shared(server: &Server, settings: &StoreSettings, health: &WriteHealth, jobs: Jobs) {
+    ConnectionPool::new(server, settings, health, None).run(jobs, std::future::pending()).await;
+}
+
+/// Runs the pool of a serving thread until it is closed and its jobs are done.
+pub(crate) async fn serve_thread(pool: ThreadPool, closed: impl Future<Output = ()>) {
+    let ThreadPool { server, settings, health, jobs, shared } = pool;
+    ConnectionPool::new(&server, &settings, &health, Some(shared)).run(jobs, closed).await;
+}
+
+impl<'a> ConnectionPool<'a> {
+    fn new(
+        server: &'a Server,
+        settings: &'a StoreSettings,
+        health: &'a WriteHealth,
+        shared: Option<SharedQueue>,
+    ) -> Self {
+        let (idle, waiting) = (Vec::new(), VecDeque::new());
+        Self { server, settings, health, idle, waiting, shared, refused_until: None, end: None }
     }
-    loop {
-        while let Some((line, job)) = pool.next() {
-            busy.push(serve_job(access, settings.patience, line, job));
+
+    async fn run(mut self, mut jobs: Jobs, closed: impl Future<Output = ()>) {
+        let (mut busy, mut opening) = (FuturesUnordered::new(), FuturesUnordered::new());
+        let (mut closed, mut is_closed) = (std::pin::pin!(closed), false);
+        if self.settings.serving_threads > 0 && self.shared.is_none() {
+            opening.push(Connection::open(self.server));
         }
-        while pool.needs_one_more(busy.len(), opening.len()) {
-            opening.push(Line::open(access));
-        }
-        pool.tell(busy.len());
-        if busy.is_empty() || pool.end.is_some() {
-            pool.pass_on(Instant::now());
-        }
-        if pool.end.is_some() && busy.is_empty() && pool.waiting.is_empty() {
-            return;
-        }
-        tokio::select! {
-            job = jobs.recv(), if pool.end.is_none() => pool.take(job),
-            Some(done) = busy.next() => pool.take_back(done),
-            Some(opened) = opening.next() => pool.add(opened, busy.is_empty() && opening.is_empty()),
-            () = sleep_until(pool.next_deadline()), if !pool.waiting.is_empty() => pool.give_up(),
-            () = sleep_until(pool.end.unwrap_or_else(Instant::now)), if pool.end.is_some() => {
-                let left_over = busy.len() + pool.waiting.len();
-                return tracing::error!(left_over, "the database does not answer: changes may not have been stored");
+        loop {
+            while let Some((connection, job)) = self.next() {
+                busy.push(serve_job(self.server, self.settings.patience, connection, job));
+            }
+            while self.needs_one_more(busy.len(), opening.len()) {
+                opening.push(Connection::open(self.server));
+            }
+            self.hand_over_or_report(busy.len());
+            if self.end.is_some() && busy.is_empty() && self.waiting.is_empty() {
+                return;
+            }
+            tokio::select! {
+                () = closed.as_mut(), if !is_closed => {
+                    is_closed = true;
+                    jobs.close();
+                }
+                job = jobs.recv(), if self.end.is_none() => self.take(job),
+                Some(done) = busy.next() => self.take_back(done),
+                Some(opened) = opening.next() => self.add(opened, busy.is_empty() && opening.is_empty()),
+                () = sleep_until(self.next_deadline()), if !self.waiting.is_empty() => self.give_up(),
+                () = sleep_until(self.end.unwrap_or_else(Instant::now)), if self.end.is_some() => {
+                    let left_over = busy.len() + self.waiting.len();
+                    return tracing::error!(left_over, "the database does not answer: changes may not have been stored");
+                }
             }
         }
     }
-}
 
-impl Pool<'_> {
-    /// Work and a connection for it.
-    fn next(&mut self) -> Option<(Line, Job)> {
+    /// A job and a connection for it.
+    fn next(&mut self) -> Option<(Connection, Job)> {
         while !self.waiting.is_empty() {
-            if let Some(line) = self.idle.pop()?.if_open(&self.access.news) {
-                return self.waiting.pop_front().map(|job| (line, job));
+            if let Some(connection) = self.idle.pop()?.if_usable(self.server) {
+                return self.waiting.pop_front().map(|job| (connection, job));
             }
         }
         None
     }
 
     fn needs_one_more(&self, busy: usize, opening: usize) -> bool {
-        let can_wait = busy > 0 || self.elsewhere.is_some();
+        let can_wait = busy > 0 || self.shared.is_some();
         let is_refused = can_wait && self.refused_until.is_some_and(|until| Instant::now() < until);
-        let is_free = self.elsewhere.is_none() || self.access.news.is_reached();
-        opening < self.waiting.len() && busy + opening < self.settings.connections.max(1) && is_free && !is_refused
+        let may_open = self.shared.is_none() || self.server.shared_pool_is_connected();
+        opening < self.waiting.len() && busy + opening < self.settings.connections.max(1) && may_open && !is_refused
     }
 
-    /// Tells the others whether this pool, if it is the one behind them, has a connection.
-    fn tell(&self, busy: usize) {
-        if self.elsewhere.is_none() {
-            self.access.news.set_reached(busy > 0 || !self.idle.is_empty());
+    /// The shared pool reports whether it has a connection. The pool of a thread hands its jobs over while it has none, and at its end.
+    fn hand_over_or_report(&mut self, busy: usize) {
+        if self.shared.is_none() {
+            self.server.set_shared_pool_connected(busy > 0 || !self.idle.is_empty());
+        } else if busy == 0 || self.end.is_some() {
+            self.hand_over(Instant::now());
         }
     }
 
-    /// Leaves work that was left before this time to the pool behind this one.
-    fn pass_on(&mut self, before: Instant) {
-        let Some(elsewhere) = &self.elsewhere else { return };
-        for job in left_before(&mut self.waiting, before) {
-            elsewhere.take(job);
+    /// Hands jobs that were queued before this time to the shared pool.
+    fn hand_over(&mut self, before: Instant) {
+        let Some(shared) = self.shared.as_ref().map(SharedQueue::upgrade) else { return };
+        for job in queued_before(&mut self.waiting, before) {
+            // When the shared pool is gone the reply is dropped with the job, which the receiver sees.
+            let _ = shared.as_ref().map(|shared| shared.send(job));
         }
     }
 
-    /// New work; none when no more will come.
+    /// A new job; none when no more will come.
     fn take(&mut self, job: Option<Job>) {
         match job {
             Some(job) => self.waiting.push_back(job),
@@ -125,20 +152,19 @@ impl Pool<'_> {
         }
     }
 
-    fn take_back(&mut self, done: Done) {
+    fn take_back(&mut self, done: DoneJob) {
         self.health.answer(done.job, done.answer);
-        done.line.tell(&self.access.news);
-        self.idle.extend(done.line.if_open(&self.access.news));
+        self.idle.extend(done.connection.if_usable(self.server));
     }
 
-    /// A connection, or a refusal. Where there is no other to wait for, nobody waits longer.
-    fn add(&mut self, opened: Result<Line, StoreError>, is_last: bool) {
+    /// A connection, or a refusal. Where there is no other connection to wait for, jobs fail at once.
+    fn add(&mut self, opened: Result<Connection, StoreError>, is_last: bool) {
         let error = match opened {
-            Ok(line) => return self.idle.push(line),
+            Ok(connection) => return self.idle.push(connection),
             Err(error) => error,
         };
-        tracing::debug!(%error, "no more connections to the database can be had");
-        self.refused_until = Some(Instant::now() + PAUSE);
+        tracing::debug!(%error, "no more connections to the database can be opened");
+        self.refused_until = Some(Instant::now() + REFUSED_PAUSE);
         if is_last && self.idle.is_empty() {
             for job in self.waiting.drain(..) {
                 self.health.answer(job, Err(error.clone()));
@@ -146,29 +172,30 @@ impl Pool<'_> {
         }
     }
 
-    /// How long work waits here.
-    fn patience(&self) -> Duration {
-        if self.elsewhere.is_some() { WAIT } else { self.settings.patience }
+    /// How long jobs wait here.
+    fn longest_wait(&self) -> Duration {
+        if self.shared.is_some() { OWN_WAIT } else { self.settings.patience }
     }
 
     fn next_deadline(&self) -> Instant {
-        // What another pool has passed on was left before what stands before it.
-        self.waiting.iter().map(|job| job.left).min().map_or_else(Instant::now, |left| left + self.patience())
+        // A job that another pool handed over is older than its place in the queue says.
+        let oldest = self.waiting.iter().map(|job| job.queued_at).min();
+        oldest.map_or_else(Instant::now, |oldest| oldest + self.longest_wait())
     }
 
-    /// Those that have waited too long.
+    /// Ends the wait of those that have waited too long.
     fn give_up(&mut self) {
-        let Some(before) = Instant::now().checked_sub(self.patience()) else { return };
-        self.pass_on(before);
-        for job in left_before(&mut self.waiting, before) {
+        let Some(before) = Instant::now().checked_sub(self.longest_wait()) else { return };
+        self.hand_over(before);
+        for job in queued_before(&mut self.waiting, before) {
             self.health.answer(job, Err(too_slow(self.settings.patience)));
         }
     }
 }
 
-/// Takes out what was left by this time.
-fn left_before(waiting: &mut VecDeque<Job>, time: Instant) -> VecDeque<Job> {
-    let (early, late) = std::mem::take(waiting).into_iter().partition(|job| job.left <= time);
+/// Takes out what was queued by this time.
+fn queued_before(waiting: &mut VecDeque<Job>, time: Instant) -> VecDeque<Job> {
+    let (early, late) = std::mem::take(waiting).into_iter().partition(|job| job.queued_at <= time);
     *waiting = late;
     early
 }

@@ -1,4 +1,4 @@
-//! A connection to an SQLite database, made ready: settings, the newest version of the schema, a clock.
+//! A connection to an SQLite database: opened, configured, migrated to the newest schema, with a clock.
 
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -9,56 +9,56 @@ use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
 use super::super::error::StoreError;
 use super::super::schema::{READ_VERSION, VERSION_TABLE, pending};
-use super::identity::Identity;
+use super::file_identity::FileIdentity;
 
 /// How long a connection waits for another process.
-const PATIENCE: Duration = Duration::from_secs(10);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 const STATEMENTS_KEPT: usize = 128;
 /// A page that changes often is copied back to the file once for so many pages that were written.
 const PAGES_BEFORE_CHECKPOINT: i64 = 4000;
 const CACHE_KIBIBYTES: i64 = 1_000;
 
-/// What to open.
-pub(crate) struct Opening<'a> {
+/// Which database, and how durable its writes are.
+pub(crate) struct OpenOptions<'a> {
     /// The file; none for memory.
     pub(crate) path: Option<&'a Path>,
-    /// Whether a change is on the disk before it counts.
+    /// Whether a commit waits for the disk.
     pub(crate) synchronous_full: bool,
 }
 
 /// A connection, and the file behind it.
-pub(crate) struct Open {
+pub(crate) struct Database {
     pub(super) connection: Connection,
-    pub(super) identity: Option<Identity>,
+    pub(super) identity: Option<FileIdentity>,
 }
 
-/// Opens a connection and brings the database to the newest version.
-pub(crate) fn open(opening: &Opening<'_>) -> Result<Open, StoreError> {
-    let mut connection = match opening.path {
+/// Opens a connection and migrates the database to the newest version.
+pub(crate) fn open(options: &OpenOptions<'_>) -> Result<Database, StoreError> {
+    let mut connection = match options.path {
         Some(path) => open_file(path)?,
         None => Connection::open_in_memory().map_err(failed)?,
     };
-    let identity = opening.path.map(Identity::of);
-    make_ready(&mut connection, opening).map_err(|error| match opening.path {
-        Some(path) => in_words(error, path),
+    let identity = options.path.map(FileIdentity::of);
+    prepare(&mut connection, options).map_err(|error| match options.path {
+        Some(path) => with_path(error, path),
         None => error,
     })?;
-    Ok(Open { connection, identity })
+    Ok(Database { connection, identity })
 }
 
-fn make_ready(connection: &mut Connection, opening: &Opening<'_>) -> Result<(), StoreError> {
+fn prepare(connection: &mut Connection, options: &OpenOptions<'_>) -> Result<(), StoreError> {
     connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
-    connection.busy_timeout(PATIENCE).map_err(failed)?;
-    refuse_what_is_not_ours(connection)?;
-    settle(connection, opening).map_err(failed)?;
+    connection.busy_timeout(BUSY_TIMEOUT).map_err(failed)?;
+    refuse_foreign_database(connection)?;
+    configure(connection, options).map_err(failed)?;
     add_clock(connection).map_err(failed)?;
     migrate(connection)
 }
 
 /// Before anything is changed: a database with tables, and without ours, belongs to another program.
-fn refuse_what_is_not_ours(connection: &Connection) -> Result<(), StoreError> {
+fn refuse_foreign_database(connection: &Connection) -> Result<(), StoreError> {
     const LOOK: &str = "SELECT count(*), count(*) FILTER (WHERE name = 'callboard_schema') FROM sqlite_master";
-    let tables = with_patience(|| connection.query_row(LOOK, [], |row| Ok((row.get(0)?, row.get(1)?))));
+    let tables = retry_while_busy(|| connection.query_row(LOOK, [], |row| Ok((row.get(0)?, row.get(1)?))));
     match tables {
         Ok((1_i64.., 0_i64)) => Err(StoreError::Foreign("holds the tables of another program".to_owned())),
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => {
@@ -68,8 +68,8 @@ fn refuse_what_is_not_ours(connection: &Connection) -> Result<(), StoreError> {
     }
 }
 
-/// What went wrong when a file was opened, with its name.
-fn in_words(error: StoreError, path: &Path) -> StoreError {
+/// An error of opening a file, with its name.
+fn with_path(error: StoreError, path: &Path) -> StoreError {
     let name = path.display();
     match error {
         StoreError::Foreign(why) => StoreError::Foreign(format!("{name} {why}")),
@@ -84,12 +84,12 @@ fn in_words(error: StoreError, path: &Path) -> StoreError {
 
 fn open_file(path: &Path) -> Result<Connection, StoreError> {
     let name = path.display();
-    keep_private(path).map_err(|error| StoreError::Unavailable(format!("{name} cannot be opened: {error}")))?;
+    create_private(path).map_err(|error| StoreError::Unavailable(format!("{name} cannot be opened: {error}")))?;
     Connection::open(path).map_err(|error| StoreError::Unavailable(format!("{name} cannot be opened: {error}")))
 }
 
-/// Conversations are nobody else's business: a new file can be read by its owner only.
-fn keep_private(path: &Path) -> std::io::Result<()> {
+/// A new file can be read by its owner only.
+fn create_private(path: &Path) -> std::io::Result<()> {
     let mut options = std::fs::OpenOptions::new();
     options.append(true).create(true);
     #[cfg(unix)]
@@ -98,21 +98,21 @@ fn keep_private(path: &Path) -> std::io::Result<()> {
 }
 
 /// With `synchronous = NORMAL` a committed change survives the death of the process, with `FULL` also that of the machine.
-fn settle(connection: &Connection, opening: &Opening<'_>) -> rusqlite::Result<()> {
-    // Two processes that open a new file at once: one of them switches, the other is told that the file is busy.
-    with_patience(|| connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())))?;
-    connection.pragma_update(None, "synchronous", if opening.synchronous_full { "FULL" } else { "NORMAL" })?;
+fn configure(connection: &Connection, options: &OpenOptions<'_>) -> rusqlite::Result<()> {
+    // Of two processes that open a new file at once, one switches and the other finds it busy.
+    retry_while_busy(|| connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())))?;
+    connection.pragma_update(None, "synchronous", if options.synchronous_full { "FULL" } else { "NORMAL" })?;
     connection.pragma_update(None, "wal_autocheckpoint", PAGES_BEFORE_CHECKPOINT)?;
     connection.pragma_update(None, "cache_size", -CACHE_KIBIBYTES)?;
-    // Plans do not depend on values, so a prepared statement is not prepared again whenever its values change.
+    // Plans do not depend on values, so a changed value does not prepare a statement again.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.pragma_update(None, "temp_store", "MEMORY")
 }
 
-/// Tries again while another process is in the way.
-fn with_patience<T>(mut attempt: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
+/// Tries again while another process holds the file.
+fn retry_while_busy<T>(mut attempt: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
     const PAUSE: Duration = Duration::from_millis(20);
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + BUSY_TIMEOUT;
     loop {
         match attempt() {
             Err(error) if is_busy(&error) && Instant::now() < end => std::thread::park_timeout(PAUSE),
@@ -144,7 +144,7 @@ fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     transaction.commit().map_err(failed)
 }
 
-/// A failure of SQLite in words.
+/// A failure of SQLite as the store reports it.
 #[expect(clippy::needless_pass_by_value, reason = "it is what map_err hands over")]
 pub(super) fn failed(error: rusqlite::Error) -> StoreError {
     match error.sqlite_error_code() {
@@ -167,7 +167,7 @@ mod tests {
     fn a_file_that_cannot_be_written_is_told_with_its_folder() {
         let readonly = failed(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(8), None));
         for (path, folder) in [("/data/a.db", "folder /data must"), ("a.db", "folder . must")] {
-            let words = in_words(readonly.clone(), Path::new(path)).to_string();
+            let words = with_path(readonly.clone(), Path::new(path)).to_string();
             assert!(words.contains(path) && words.contains(folder), "{words}");
         }
     }

@@ -1,38 +1,36 @@
 //! The loop of a thread that holds an SQLite connection: take what waits, read, write all changes in one transaction, answer.
 //!
-//! While one transaction is on its way to the disk, the next changes gather; the busier the store, the less each costs.
+//! Changes that arrive during a transaction share the next one; the busier the store, the less each costs.
 
 use rusqlite::types::{FromSqlError, ToSql, ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, params_from_iter};
 use tokio::sync::oneshot;
 
 use super::super::error::StoreError;
-use super::super::health::Health;
+use super::super::health::WriteHealth;
 use super::super::queue::Jobs;
 use super::super::statement::{Answer, Cell, Job, Row, Statement, Work};
-use super::connection::{Open, failed, is_busy};
-use super::identity::Identity;
+use super::connection::{Database, failed, is_busy};
+use super::file_identity::FileIdentity;
 use crate::telemetry::seldom::SeldomWords;
 
-/// So many changes at most share a transaction, so that none waits long for the others.
-const TOGETHER: usize = 64;
+/// At most so many changes share a transaction, so that none waits long for the others.
+const BATCH: usize = 64;
 
 static FAILED: SeldomWords = SeldomWords::new();
 
-type Reply = oneshot::Sender<Result<Answer, StoreError>>;
-
 /// A change that waits for its transaction.
-struct Change {
+struct PendingChange {
     statements: Vec<Statement>,
-    then: Vec<Statement>,
-    reply: Reply,
+    queries: Vec<Statement>,
+    reply: oneshot::Sender<Result<Answer, StoreError>>,
 }
 
 /// Works until the queue is closed and empty.
-pub(crate) fn serve(open: Open, health: &Health, mut jobs: Jobs) {
-    let Open { connection, mut identity } = open;
+pub(crate) fn serve(database: Database, health: &WriteHealth, mut jobs: Jobs) {
+    let Database { connection, mut identity } = database;
     while let Some(first) = jobs.blocking_recv() {
-        if let Some(Err(error)) = identity.as_mut().map(Identity::check) {
+        if let Some(Err(error)) = identity.as_mut().map(FileIdentity::check) {
             health.answer(first, Err(error));
             continue;
         }
@@ -40,7 +38,7 @@ pub(crate) fn serve(open: Open, health: &Health, mut jobs: Jobs) {
         let mut next = Some(first);
         while let Some(job) = next {
             take(&connection, job, &mut changes);
-            next = if changes.len() < TOGETHER { jobs.try_recv().ok() } else { None };
+            next = if changes.len() < BATCH { jobs.try_recv().ok() } else { None };
         }
         if !changes.is_empty() {
             write(&connection, health, changes);
@@ -48,19 +46,19 @@ pub(crate) fn serve(open: Open, health: &Health, mut jobs: Jobs) {
     }
 }
 
-fn take(connection: &Connection, job: Job, changes: &mut Vec<Change>) {
+fn take(connection: &Connection, job: Job, changes: &mut Vec<PendingChange>) {
     match job.work {
         Work::Read(queries) => {
-            let answer = look(connection, &queries).map(|looked| Answer { looked, missed: None });
-            // Whoever asked may have left.
+            let answer = query_all(connection, &queries).map(|rows| Answer { rows, conflict: None });
+            // The receiver may be gone.
             let _ = job.reply.send(answer.map_err(failed));
         }
-        Work::Write(statements, then) => changes.push(Change { statements, then, reply: job.reply }),
+        Work::Write(statements, queries) => changes.push(PendingChange { statements, queries, reply: job.reply }),
     }
 }
 
 /// All changes in one transaction. When that fails as a whole, none of them was made.
-fn write(connection: &Connection, health: &Health, changes: Vec<Change>) {
+fn write(connection: &Connection, health: &WriteHealth, changes: Vec<PendingChange>) {
     let performed = perform_all(connection, &changes);
     health.note(performed.is_ok());
     match performed {
@@ -83,32 +81,32 @@ fn write(connection: &Connection, health: &Health, changes: Vec<Change>) {
 
 type Answers = Vec<rusqlite::Result<Answer>>;
 
-/// Few changes miss anything. So all are made unguarded, and once more with a guard for each where that turns out to be needed.
-fn perform_all(connection: &Connection, changes: &[Change]) -> rusqlite::Result<Answers> {
+/// Conflicts are rare. So all changes run without savepoints first, and again with one savepoint each where one of them failed.
+fn perform_all(connection: &Connection, changes: &[PendingChange]) -> rusqlite::Result<Answers> {
     let transaction = Transaction::begin(connection)?;
     let mut answers = Vec::with_capacity(changes.len());
     for change in changes {
         let answer = perform(connection, change);
-        if let Ok(Answer { missed: None, .. }) = answer {
+        if let Ok(Answer { conflict: None, .. }) = answer {
             answers.push(answer);
             continue;
         }
         drop(transaction);
         // A single change that could not be made at all is a failure of the whole.
-        return if changes.len() == 1 { Ok(vec![Ok(answer?)]) } else { perform_guarded(connection, changes) };
+        return if changes.len() == 1 { Ok(vec![Ok(answer?)]) } else { perform_with_savepoints(connection, changes) };
     }
     transaction.commit()?;
     Ok(answers)
 }
 
-fn perform_guarded(connection: &Connection, changes: &[Change]) -> rusqlite::Result<Answers> {
+fn perform_with_savepoints(connection: &Connection, changes: &[PendingChange]) -> rusqlite::Result<Answers> {
     let transaction = Transaction::begin(connection)?;
     let mut answers = Vec::with_capacity(changes.len());
     for change in changes {
         execute(connection, "SAVEPOINT change")?;
         let answer = perform(connection, change);
         match &answer {
-            Ok(Answer { missed: None, .. }) => {}
+            Ok(Answer { conflict: None, .. }) => {}
             // Some failures end the whole transaction, and with it all changes.
             Err(error) if is_busy(error) || connection.is_autocommit() => return answer.map(|_| Vec::new()),
             _ => execute(connection, "ROLLBACK TO change")?,
@@ -146,18 +144,18 @@ fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
     connection.prepare_cached(sql)?.execute([]).map(drop)
 }
 
-fn perform(connection: &Connection, change: &Change) -> rusqlite::Result<Answer> {
+fn perform(connection: &Connection, change: &PendingChange) -> rusqlite::Result<Answer> {
     for statement in &change.statements {
         let touched = connection.prepare_cached(statement.sql)?.execute(params_from_iter(&statement.cells))?;
-        let missed = statement.missed(touched as u64);
-        if missed.is_some() {
-            return Ok(Answer { looked: Vec::new(), missed });
+        let conflict = statement.conflict(touched as u64);
+        if conflict.is_some() {
+            return Ok(Answer { rows: Vec::new(), conflict });
         }
     }
-    Ok(Answer { looked: look(connection, &change.then)?, missed: None })
+    Ok(Answer { rows: query_all(connection, &change.queries)?, conflict: None })
 }
 
-fn look(connection: &Connection, queries: &[Statement]) -> rusqlite::Result<Vec<Vec<Row>>> {
+fn query_all(connection: &Connection, queries: &[Statement]) -> rusqlite::Result<Vec<Vec<Row>>> {
     queries.iter().map(|query| rows(connection, query)).collect()
 }
 
@@ -194,15 +192,15 @@ impl ToSql for Cell {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::statement::Miss;
+    use super::super::super::statement::Conflict;
     use super::*;
 
     const TABLE: &str = "CREATE TABLE things (id INTEGER PRIMARY KEY)";
     const INSERT: &str = "INSERT INTO things (id) VALUES ($1)";
     const TOUCH: &str = "UPDATE things SET id = id WHERE id = $1";
 
-    fn change(statements: impl IntoIterator<Item = Statement>) -> Change {
-        Change { statements: statements.into_iter().collect(), then: Vec::new(), reply: oneshot::channel().0 }
+    fn change(statements: impl IntoIterator<Item = Statement>) -> PendingChange {
+        PendingChange { statements: statements.into_iter().collect(), queries: Vec::new(), reply: oneshot::channel().0 }
     }
 
     fn insert(id: i64) -> Statement {
@@ -218,7 +216,7 @@ mod tests {
     fn a_change_that_cannot_be_made_takes_no_other_with_it() {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch(TABLE).unwrap();
-        let missing = Statement::new(TOUCH, [9.into()]).or(Miss::Gone);
+        let missing = Statement::new(TOUCH, [9.into()]).or(Conflict::Gone);
         let changes = [
             change([insert(1)]),
             change([insert(2), missing.clone()]),
@@ -226,12 +224,13 @@ mod tests {
             change([insert(4)]),
         ];
         let answers = perform_all(&connection, &changes).unwrap();
-        let outcomes: Vec<_> = answers.iter().map(|answer| answer.as_ref().map(|answer| answer.missed).ok()).collect();
-        assert_eq!(outcomes, [Some(None), Some(Some(Miss::Gone)), None, Some(None)]);
+        let outcomes: Vec<_> =
+            answers.iter().map(|answer| answer.as_ref().map(|answer| answer.conflict).ok()).collect();
+        assert_eq!(outcomes, [Some(None), Some(Some(Conflict::Gone)), None, Some(None)]);
         assert_eq!(ids(&connection), [1, 4]);
 
         let alone = perform_all(&connection, &[change([insert(5), missing])]).unwrap();
-        assert_eq!(alone[0].as_ref().unwrap().missed, Some(Miss::Gone));
+        assert_eq!(alone[0].as_ref().unwrap().conflict, Some(Conflict::Gone));
         assert!(perform_all(&connection, &[change([insert(6), insert(1)])]).is_err());
         assert_eq!(ids(&connection), [1, 4]);
     }

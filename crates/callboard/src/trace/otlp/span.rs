@@ -3,9 +3,8 @@
 use serde_json::{Value, json};
 
 use super::super::Millis;
-use super::super::hex::hex;
 use super::attributes::Attributes;
-use crate::random;
+use crate::{hex, random};
 
 /// What a span is to the one that holds it.
 #[derive(Debug, Clone, Copy)]
@@ -82,5 +81,5 @@ impl Frame {
 }
 
 fn new_id() -> String {
-    hex(&random::bytes::<8>())
+    hex::encode(&random::bytes::<8>())
 }

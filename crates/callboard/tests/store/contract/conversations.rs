@@ -16,13 +16,7 @@ pub(super) const PROMISES: &[Promise] = &[
 ];
 
 pub(crate) fn new(id: &str, at: i64) -> NewConversation {
-    NewConversation {
-        id: id.to_owned(),
-        played_by: "narrator".to_owned(),
-        owner: "someone".to_owned(),
-        at,
-        metadata: "{}".to_owned(),
-    }
+    NewConversation { id: id.to_owned(), owner: "someone".to_owned(), at, metadata: "{}".to_owned() }
 }
 
 pub(super) fn new_items(ids: impl IntoIterator<Item = usize>) -> Vec<NewItem> {
@@ -57,7 +51,7 @@ fn one_conversation(database: &Database) {
         let again = store.create_conversation(new("conv_1", 8)).await;
         assert_eq!(again, Err(StoreError::Exists("conv_1".to_owned())));
         let found = store.conversation("conv_1").await.unwrap().unwrap();
-        assert_eq!((found.played_by.as_str(), found.owner.as_str()), ("narrator", "someone"));
+        assert_eq!(found.owner, "someone");
         assert_eq!((found.created_at, found.updated_at, found.version), (7, 7, 0));
         store.set_metadata("conv_1", r#"{"topic":"x"}"#.to_owned(), 9).await.unwrap();
         let found = store.conversation("conv_1").await.unwrap().unwrap();

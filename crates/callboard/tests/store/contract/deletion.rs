@@ -1,6 +1,6 @@
 //! What goes when something is deleted, and what stays for those that build on it.
 
-use callboard::store::{Keep, NewSnapshot, Notes, Response, Retention, Snapshot, Store, StoreError, Trace, TurnWrite};
+use callboard::store::{NewSnapshot, Notes, Response, Retention, Snapshot, Store, StoreError, Trace, TurnWrite};
 
 use super::conversations::{new, new_items};
 use super::histories::{find, follow, snapshot};
@@ -138,7 +138,7 @@ fn chain_gone(database: &Database) {
     block_on(async {
         store.note(keep("a", 1, snapshot("p", "1", &["0"]))).await.unwrap();
         let next = follow(&store, "a", snapshot("p", "2", &["0", "1"])).await;
-        let old = Retention { snapshots: Keep { days: Some(1), most: None }, ..Retention::default() };
+        let old = Retention { snapshots: Some(1), ..Retention::default() };
         assert_eq!(other.prune(&old, NOW).await.unwrap().snapshots, 1);
         store.note(keep("b", NOW, next)).await.unwrap();
         assert_eq!(find(&store, &["b"]).await.unwrap().1, snapshot("p", "2", &["0", "1"]));
@@ -147,7 +147,7 @@ fn chain_gone(database: &Database) {
 }
 
 fn thirty_days() -> Retention {
-    Retention { responses: Keep { days: Some(30), most: None }, ..Retention::default() }
+    Retention { responses: Some(30), ..Retention::default() }
 }
 
 fn kept_by_followers(database: &Database) {
@@ -168,7 +168,7 @@ fn by_age_of_response(database: &Database) {
     let store = database.open();
     block_on(async {
         chain(&store, &[("resp_1", NOW - 10 * DAY)]).await;
-        let histories = Retention { snapshots: Keep { days: Some(1), most: Some(0) }, ..thirty_days() };
+        let histories = Retention { snapshots: Some(1), ..thirty_days() };
         assert_eq!(store.prune(&histories, NOW).await.unwrap().snapshots, 0);
         assert!(find(&store, &[&key("resp_1")]).await.is_some());
         assert_eq!(store.prune(&thirty_days(), NOW + 30 * DAY).await.unwrap().responses, 1);

@@ -47,7 +47,7 @@ fn newer(database: &Database) {
 
 /// What it holds is counted, and belongs to what it was kept with.
 fn older(database: &Database) {
-    const FIRST: &str = include_str!("../../../src/store/migrations/001_ledger.sql");
+    const FIRST: &str = include_str!("../../../src/store/migrations/001_tables.sql");
     const RESPONSE: &str = "resp_abcdefghijklmnopqrstuvwx";
     if database.is_in_memory() {
         return;

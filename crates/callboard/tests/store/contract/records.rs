@@ -130,7 +130,7 @@ fn counts(database: &Database) {
     let store = database.open();
     let count = |day, name: &str, amount| Count {
         day,
-        played_by: "narrator".to_owned(),
+        character: "narrator".to_owned(),
         model: "m".to_owned(),
         name: name.to_owned(),
         amount,

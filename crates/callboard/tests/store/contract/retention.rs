@@ -1,6 +1,6 @@
 //! What is forgotten.
 
-use callboard::store::{ItemPage, Keep, Notes, Pruned, Response, Retention, Trace, TurnWrite};
+use callboard::store::{ItemPage, Notes, Pruned, Response, Retention, Trace, TurnWrite};
 
 use super::conversations::{new, new_items};
 use super::histories::{find, keep, snapshot};
@@ -15,19 +15,11 @@ pub(super) const PROMISES: &[Promise] = &[
     ("a conversation is not forgotten while a turn of it is played", playing),
     ("leases of processes that died are forgotten", leases),
     ("a file does not grow by what is forgotten again and again", same_size),
-    ("the surplus is forgotten, oldest first, in as many batches as it takes", by_number),
+    ("the old is forgotten in as many batches as it takes", in_batches),
 ];
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
 const NOW: i64 = 100 * DAY;
-
-fn days(days: u32) -> Keep {
-    Keep { days: Some(days), most: None }
-}
-
-fn most(most: u32) -> Keep {
-    Keep { days: None, most: Some(most) }
-}
 
 fn nothing(database: &Database) {
     let store = database.open();
@@ -55,7 +47,7 @@ fn by_age(database: &Database) {
         keep(&store, "a", Some("game"), NOW - 8 * DAY, snapshot("p", "1", &["x"])).await;
         keep(&store, "b", None, NOW - 6 * DAY, snapshot("p", "2", &["y"])).await;
         store.note(Notes { trace: Some(trace(1, NOW - 8 * DAY)), ..Notes::default() }).await.unwrap();
-        let all = Retention { conversations: days(7), responses: days(7), snapshots: days(7), traces: days(7) };
+        let all = Retention { conversations: Some(7), responses: Some(7), snapshots: Some(7), traces: Some(7) };
         let pruned = store.prune(&all, NOW).await.unwrap();
         assert_eq!(pruned, Pruned { conversations: 1, responses: 1, snapshots: 1, traces: 1 });
         let page = ItemPage { after: None, descending: false, limit: 9 };
@@ -77,7 +69,7 @@ fn by_age(database: &Database) {
 fn playing(database: &Database) {
     let store = database.open();
     let other = if database.is_in_memory() { store.clone() } else { database.open() };
-    let all = Retention { conversations: days(7), ..Retention::default() };
+    let all = Retention { conversations: Some(7), ..Retention::default() };
     block_on(async {
         store.create_conversation(new("conv_1", 1)).await.unwrap();
         let turn = store.begin_turn("conv_1", WAIT).await.unwrap();
@@ -102,7 +94,7 @@ fn leases(database: &Database) {
 fn same_size(database: &Database) {
     let Some(pages) = database.pages() else { return };
     let store = database.open();
-    let all = Retention { traces: days(1), ..Retention::default() };
+    let all = Retention { traces: Some(1), ..Retention::default() };
     let mut sizes = vec![pages];
     for _ in 0..4 {
         block_on(async {
@@ -116,14 +108,14 @@ fn same_size(database: &Database) {
     assert!(first > 900 && last < first + 20, "{sizes:?}");
 }
 
-fn by_number(database: &Database) {
+fn in_batches(database: &Database) {
     let store = database.open();
     block_on(async {
         for number in 0..250 {
             store.note(Notes { trace: Some(trace(number, number)), ..Notes::default() }).await.unwrap();
         }
-        let retention = Retention { traces: most(3), ..Retention::default() };
-        assert_eq!(store.prune(&retention, NOW).await.unwrap(), Pruned { traces: 247, ..Pruned::default() });
+        let retention = Retention { traces: Some(1), ..Retention::default() };
+        assert_eq!(store.prune(&retention, DAY + 247).await.unwrap(), Pruned { traces: 247, ..Pruned::default() });
         assert!(store.trace("trace_247").await.unwrap().is_some());
         assert_eq!(store.trace("trace_246").await.unwrap(), None);
     });

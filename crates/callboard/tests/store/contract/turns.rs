@@ -103,7 +103,7 @@ fn not_found(database: &Database) {
 
 fn full_write(turn: &Turn) -> TurnWrite {
     let response = response("resp_1", None, 0);
-    let count = Count { day: 1, played_by: String::new(), model: "m".to_owned(), name: "turns".to_owned(), amount: 1 };
+    let count = Count { day: 1, character: String::new(), model: "m".to_owned(), name: "turns".to_owned(), amount: 1 };
     TurnWrite {
         change: change(turn.standing(), None, vec![made(1, r#"{"a":1}"#)]),
         notes: Notes { response: Some(response), counts: vec![count], ..Notes::default() },

@@ -9,17 +9,17 @@ use callboard_core::wire::chat::ChatRequest;
 use serde_json::json;
 
 use super::questions::Question;
-use crate::app::App;
 use crate::author::eval::pairing::pair_in_any_order;
 use crate::author::eval::report::{Report, told};
 use crate::author::eval::verdict::{Heard, Made, Verdict, written};
 use crate::author::recorded_turn::{EventLog, RecordedTurn};
 use crate::conversation::Saving;
+use crate::services::Services;
 use crate::session::{Session, TurnContext, TurnDriver};
 
 /// Asks all questions.
 pub(in crate::author::eval) async fn play(
-    app: &App,
+    app: &Services,
     model: &str,
     questions: &[Question],
     report: &mut Report,
@@ -41,7 +41,7 @@ pub(in crate::author::eval) async fn play(
     Ok(())
 }
 
-async fn prepare(app: &App, model: &str, question: &Question) -> Result<Session<EventLog>, ApiError> {
+async fn prepare(app: &Services, model: &str, question: &Question) -> Result<Session<EventLog>, ApiError> {
     let body = json!({"model": model, "messages": question.messages, "tools": question.tools, "temperature": 0});
     let request = ChatRequest::read(body.to_string().into_bytes(), &app.tools)?;
     let client = app.client();

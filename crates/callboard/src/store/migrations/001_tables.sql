@@ -1,4 +1,4 @@
--- Everything that lasts. The same text runs on SQLite and on PostgreSQL; words in braces differ and are filled in.
+-- All tables. The same text runs on SQLite and on PostgreSQL; words in braces differ and are filled in.
 -- Times are milliseconds since 1970. Bodies are JSON text, kept letter by letter.
 
 CREATE TABLE conversations (
@@ -42,7 +42,7 @@ CREATE TABLE journal (
     PRIMARY KEY (conversation_id, sequence)
 );
 
--- Who plays a turn of which conversation. A lease that is not renewed ends by itself, so a crash blocks nobody for long.
+-- Which process runs a turn of which conversation. A lease that is not renewed expires, so a crash blocks no one for long.
 CREATE {unlogged} TABLE turn_leases (
     conversation_id TEXT PRIMARY KEY,
     instance TEXT NOT NULL,

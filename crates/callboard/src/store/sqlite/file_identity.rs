@@ -1,40 +1,45 @@
-//! Whether the file that is open is still the one that its name leads to. A file that was deleted or replaced can be written to for as
-//! long as it is open, and is gone when the program ends: nobody must be told that something was stored there.
+//! Whether the open file is still the one at its path. A file that was deleted or replaced can be written to as long as it is open, and
+//! is gone when the program ends: no write to it may be reported as stored.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::super::error::StoreError;
 
-/// What was seen counts so long.
-const MOMENT: Duration = Duration::from_secs(1);
+/// A check counts so long.
+const VALID_FOR: Duration = Duration::from_secs(1);
 
-/// An open file, as the system tells it from all others.
+/// An open file, by its device and inode.
 #[derive(Debug)]
-pub(crate) struct Identity {
+pub(crate) struct FileIdentity {
     path: PathBuf,
-    file: Option<(u64, u64)>,
-    looked: Instant,
+    device_and_inode: Option<(u64, u64)>,
+    checked_at: Instant,
     is_same: bool,
 }
 
-impl Identity {
-    /// The file that a name leads to now.
+impl FileIdentity {
+    /// The file that is at a path now.
     pub(crate) fn of(path: &Path) -> Self {
-        Self { path: path.to_owned(), file: numbers(path), looked: Instant::now(), is_same: true }
+        Self {
+            path: path.to_owned(),
+            device_and_inode: device_and_inode(path),
+            checked_at: Instant::now(),
+            is_same: true,
+        }
     }
 
-    /// Looks again, now and then.
+    /// Checks the file, if the last check is too old.
     pub(super) fn check(&mut self) -> Result<(), StoreError> {
-        if self.looked.elapsed() >= MOMENT {
-            self.look();
+        if self.checked_at.elapsed() >= VALID_FOR {
+            self.check_now();
         }
         if self.is_same { Ok(()) } else { Err(StoreError::Removed(self.path.display().to_string())) }
     }
 
-    fn look(&mut self) {
-        let was_same = std::mem::replace(&mut self.is_same, numbers(&self.path) == self.file);
-        self.looked = Instant::now();
+    fn check_now(&mut self) {
+        let was_same = std::mem::replace(&mut self.is_same, device_and_inode(&self.path) == self.device_and_inode);
+        self.checked_at = Instant::now();
         let file = self.path.display();
         if was_same && !self.is_same {
             tracing::error!(%file, "the store's file was removed or replaced: nothing is stored until it is back, or Callboard is restarted");
@@ -44,16 +49,15 @@ impl Identity {
     }
 }
 
-/// The numbers of its device and of the file on it. They are not used again while it is open.
 #[cfg(unix)]
-fn numbers(path: &Path) -> Option<(u64, u64)> {
+fn device_and_inode(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt as _;
     std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
 }
 
-/// Elsewhere a file that is open cannot be removed.
+/// On other systems a file that is open cannot be removed.
 #[cfg(not(unix))]
-fn numbers(_: &Path) -> Option<(u64, u64)> {
+fn device_and_inode(_: &Path) -> Option<(u64, u64)> {
     None
 }
 
@@ -67,9 +71,9 @@ mod tests {
         std::fs::create_dir_all(&folder).unwrap();
         let (path, aside) = (folder.join("a.db"), folder.join("b.db"));
         std::fs::write(&path, "").unwrap();
-        let mut identity = Identity::of(&path);
+        let mut identity = FileIdentity::of(&path);
         let mut is_same = || {
-            identity.look();
+            identity.check_now();
             identity.check().is_ok()
         };
         assert!(is_same());

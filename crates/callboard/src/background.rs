@@ -1,0 +1,101 @@
+//! Background work of the program: each function runs until it is dropped. `server` owns them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::MissedTickBehavior;
+
+use crate::characters::reload_on_change;
+use crate::clock;
+use crate::config::KeepSettings;
+use crate::services::Services;
+use crate::store::{Pruned, Retention};
+use crate::trace::otlp;
+
+const PROBE_EVERY: Duration = Duration::from_secs(2);
+const PRUNE_EVERY: Duration = Duration::from_secs(10 * 60);
+const FLUSH_EVERY: Duration = Duration::from_millis(200);
+const LAST_FLUSH: Duration = Duration::from_secs(3);
+const LAST_EXPORT: Duration = Duration::from_secs(3);
+
+/// Runs all of it until the program ends.
+pub(crate) async fn run(services: &Services) {
+    tokio::join!(
+        watch_characters(services),
+        probe_servers(services),
+        prune_store(services),
+        flush_traces(services),
+        export_traces(services),
+    );
+}
+
+/// Probes model servers that failed.
+async fn probe_servers(services: &Services) {
+    let (client, mut ticks) = (services.client(), tokio::time::interval(PROBE_EVERY));
+    loop {
+        ticks.tick().await;
+        services.upstreams.probe(&client).await;
+    }
+}
+
+/// Deletes what is past its retention.
+async fn prune_store(services: &Services) {
+    let (retention, mut ticks) = (retention(&services.settings.keep), tokio::time::interval(PRUNE_EVERY));
+    loop {
+        ticks.tick().await;
+        match services.store.prune(&retention, clock::milliseconds()).await {
+            Ok(pruned) if pruned == Pruned::default() => {}
+            Ok(pruned) => tracing::info!(?pruned, "deleted what was past its retention"),
+            Err(error) => tracing::error!(%error, "cannot delete what is past its retention"),
+        }
+    }
+}
+
+/// Stores traces in batches.
+async fn flush_traces(services: &Services) {
+    let mut ticks = tokio::time::interval(FLUSH_EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = ticks.tick() => {}
+            () = services.traces.are_many() => {}
+        }
+        services.traces.flush().await;
+    }
+}
+
+/// Exports traces to a collector, where there is one.
+async fn export_traces(services: &Services) {
+    match services.traces.outbox() {
+        Some(outbox) => otlp::export(outbox, &services.client()).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Stores and exports the traces of the last turns. A store that does not answer does not delay the exit for long.
+pub(crate) async fn flush_last_traces(services: &Services) {
+    if tokio::time::timeout(LAST_FLUSH, services.traces.flush()).await.is_err() {
+        tracing::error!("the store does not answer: the traces of the last turns were not stored");
+    }
+    if let Some(outbox) = services.traces.outbox() {
+        otlp::export_rest(outbox, &services.client(), LAST_EXPORT).await;
+    }
+}
+
+/// Reloads changed characters.
+async fn watch_characters(services: &Services) {
+    reload_on_change(Arc::clone(&services.characters)).await;
+    std::future::pending::<()>().await;
+}
+
+/// How long things are kept.
+fn retention(keep: &KeepSettings) -> Retention {
+    // Zero days is for ever.
+    let days = |days: usize| u32::try_from(days).ok().filter(|days| *days > 0);
+    Retention {
+        conversations: days(keep.conversation_days),
+        responses: days(keep.response_days),
+        snapshots: days(keep.history_days),
+        traces: days(keep.trace_days),
+    }
+}
