@@ -8,11 +8,11 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 
-use callboard::store::{ItemPage, NewItem, Opening, Standing, Store, StoreError, TurnWrite, UndoFailure};
+use callboard::store::{ConversationHead, ItemPage, NewItem, Store, StoreError, TurnWrite, UndoFailure};
 use callboard_core::journal::{CallNote, Entry, Target};
 use serde_json::{Value, json};
 
-use crate::contract::{WAIT, change, new, replayed};
+use crate::contract::{WAIT, memory_after, new, replayed};
 use crate::databases::{Database, Kind, block_on, open};
 
 const ROUNDS: usize = 20;
@@ -87,8 +87,8 @@ fn check(store: &Store, acknowledged: &HashSet<String>, most_unheard: usize) {
     let mut stored: HashMap<String, usize> = HashMap::new();
     for number in 0..CONVERSATIONS {
         let id = conversation(number);
-        let standing = block_on(store.standing(&id)).unwrap().unwrap();
-        let state = standing.state.clone().unwrap_or("{}".to_owned());
+        let head = block_on(store.conversation_head(&id)).unwrap().unwrap();
+        let state = head.state().unwrap_or("{}");
         assert_eq!(block_on(replayed(store, &id)), state);
         let entries = block_on(store.journal(&id, 0, 100_000)).unwrap();
         let page = ItemPage { after: None, descending: false, limit: 100_000 };
@@ -149,7 +149,7 @@ async fn play(store: &Store, conversation: &str, id: &str) -> bool {
             Err(failure) => panic!("{failure}"),
         }
     }
-    let write = next(turn.standing(), call);
+    let write = next(turn.head(), call);
     match turn.finish(write).await {
         Ok(_) => true,
         Err(StoreError::Conflict(_)) => false,
@@ -157,15 +157,14 @@ async fn play(store: &Store, conversation: &str, id: &str) -> bool {
     }
 }
 
-fn next(standing: &Standing, call: CallNote) -> TurnWrite {
+fn next(head: &ConversationHead, call: CallNote) -> TurnWrite {
     let initial = json!({"made": [], "last": null});
-    let state: Option<Value> = standing.state.as_deref().map(|state| serde_json::from_str(state).unwrap());
-    let opening = state.is_none().then(|| Opening { state: Some(initial.to_string()), ..Opening::default() });
+    let state: Option<Value> = head.state().map(|state| serde_json::from_str(state).unwrap());
     let first = initial.to_string();
     let mut state = state.unwrap_or(initial);
     state["made"].as_array_mut().unwrap().push(json!(call.call_id));
     state["last"] = json!(call.call_id);
     let items = vec![NewItem { id: call.call_id.clone(), body: "{}".to_owned() }];
-    let change = change(standing, Some(&first), vec![(call, state.to_string())]);
-    TurnWrite { opening, items, change, ..TurnWrite::default() }
+    let memory = memory_after(head, Some(&first), vec![(call, state.to_string())]);
+    TurnWrite { items, memory, ..TurnWrite::default() }
 }

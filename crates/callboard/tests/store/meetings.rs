@@ -5,11 +5,11 @@
 
 use std::pin::Pin;
 
-use callboard::store::{NewSnapshot, Notes, Pruned, Retention, Snapshot, Store, StoreError};
+use callboard::store::{Notes, Pruned, Retention, Store, StoreError};
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::{Client, Error, NoTls};
 
-use crate::contract::{find, follow, keep, notes, response, snapshot, trace};
+use crate::contract::{find, follow, keep, memory_of, new_snapshot, notes, response, trace};
 use crate::databases::{Database, Kind, block_on};
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
@@ -88,8 +88,8 @@ fn meet<A: Send, B: Send>(
 
 /// Two responses of which the second is about to be written.
 async fn follower(store: &Store) -> Notes {
-    store.note(notes(response("resp_1", None, 1), snapshot("p", "1", &["0"]))).await.unwrap();
-    let next = follow(store, FIRST, snapshot("p", "2", &["0", "1"])).await;
+    store.note(notes(response("resp_1", None, 1), memory_of("p", "1", &["0"]))).await.unwrap();
+    let next = follow(store, FIRST, memory_of("p", "2", &["0", "1"])).await;
     notes(response("resp_2", Some("resp_1"), NOW), next)
 }
 
@@ -99,7 +99,7 @@ const BEFORE_THE_END: &str = "INSERT INTO traces (id, created_at, body) VALUES (
 async fn is_whole(store: &Store) {
     let chain = store.response_chain("resp_2", 9, Some(0)).await.unwrap();
     assert_eq!(chain.said.iter().map(|said| said.id.as_str()).collect::<Vec<_>>(), ["resp_1", "resp_2"]);
-    assert_eq!(find(store, &[SECOND]).await.unwrap().1, snapshot("p", "2", &["0", "1"]));
+    assert_eq!(find(store, &[SECOND]).await.unwrap().1, memory_of("p", "2", &["0", "1"]));
 }
 
 fn deleted_while_followed(database: &Database, store: &Store) {
@@ -131,9 +131,9 @@ fn followed_while_deleted(database: &Database, store: &Store) {
 
 /// The first part of a history of Chat Completions, and the second, about to be written.
 async fn history(store: &Store) -> Notes {
-    keep(store, "a", Some("game"), 1, snapshot("p", "1", &["0"])).await;
-    let next: Snapshot = follow(store, "a", snapshot("p", "2", &["0", "1"])).await;
-    let new = NewSnapshot { key: "b".to_owned(), at: NOW, snapshot: next, ..NewSnapshot::default() };
+    keep(store, "a", Some("game"), 1, memory_of("p", "1", &["0"])).await;
+    let next = follow(store, "a", memory_of("p", "2", &["0", "1"])).await;
+    let new = new_snapshot("b", NOW, next);
     Notes { snapshot: Some(new), trace: Some(trace(2, NOW)), ..Notes::default() }
 }
 
@@ -147,7 +147,7 @@ fn history_goes_on(database: &Database, store: &Store) {
     let retention = old_histories();
     let (kept, pruned) = meet(database, obstacle, store.note(written), store.prune(&retention, NOW));
     assert_eq!((kept, pruned.map(|pruned| pruned.snapshots)), (Ok(()), Ok(1)));
-    assert_eq!(block_on(find(store, &["b"])).unwrap().1, snapshot("p", "2", &["0", "1"]));
+    assert_eq!(block_on(find(store, &["b"])).unwrap().1, memory_of("p", "2", &["0", "1"]));
 }
 
 fn history_is_forgotten(database: &Database, store: &Store) {
@@ -156,6 +156,6 @@ fn history_is_forgotten(database: &Database, store: &Store) {
     let retention = old_histories();
     let (pruned, kept) = meet(database, obstacle, store.prune(&retention, NOW), store.note(written));
     assert_eq!((kept, pruned.map(|pruned| pruned.snapshots)), (Ok(()), Ok(1)));
-    assert_eq!(block_on(find(store, &["b"])).unwrap().1, snapshot("p", "2", &["0", "1"]));
+    assert_eq!(block_on(find(store, &["b"])).unwrap().1, memory_of("p", "2", &["0", "1"]));
     assert_eq!(database.count("chain_parts"), 1);
 }

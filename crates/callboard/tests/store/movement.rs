@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use callboard::store::{ItemPage, NewItem, TurnWrite};
 
-use crate::contract::{WAIT, change, made, new, replayed};
+use crate::contract::{WAIT, made, memory_after, new, replayed};
 use crate::databases::{Database, Kind, block_on};
 
 const CONVERSATIONS: usize = 200;
@@ -34,11 +34,11 @@ pub(crate) fn run(kind: &Kind) {
                         let playing = store.begin_turn(&format!("conv_{number}"), WAIT).await.unwrap();
                         let id = format!("item_{thread}_{turn}");
                         written[number].lock().unwrap().push(id.clone());
-                        let version = playing.standing().conversation.version;
+                        let version = playing.head().conversation.version;
                         let items = vec![NewItem { id, body: "{}".to_owned() }];
                         let made = vec![made(turn, &format!("{{\"turns\":{}}}", version + 1))];
-                        let change = change(playing.standing(), None, made);
-                        playing.finish(TurnWrite { items, change, ..TurnWrite::default() }).await.unwrap();
+                        let memory = memory_after(playing.head(), None, made);
+                        playing.finish(TurnWrite { items, memory, ..TurnWrite::default() }).await.unwrap();
                     });
                 }
             });
@@ -49,8 +49,8 @@ pub(crate) fn run(kind: &Kind) {
         let page = ItemPage { after: None, descending: false, limit: 10_000 };
         let items = block_on(stores[number % 2].items(&id, page)).unwrap();
         assert_eq!(items.into_iter().map(|item| item.id).collect::<Vec<_>>(), *written, "{id}");
-        let standing = block_on(stores[0].standing(&id)).unwrap().unwrap();
-        assert_eq!(standing.conversation.version, written.len() as i64);
-        assert_eq!(block_on(replayed(&stores[1], &id)), standing.state.unwrap_or("{}".to_owned()));
+        let head = block_on(stores[0].conversation_head(&id)).unwrap().unwrap();
+        assert_eq!(head.conversation.version, written.len() as i64);
+        assert_eq!(block_on(replayed(&stores[1], &id)), head.state().unwrap_or("{}"));
     }
 }

@@ -1,30 +1,27 @@
-//! Changes of state as a turn makes them: each call with its entry in the journal.
+//! A character's part after calls, as a turn writes it.
 
-use callboard::store::Standing;
-use callboard_core::journal::{CallNote, Entry, StateChange};
-use serde_json::Value;
+use std::sync::Arc;
+
+use callboard::store::{CharacterMemory, ConversationHead};
+use callboard_core::journal::{CallNote, StateRecord};
 
 /// A call and the state after it.
 pub(crate) type Made = (CallNote, String);
 
-/// What the calls of a turn change in a conversation that stands so. The initial state counts where it has not begun.
-pub(crate) fn change(standing: &Standing, initial: Option<&str>, made: Vec<Made>) -> Option<StateChange> {
-    let mut old = value(standing.state.as_deref().or(initial));
-    let mut sequence = u64::try_from(standing.conversation.next_sequence).unwrap();
-    let mut entries = Vec::new();
-    let mut state = None;
-    for (call, new_state) in made {
-        let new = value(Some(&new_state));
-        if let Some(entry) = Entry::of_call(sequence, call, &old, &new) {
-            entries.push(entry);
-            sequence += 1;
-            state = Some(new_state);
-        }
-        old = new;
+/// The memory of a conversation after these calls. The initial state counts where the conversation has not begun.
+pub(crate) fn memory_after(
+    head: &ConversationHead,
+    initial: Option<&str>,
+    made: Vec<Made>,
+) -> Option<Arc<CharacterMemory>> {
+    let mut memory = head.memory.clone().unwrap_or_else(|| CharacterMemory {
+        character: "bard".to_owned(),
+        system_prompt: "You are".to_owned(),
+        record: StateRecord::new(initial.map(str::to_owned)),
+        ..CharacterMemory::default()
+    });
+    for (call, state) in made {
+        memory.record.change(call, state);
     }
-    state.map(|state| StateChange { state, entries, marks: Vec::new() })
-}
-
-fn value(state: Option<&str>) -> Value {
-    serde_json::from_str(state.unwrap_or("{}")).unwrap()
+    Some(Arc::new(memory))
 }

@@ -1,9 +1,11 @@
 //! What goes when something is deleted, and what stays for those that build on it.
 
-use callboard::store::{NewSnapshot, Notes, Response, Retention, Snapshot, Store, StoreError, Trace, TurnWrite};
+use std::sync::Arc;
+
+use callboard::store::{CharacterMemory, NewSnapshot, Notes, Response, Retention, Store, StoreError, Trace, TurnWrite};
 
 use super::conversations::{new, new_items};
-use super::histories::{find, follow, snapshot};
+use super::histories::{find, follow, memory_of, new_snapshot};
 use super::records::{response, response_in, trace};
 use super::run::Promise;
 use super::turns::WAIT;
@@ -30,13 +32,13 @@ fn key(response: &str) -> String {
 }
 
 /// A response with the character's part at its end and a trace that holds its words, as one write.
-pub(crate) fn notes(response: Response, snapshot: Snapshot) -> Notes {
+pub(crate) fn notes(response: Response, memory: CharacterMemory) -> Notes {
     let (id, at) = (response.said.id.clone(), response.created_at);
     Notes {
         snapshot: Some(NewSnapshot {
             key: key(&id),
             at,
-            snapshot,
+            memory: Arc::new(memory),
             response: Some(id.clone()),
             ..NewSnapshot::default()
         }),
@@ -53,8 +55,8 @@ async fn chain(store: &Store, ids: &[(&str, i64)]) {
         let words: Vec<String> = (0..=number).map(|word| word.to_string()).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let kept = match previous {
-            None => snapshot("p", "1", &words),
-            Some(previous) => follow(store, &key(previous), snapshot("p", "1", &words)).await,
+            None => memory_of("p", "1", &words),
+            Some(previous) => follow(store, &key(previous), memory_of("p", "1", &words)).await,
         };
         store.note(notes(response(id, previous, *at), kept)).await.unwrap();
         previous = Some(id);
@@ -92,7 +94,7 @@ fn followed(database: &Database) {
     let store = database.open();
     block_on(async {
         chain(&store, &[("resp_1", 1), ("resp_2", 2), ("resp_3", 3)]).await;
-        let fork = follow(&store, &key("resp_2"), snapshot("p", "1", &["0", "1", "other"])).await;
+        let fork = follow(&store, &key("resp_2"), memory_of("p", "1", &["0", "1", "other"])).await;
         store.note(notes(response("resp_4", Some("resp_2"), 4), fork)).await.unwrap();
         for id in ["resp_1", "resp_2"] {
             assert!(store.delete_response(id, NOW).await.unwrap(), "{id}");
@@ -104,10 +106,10 @@ fn followed(database: &Database) {
         expect_left(database, [4, 4, 4, 2]);
         assert_eq!(chain_of(&store, "resp_3").await, ["resp_1", "resp_2", "resp_3"]);
         assert_eq!(chain_of(&store, "resp_4").await, ["resp_1", "resp_2", "resp_4"]);
-        assert_eq!(find(&store, &[&key("resp_3")]).await.unwrap().1, snapshot("p", "1", &["0", "1", "2"]));
+        assert_eq!(find(&store, &[&key("resp_3")]).await.unwrap().1, memory_of("p", "1", &["0", "1", "2"]));
         store.delete_response("resp_3", NOW).await.unwrap();
         assert_eq!(chain_of(&store, "resp_4").await, ["resp_1", "resp_2", "resp_4"]);
-        assert_eq!(find(&store, &[&key("resp_4")]).await.unwrap().1, snapshot("p", "1", &["0", "1", "other"]));
+        assert_eq!(find(&store, &[&key("resp_4")]).await.unwrap().1, memory_of("p", "1", &["0", "1", "other"]));
         store.delete_response("resp_4", NOW).await.unwrap();
     });
     expect_left(database, [0, 0, 0, 0]);
@@ -119,7 +121,7 @@ fn base_gone(database: &Database) {
     let other = if database.is_in_memory() { store.clone() } else { database.open() };
     block_on(async {
         chain(&store, &[("resp_1", 1)]).await;
-        let next = follow(&store, &key("resp_1"), snapshot("p", "2", &["0", "1"])).await;
+        let next = follow(&store, &key("resp_1"), memory_of("p", "2", &["0", "1"])).await;
         other.delete_response("resp_1", NOW).await.unwrap();
         let refused = store.note(notes(response("resp_2", Some("resp_1"), 2), next)).await;
         assert_eq!(refused, Err(StoreError::BaseGone("resp_1".to_owned())));
@@ -131,17 +133,17 @@ fn base_gone(database: &Database) {
 fn chain_gone(database: &Database) {
     let store = database.open();
     let other = if database.is_in_memory() { store.clone() } else { database.open() };
-    let keep = |key: &str, at, snapshot| {
-        let new = NewSnapshot { key: key.to_owned(), at, snapshot, ..NewSnapshot::default() };
+    let keep = |key: &str, at, memory| {
+        let new = new_snapshot(key, at, memory);
         Notes { snapshot: Some(new), ..Notes::default() }
     };
     block_on(async {
-        store.note(keep("a", 1, snapshot("p", "1", &["0"]))).await.unwrap();
-        let next = follow(&store, "a", snapshot("p", "2", &["0", "1"])).await;
+        store.note(keep("a", 1, memory_of("p", "1", &["0"]))).await.unwrap();
+        let next = follow(&store, "a", memory_of("p", "2", &["0", "1"])).await;
         let old = Retention { snapshots: Some(1), ..Retention::default() };
         assert_eq!(other.prune(&old, NOW).await.unwrap().snapshots, 1);
         store.note(keep("b", NOW, next)).await.unwrap();
-        assert_eq!(find(&store, &["b"]).await.unwrap().1, snapshot("p", "2", &["0", "1"]));
+        assert_eq!(find(&store, &["b"]).await.unwrap().1, memory_of("p", "2", &["0", "1"]));
     });
     expect_left(database, [0, 1, 1, 0]);
 }
@@ -218,11 +220,7 @@ fn replaced(database: &Database) {
             let store = store.clone();
             scope.spawn(move || {
                 for turn in 0..25 {
-                    let new = NewSnapshot {
-                        key: "a".to_owned(),
-                        snapshot: snapshot("p", "1", &[&format!("{thread} {turn}")]),
-                        ..NewSnapshot::default()
-                    };
+                    let new = new_snapshot("a", 0, memory_of("p", "1", &[&format!("{thread} {turn}")]));
                     block_on(store.note(Notes { snapshot: Some(new), ..Notes::default() })).unwrap();
                 }
             });

@@ -1,11 +1,13 @@
 //! What comes out is what went in, letter by letter.
 
-use callboard::store::{NewConversation, NewItem, Notes, Opening, Snapshot, TurnWrite};
+use std::sync::Arc;
+
+use callboard::store::{CharacterMemory, NewConversation, NewItem, NewSnapshot, Notes, TurnWrite};
 use callboard_core::journal::CallNote;
 
-use super::change::change;
+use super::change::memory_after;
 use super::conversations::new;
-use super::histories::{find, keep, snapshot};
+use super::histories::{find, memory_of};
 use super::records::{put, response};
 use super::run::Promise;
 use super::turns::WAIT;
@@ -27,26 +29,31 @@ fn odd_words(database: &Database) {
         store.create_conversation(NewConversation { metadata: json.clone(), ..new("conv_1", 1) }).await.unwrap();
         let turn = store.begin_turn("conv_1", WAIT).await.unwrap();
         let call = CallNote { call_id: "call_1".to_owned(), result: WORDS.to_owned(), ..CallNote::default() };
+        let mut memory = CharacterMemory::new(WORDS, WORDS.to_owned(), Some("{}".to_owned()));
+        memory.record.change(call.clone(), json.clone());
         let write = TurnWrite {
-            opening: Some(Opening {
-                character: WORDS.to_owned(),
-                system_prompt: WORDS.to_owned(),
-                state: Some("{}".to_owned()),
-            }),
-            change: change(turn.standing(), None, vec![(call.clone(), json.clone())]),
+            memory: Some(Arc::new(memory)),
             items: vec![NewItem { id: "item_1".to_owned(), body: json.clone() }],
             ..TurnWrite::default()
         };
         turn.finish(write).await.unwrap();
-        let standing = store.standing("conv_1").await.unwrap().unwrap();
-        assert_eq!(standing.conversation.metadata, json);
-        assert_eq!(standing.opening.unwrap().system_prompt, WORDS);
-        assert_eq!(standing.state.unwrap(), json);
+        let head = store.conversation_head("conv_1").await.unwrap().unwrap();
+        assert_eq!((head.conversation.metadata.as_str(), head.state()), (json.as_str(), Some(json.as_str())));
+        let memory = head.memory.unwrap();
+        assert_eq!((memory.system_prompt.as_str(), memory.character.as_str()), (WORDS, WORDS));
         assert_eq!(store.journal("conv_1", 0, 9).await.unwrap()[0].call, call);
         assert_eq!(store.item("conv_1", "item_1").await.unwrap().unwrap().body, json);
-        let told = Snapshot { interrupted: Some(WORDS.to_owned()), ..snapshot(WORDS, &json, &["x"]) };
-        keep(&store, "key", None, 1, told.clone()).await;
-        assert_eq!(find(&store, &["key"]).await, Some((0, told)));
+        let snapshot = NewSnapshot {
+            key: "key".to_owned(),
+            at: 1,
+            memory: Arc::new(memory_of(WORDS, &json, &["x"])),
+            interrupted: Some(WORDS.to_owned()),
+            ..NewSnapshot::default()
+        };
+        store.note(Notes { snapshot: Some(snapshot), ..Notes::default() }).await.unwrap();
+        assert_eq!(find(&store, &["key"]).await, Some((0, memory_of(WORDS, &json, &["x"]))));
+        let found = store.find_snapshot(&["key".to_owned()], |_, _| true).await.unwrap().unwrap();
+        assert_eq!(found.interrupted.as_deref(), Some(WORDS));
     });
 }
 
@@ -56,9 +63,9 @@ fn odd_numbers(database: &Database) {
     block_on(async {
         store.create_conversation(new("conv_1", 1)).await.unwrap();
         let turn = store.begin_turn("conv_1", WAIT).await.unwrap();
-        let change = change(turn.standing(), None, vec![(CallNote::default(), state.to_owned())]);
-        turn.finish(TurnWrite { change, ..TurnWrite::default() }).await.unwrap();
-        assert_eq!(store.standing("conv_1").await.unwrap().unwrap().state.as_deref(), Some(state));
+        let memory = memory_after(turn.head(), None, vec![(CallNote::default(), state.to_owned())]);
+        turn.finish(TurnWrite { memory, ..TurnWrite::default() }).await.unwrap();
+        assert_eq!(store.conversation_head("conv_1").await.unwrap().unwrap().state(), Some(state));
         let replayed = super::journal::replayed(&store, "conv_1").await;
         let expected: serde_json::Value = serde_json::from_str(state).unwrap();
         assert_eq!(replayed, expected.to_string());

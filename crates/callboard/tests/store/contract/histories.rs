@@ -1,7 +1,9 @@
 //! Histories of Chat Completions.
 
-use callboard::store::{NewSnapshot, Notes, Snapshot, Store};
-use callboard_core::journal::{CallNote, Entry};
+use std::sync::Arc;
+
+use callboard::store::{CharacterMemory, NewSnapshot, Notes, Store};
+use callboard_core::journal::{CallNote, Entry, StateRecord};
 use serde_json::json;
 
 use super::run::Promise;
@@ -19,42 +21,46 @@ pub(super) const PROMISES: &[Promise] = &[
     ("a long history is found far back", far_back),
 ];
 
-pub(crate) fn snapshot(system_prompt: &str, state: &str, messages: &[&str]) -> Snapshot {
-    Snapshot {
+pub(crate) fn memory_of(system_prompt: &str, state: &str, messages: &[&str]) -> CharacterMemory {
+    CharacterMemory {
         system_prompt: system_prompt.to_owned(),
-        state: Some(state.to_owned()),
+        record: StateRecord::resumed(None, Some(state.to_owned()), Vec::new(), 1),
         messages: messages.iter().map(|text| format!("{{\"content\":\"{text}\"}}")).collect(),
-        ..Snapshot::default()
+        ..CharacterMemory::default()
     }
 }
 
-pub(crate) async fn keep(store: &Store, key: &str, name: Option<&str>, at: i64, snapshot: Snapshot) {
-    let new = NewSnapshot { key: key.to_owned(), name: name.map(str::to_owned), at, snapshot, response: None };
+pub(crate) fn new_snapshot(key: &str, at: i64, memory: CharacterMemory) -> NewSnapshot {
+    NewSnapshot { key: key.to_owned(), at, memory: Arc::new(memory), ..NewSnapshot::default() }
+}
+
+pub(crate) async fn keep(store: &Store, key: &str, name: Option<&str>, at: i64, memory: CharacterMemory) {
+    let new = NewSnapshot { name: name.map(str::to_owned), ..new_snapshot(key, at, memory) };
     store.note(Notes { snapshot: Some(new), ..Notes::default() }).await.unwrap();
 }
 
-/// What is found, without its place, which is the store's own business.
-pub(crate) async fn find(store: &Store, keys: &[&str]) -> Option<(usize, Snapshot)> {
+/// The memory that is found, without its position, which only the store knows.
+pub(crate) async fn find(store: &Store, keys: &[&str]) -> Option<(usize, CharacterMemory)> {
     let keys: Vec<String> = keys.iter().map(|key| (*key).to_owned()).collect();
     let found = store.find_snapshot(&keys, |_, _| true).await.unwrap();
-    found.map(|(number, snapshot)| (number, Snapshot { place: None, ..snapshot }))
+    found.map(|found| (found.index, CharacterMemory { stored: None, ..found.memory }))
 }
 
-/// The next snapshot of a history that was found.
-pub(crate) async fn follow(store: &Store, key: &str, next: Snapshot) -> Snapshot {
+/// The next memory of a history that was found.
+pub(crate) async fn follow(store: &Store, key: &str, next: CharacterMemory) -> CharacterMemory {
     let keys = [key.to_owned()];
-    let (_, found) = store.find_snapshot(&keys, |_, _| true).await.unwrap().unwrap();
-    Snapshot { place: found.place, ..next }
+    let found = store.find_snapshot(&keys, |_, _| true).await.unwrap().unwrap();
+    CharacterMemory { stored: found.memory.stored, ..next }
 }
 
 fn newest_key(database: &Database) {
     let store = database.open();
     block_on(async {
         assert_eq!(find(&store, &["b", "a"]).await, None);
-        keep(&store, "a", None, 1, snapshot("p", "1", &["x"])).await;
-        assert_eq!(find(&store, &["b", "a"]).await, Some((1, snapshot("p", "1", &["x"]))));
-        keep(&store, "b", None, 1, snapshot("p", "2", &["x", "y"])).await;
-        assert_eq!(find(&store, &["b", "a"]).await, Some((0, snapshot("p", "2", &["x", "y"]))));
+        keep(&store, "a", None, 1, memory_of("p", "1", &["x"])).await;
+        assert_eq!(find(&store, &["b", "a"]).await, Some((1, memory_of("p", "1", &["x"]))));
+        keep(&store, "b", None, 1, memory_of("p", "2", &["x", "y"])).await;
+        assert_eq!(find(&store, &["b", "a"]).await, Some((0, memory_of("p", "2", &["x", "y"]))));
         assert_eq!(find(&store, &[]).await, None);
     });
 }
@@ -62,33 +68,33 @@ fn newest_key(database: &Database) {
 fn goes_on(database: &Database) {
     let store = database.open();
     block_on(async {
-        keep(&store, "k0", None, 1, snapshot("p", "0", &["0"])).await;
+        keep(&store, "k0", None, 1, memory_of("p", "0", &["0"])).await;
         let mut messages = vec!["0"];
         for (number, pair) in [["1", "2"], ["3", "4"], ["5", "6"]].iter().enumerate() {
             messages.extend(pair);
-            let next = follow(&store, &format!("k{number}"), snapshot("p", "9", &messages)).await;
+            let next = follow(&store, &format!("k{number}"), memory_of("p", "9", &messages)).await;
             keep(&store, &format!("k{}", number + 1), None, 1, next).await;
         }
-        assert_eq!(find(&store, &["k3"]).await.unwrap().1, snapshot("p", "9", &["0", "1", "2", "3", "4", "5", "6"]));
-        assert_eq!(find(&store, &["k1"]).await.unwrap().1, snapshot("p", "9", &["0", "1", "2"]));
-        assert_eq!(find(&store, &["k0"]).await.unwrap().1, snapshot("p", "0", &["0"]));
+        assert_eq!(find(&store, &["k3"]).await.unwrap().1, memory_of("p", "9", &["0", "1", "2", "3", "4", "5", "6"]));
+        assert_eq!(find(&store, &["k1"]).await.unwrap().1, memory_of("p", "9", &["0", "1", "2"]));
+        assert_eq!(find(&store, &["k0"]).await.unwrap().1, memory_of("p", "0", &["0"]));
     });
 }
 
 fn forks(database: &Database) {
     let store = database.open();
     block_on(async {
-        keep(&store, "a", None, 1, snapshot("p", "1", &["x"])).await;
-        let one = follow(&store, "a", snapshot("p", "2", &["x", "y"])).await;
-        let other = follow(&store, "a", snapshot("p", "3", &["x", "z"])).await;
+        keep(&store, "a", None, 1, memory_of("p", "1", &["x"])).await;
+        let one = follow(&store, "a", memory_of("p", "2", &["x", "y"])).await;
+        let other = follow(&store, "a", memory_of("p", "3", &["x", "z"])).await;
         keep(&store, "b", None, 1, one).await;
         keep(&store, "c", None, 1, other).await;
-        let further = follow(&store, "c", snapshot("p", "4", &["x", "z", "w"])).await;
+        let further = follow(&store, "c", memory_of("p", "4", &["x", "z", "w"])).await;
         keep(&store, "d", None, 1, further).await;
-        assert_eq!(find(&store, &["a"]).await.unwrap().1, snapshot("p", "1", &["x"]));
-        assert_eq!(find(&store, &["b"]).await.unwrap().1, snapshot("p", "2", &["x", "y"]));
-        assert_eq!(find(&store, &["c"]).await.unwrap().1, snapshot("p", "3", &["x", "z"]));
-        assert_eq!(find(&store, &["d"]).await.unwrap().1, snapshot("p", "4", &["x", "z", "w"]));
+        assert_eq!(find(&store, &["a"]).await.unwrap().1, memory_of("p", "1", &["x"]));
+        assert_eq!(find(&store, &["b"]).await.unwrap().1, memory_of("p", "2", &["x", "y"]));
+        assert_eq!(find(&store, &["c"]).await.unwrap().1, memory_of("p", "3", &["x", "z"]));
+        assert_eq!(find(&store, &["d"]).await.unwrap().1, memory_of("p", "4", &["x", "z", "w"]));
     });
 }
 
@@ -100,10 +106,11 @@ fn journal(database: &Database) {
         let entry = Entry::of_call(sequence, call, &json!({"n": 0}), &json!({"n": 1.50})).unwrap();
         Entry { undone_by, ..entry }
     };
-    let with = |journal: Vec<Entry>, messages: &[&str]| Snapshot {
-        initial: Some(r#"{"n": 1e2}"#.to_owned()),
-        journal,
-        ..snapshot("p", "1", messages)
+    let with = |journal: Vec<Entry>, messages: &[&str]| {
+        let next = journal.len() as u64 + 1;
+        let initial = Some(r#"{"n": 1e2}"#.to_owned());
+        let record = StateRecord::resumed(initial, Some("1".to_owned()), journal, next);
+        CharacterMemory { record, ..memory_of("p", "1", messages) }
     };
     let versions = [
         ("a", with(vec![entry(1, None), entry(2, None)], &["x"])),
@@ -132,14 +139,15 @@ fn journal(database: &Database) {
 fn interrupted(database: &Database) {
     let store = database.open();
     block_on(async {
-        let told = Snapshot { interrupted: Some("Once upon a time".to_owned()), ..snapshot("p", "2", &["x"]) };
-        keep(&store, "b", None, 1, told).await;
-        keep(&store, "a", None, 1, snapshot("p", "1", &[])).await;
+        let interrupted = Some("Once upon a time".to_owned());
+        let new = NewSnapshot { interrupted, ..new_snapshot("b", 1, memory_of("p", "2", &["x"])) };
+        store.note(Notes { snapshot: Some(new), ..Notes::default() }).await.unwrap();
+        keep(&store, "a", None, 1, memory_of("p", "1", &[])).await;
         let keys = ["b".to_owned(), "a".to_owned()];
         for (read, expected) in [("Once upon", 0), ("Other", 1)] {
             let fits = |_, told: Option<&str>| told.is_none_or(|told| told.starts_with(read));
-            let (number, found) = store.find_snapshot(&keys, fits).await.unwrap().unwrap();
-            assert_eq!(number, expected);
+            let found = store.find_snapshot(&keys, fits).await.unwrap().unwrap();
+            assert_eq!(found.index, expected);
             assert_eq!(found.interrupted.is_some(), expected == 0);
         }
         assert_eq!(store.find_snapshot(&keys, |_, _| false).await.unwrap(), None);
@@ -149,14 +157,13 @@ fn interrupted(database: &Database) {
 fn unawaited(database: &Database) {
     let store = database.open();
     block_on(async {
-        keep(&store, "key 0", None, 1, snapshot("p", "0", &["0"])).await;
+        keep(&store, "key 0", None, 1, memory_of("p", "0", &["0"])).await;
         for number in 0..50 {
-            let next = follow(&store, &format!("key {number}"), snapshot("p", "1", &["0", "1"])).await;
-            let new =
-                NewSnapshot { key: format!("key {}", number + 1), at: 1, snapshot: next, ..NewSnapshot::default() };
+            let next = follow(&store, &format!("key {number}"), memory_of("p", "1", &["0", "1"])).await;
+            let new = new_snapshot(&format!("key {}", number + 1), 1, next);
             store.note_unawaited(Notes { snapshot: Some(new), ..Notes::default() }).unwrap();
         }
-        assert_eq!(find(&store, &["key 50"]).await.unwrap().1, snapshot("p", "1", &["0", "1"]));
+        assert_eq!(find(&store, &["key 50"]).await.unwrap().1, memory_of("p", "1", &["0", "1"]));
     });
 }
 
@@ -164,14 +171,14 @@ fn same_key(database: &Database) {
     let store = database.open();
     block_on(async {
         for state in ["1", "2", "3"] {
-            keep(&store, "a", None, 1, snapshot("p", state, &[state])).await;
+            keep(&store, "a", None, 1, memory_of("p", state, &[state])).await;
         }
-        assert_eq!(find(&store, &["a"]).await.unwrap().1, snapshot("p", "3", &["3"]));
-        let next = follow(&store, "a", snapshot("p", "4", &["3", "4"])).await;
+        assert_eq!(find(&store, &["a"]).await.unwrap().1, memory_of("p", "3", &["3"]));
+        let next = follow(&store, "a", memory_of("p", "4", &["3", "4"])).await;
         keep(&store, "b", None, 1, next).await;
-        keep(&store, "a", None, 1, snapshot("p", "5", &["5"])).await;
-        assert_eq!(find(&store, &["b"]).await.unwrap().1, snapshot("p", "4", &["3", "4"]));
-        assert_eq!(find(&store, &["a"]).await.unwrap().1, snapshot("p", "5", &["5"]));
+        keep(&store, "a", None, 1, memory_of("p", "5", &["5"])).await;
+        assert_eq!(find(&store, &["b"]).await.unwrap().1, memory_of("p", "4", &["3", "4"]));
+        assert_eq!(find(&store, &["a"]).await.unwrap().1, memory_of("p", "5", &["5"]));
     });
     if !database.is_in_memory() {
         assert_eq!(database.execute("DELETE FROM chain_parts"), 3, "nothing that is not used is kept");
@@ -182,19 +189,19 @@ fn named(database: &Database) {
     let store = database.open();
     block_on(async {
         assert_eq!(store.named_snapshot("game").await.unwrap(), None);
-        keep(&store, "a", Some("game"), 1, snapshot("p", "1", &["x"])).await;
-        keep(&store, "b", Some("game"), 1, snapshot("p", "2", &["x", "y"])).await;
-        keep(&store, "c", Some("other"), 1, snapshot("p", "3", &[])).await;
+        keep(&store, "a", Some("game"), 1, memory_of("p", "1", &["x"])).await;
+        keep(&store, "b", Some("game"), 1, memory_of("p", "2", &["x", "y"])).await;
+        keep(&store, "c", Some("other"), 1, memory_of("p", "3", &[])).await;
         let found = store.named_snapshot("game").await.unwrap().unwrap();
-        assert_eq!(Snapshot { place: None, ..found }, snapshot("p", "2", &["x", "y"]));
+        assert_eq!(CharacterMemory { stored: None, ..found }, memory_of("p", "2", &["x", "y"]));
     });
 }
 
 fn far_back(database: &Database) {
     let store = database.open();
     block_on(async {
-        keep(&store, "key 150", None, 1, snapshot("p", "1", &["x"])).await;
-        keep(&store, "key 170", None, 1, snapshot("p", "2", &["x"])).await;
+        keep(&store, "key 150", None, 1, memory_of("p", "1", &["x"])).await;
+        keep(&store, "key 170", None, 1, memory_of("p", "2", &["x"])).await;
         let keys: Vec<String> = (0..200).map(|number| format!("key {number}")).collect();
         let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
         assert_eq!(find(&store, &keys).await.map(|(number, _)| number), Some(150));

@@ -1,10 +1,10 @@
 //! State, journal and undo.
 
-use callboard::store::{Opening, Store, TurnWrite, UndoFailure};
+use callboard::store::{Store, TurnWrite, UndoFailure};
 use callboard_core::journal::{CallNote, Target, UndoError, replay, with_inverses};
 use serde_json::Value;
 
-use super::change::{Made, change};
+use super::change::{Made, memory_after};
 use super::conversations::new;
 use super::run::Promise;
 use super::turns::WAIT;
@@ -31,9 +31,8 @@ pub(crate) fn made(number: usize, state: &str) -> Made {
 
 /// The state that the journal leads to.
 pub(crate) async fn replayed(store: &Store, conversation: &str) -> String {
-    let standing = store.standing(conversation).await.unwrap().unwrap();
-    let initial = standing.opening.and_then(|opening| opening.state);
-    let initial: Value = serde_json::from_str(initial.as_deref().unwrap_or("{}")).unwrap();
+    let memory = store.conversation_head(conversation).await.unwrap().unwrap().memory.unwrap_or_default();
+    let initial: Value = serde_json::from_str(memory.record.initial().unwrap_or("{}")).unwrap();
     let entries = store.journal(conversation, 0, 100_000).await.unwrap();
     let sequences: Vec<u64> = entries.iter().map(|entry| entry.sequence).collect();
     assert_eq!(sequences, (1..=entries.len() as u64).collect::<Vec<_>>());
@@ -41,7 +40,7 @@ pub(crate) async fn replayed(store: &Store, conversation: &str) -> String {
 }
 
 async fn state(store: &Store) -> String {
-    let state = store.standing("conv_1").await.unwrap().unwrap().state.unwrap();
+    let state = store.conversation_head("conv_1").await.unwrap().unwrap().state().unwrap().to_owned();
     assert_eq!(replayed(store, "conv_1").await, state);
     state
 }
@@ -50,19 +49,17 @@ async fn state(store: &Store) -> String {
 async fn play(store: &Store, states: &[&str]) {
     store.create_conversation(new("conv_1", 1)).await.unwrap();
     let first = states.first().copied();
-    let opening =
-        Opening { character: "cast".to_owned(), system_prompt: "You are".to_owned(), state: first.map(str::to_owned) };
     let made = states.iter().enumerate().skip(1).map(|(number, state)| made(number, state)).collect();
     let turn = store.begin_turn("conv_1", WAIT).await.unwrap();
-    let change = change(turn.standing(), first, made);
-    turn.finish(TurnWrite { opening: Some(opening), change, ..TurnWrite::default() }).await.unwrap();
+    let memory = memory_after(turn.head(), first, made);
+    turn.finish(TurnWrite { memory, ..TurnWrite::default() }).await.unwrap();
 }
 
 async fn undo(store: &Store, target: Target, id: &str) -> Result<String, UndoFailure> {
     let mut turn = store.begin_turn("conv_1", WAIT).await.unwrap();
     let note = CallNote { call_id: id.to_owned(), tool: "undo".to_owned(), at: 50, ..CallNote::default() };
     turn.undo(&target, note).await?;
-    Ok(turn.standing().state.clone().unwrap())
+    Ok(turn.head().state().unwrap().to_owned())
 }
 
 async fn undone_by(store: &Store) -> Vec<Option<u64>> {
@@ -74,9 +71,9 @@ fn written_together(database: &Database) {
     block_on(async {
         play(&store, &[r#"{"cp":1.0,"log":[]}"#, r#"{"cp":1,"log":["a"]}"#, r#"{"cp":0,"log":["a","b"]}"#]).await;
         assert_eq!(state(&store).await, r#"{"cp":0,"log":["a","b"]}"#);
-        let opening = store.standing("conv_1").await.unwrap().unwrap().opening.unwrap();
+        let memory = store.conversation_head("conv_1").await.unwrap().unwrap().memory.unwrap();
         assert_eq!(
-            (opening.system_prompt.as_str(), opening.state.as_deref()),
+            (memory.system_prompt.as_str(), memory.record.initial()),
             ("You are", Some(r#"{"cp":1.0,"log":[]}"#))
         );
         let entries = store.journal("conv_1", 0, 10).await.unwrap();
@@ -86,7 +83,7 @@ fn written_together(database: &Database) {
             r#"[{"op":"replace","path":"/cp","value":1},{"op":"add","path":"/log/0","value":"a"}]"#
         );
         assert_eq!(
-            serde_json::to_string(&with_inverses(opening.state.as_deref(), &entries).unwrap()[0].inverse).unwrap(),
+            serde_json::to_string(&with_inverses(memory.record.initial(), &entries).unwrap()[0].inverse).unwrap(),
             r#"[{"op":"replace","path":"/cp","value":1.0},{"op":"remove","path":"/log/0"}]"#
         );
     });
@@ -130,8 +127,8 @@ fn single_undo(database: &Database) {
         assert_eq!(after, r#"{"cp":5,"vp":3,"log":["y"]}"#);
         assert_eq!(state(&store).await, after);
         let turn = store.begin_turn("conv_1", WAIT).await.unwrap();
-        let change = change(turn.standing(), None, vec![made(9, r#"{"cp":5,"vp":4,"log":["y"]}"#)]);
-        turn.finish(TurnWrite { change, ..TurnWrite::default() }).await.unwrap();
+        let memory = memory_after(turn.head(), None, vec![made(9, r#"{"cp":5,"vp":4,"log":["y"]}"#)]);
+        turn.finish(TurnWrite { memory, ..TurnWrite::default() }).await.unwrap();
         let refused = undo(&store, Target::Single("call_2".to_owned()), "undo_2").await.unwrap_err();
         assert!(matches!(refused, UndoFailure::Refused(UndoError::Conflict { later: 4, .. })), "{refused}");
         assert_eq!(state(&store).await, r#"{"cp":5,"vp":4,"log":["y"]}"#);

@@ -13,10 +13,10 @@ mod run;
 mod sizes;
 mod turns;
 
-pub(crate) use change::change;
+pub(crate) use change::memory_after;
 pub(crate) use conversations::new;
 pub(crate) use deletion::notes;
-pub(crate) use histories::{find, follow, keep, snapshot};
+pub(crate) use histories::{find, follow, keep, memory_of, new_snapshot};
 pub(crate) use journal::{made, replayed};
 pub(crate) use records::{response, trace};
 pub(crate) use run::run;

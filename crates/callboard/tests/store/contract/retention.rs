@@ -3,7 +3,7 @@
 use callboard::store::{ItemPage, Notes, Pruned, Response, Retention, Trace, TurnWrite};
 
 use super::conversations::{new, new_items};
-use super::histories::{find, keep, snapshot};
+use super::histories::{find, keep, memory_of};
 use super::records::{put, response, trace};
 use super::run::Promise;
 use super::turns::WAIT;
@@ -44,8 +44,8 @@ fn by_age(database: &Database) {
             turn.finish(TurnWrite { at, items: new_items(0..2), ..TurnWrite::default() }).await.unwrap();
             put(&store, response(&id.replace("conv", "resp"), None, at)).await;
         }
-        keep(&store, "a", Some("game"), NOW - 8 * DAY, snapshot("p", "1", &["x"])).await;
-        keep(&store, "b", None, NOW - 6 * DAY, snapshot("p", "2", &["y"])).await;
+        keep(&store, "a", Some("game"), NOW - 8 * DAY, memory_of("p", "1", &["x"])).await;
+        keep(&store, "b", None, NOW - 6 * DAY, memory_of("p", "2", &["y"])).await;
         store.note(Notes { trace: Some(trace(1, NOW - 8 * DAY)), ..Notes::default() }).await.unwrap();
         let all = Retention { conversations: Some(7), responses: Some(7), snapshots: Some(7), traces: Some(7) };
         let pruned = store.prune(&all, NOW).await.unwrap();

@@ -3,7 +3,7 @@
 use callboard::store::{Conversation, NewItem, Store, StoreError, TurnWrite};
 
 use super::conversations::new;
-use super::histories::{follow, keep, snapshot};
+use super::histories::{follow, keep, memory_of};
 use super::records::{put, response};
 use super::run::Promise;
 use super::turns::WAIT;
@@ -88,7 +88,7 @@ fn history(database: &Database) {
     let store = database.open_with(LIMIT);
     let words = "x".repeat(300);
     block_on(async {
-        keep(&store, "key 0", Some("name"), 1, snapshot("p", "0", &[&words])).await;
+        keep(&store, "key 0", Some("name"), 1, memory_of("p", "0", &[&words])).await;
         let mut messages = vec![words.as_str()];
         for number in 0..3 {
             let found = store.find_snapshot(&[format!("key {number}")], |_, _| true).await;
@@ -103,7 +103,7 @@ fn history(database: &Database) {
                 return;
             }
             messages.push(&words);
-            let next = follow(&store, &format!("key {number}"), snapshot("p", "0", &messages)).await;
+            let next = follow(&store, &format!("key {number}"), memory_of("p", "0", &messages)).await;
             keep(&store, &format!("key {}", number + 1), Some("name"), 1, next).await;
         }
     });

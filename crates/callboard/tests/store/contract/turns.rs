@@ -5,7 +5,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use callboard::store::{Count, ItemPage, Notes, Store, StoreError, Turn, TurnWrite};
 
-use super::change::change;
+use super::change::memory_after;
 use super::conversations::{new, new_items};
 use super::journal::{made, replayed};
 use super::records::response;
@@ -55,7 +55,7 @@ fn one_at_a_time(database: &Database) {
         let finished = async { first.finish(write(0..1)).await.unwrap() };
         let (_, second) = tokio::join!(finished, store.begin_turn("conv_1", WAIT));
         let second = second.unwrap();
-        assert_eq!(second.standing().conversation.version, 1);
+        assert_eq!(second.head().conversation.version, 1);
         second.finish(write(1..2)).await.unwrap();
         assert_eq!(ids(&store, "conv_1").await, ["item_0", "item_1"]);
     });
@@ -74,7 +74,7 @@ fn two_processes(database: &Database) {
         let finished = async { first.finish(write(0..1)).await.unwrap() };
         let (_, second) = tokio::join!(finished, there.begin_turn("conv_1", WAIT));
         let second = second.unwrap();
-        assert_eq!(second.standing().conversation.next_position, 1);
+        assert_eq!(second.head().conversation.next_position, 1);
         second.finish(write(1..2)).await.unwrap();
         assert_eq!(ids(&here, "conv_1").await, ["item_0", "item_1"]);
     });
@@ -86,7 +86,7 @@ fn dropped(database: &Database) {
         store.create_conversation(new("conv_1", 1)).await.unwrap();
         drop(store.begin_turn("conv_1", WAIT).await.unwrap());
         let next = store.begin_turn("conv_1", WAIT).await.unwrap();
-        assert_eq!(next.standing().conversation.version, 0);
+        assert_eq!(next.head().conversation.version, 0);
         drop(next);
     });
     if !database.is_in_memory() {
@@ -105,7 +105,7 @@ fn full_write(turn: &Turn) -> TurnWrite {
     let response = response("resp_1", None, 0);
     let count = Count { day: 1, character: String::new(), model: "m".to_owned(), name: "turns".to_owned(), amount: 1 };
     TurnWrite {
-        change: change(turn.standing(), None, vec![made(1, r#"{"a":1}"#)]),
+        memory: memory_after(turn.head(), None, vec![made(1, r#"{"a":1}"#)]),
         notes: Notes { response: Some(response), counts: vec![count], ..Notes::default() },
         ..write(0..2)
     }
@@ -281,7 +281,7 @@ fn left_by_its_client(database: &Database) {
         };
         let (next, ()) = tokio::join!(next, leave);
         let next = next.unwrap();
-        assert_eq!(next.standing().state.as_deref(), Some(r#"{"a":1}"#));
+        assert_eq!(next.head().state(), Some(r#"{"a":1}"#));
         next.finish(write(2..3)).await.unwrap();
         assert_eq!(ids(&store, "conv_1").await, ["item_0", "item_1", "item_2"]);
         assert_eq!(replayed(&store, "conv_1").await, r#"{"a":1}"#);
@@ -301,7 +301,7 @@ fn read_when_left(database: &Database) {
             turn.finish_unawaited(write).unwrap();
             let found = match kind {
                 0 => store.response("resp_1", 0).await.unwrap().is_some(),
-                1 => store.standing(&id).await.unwrap().is_some_and(|standing| standing.state.is_some()),
+                1 => store.conversation_head(&id).await.unwrap().is_some_and(|head| head.state().is_some()),
                 2 => ids(&store, &id).await.len() == 2,
                 3 => store.item(&id, "item_0").await.unwrap().is_some(),
                 4 => store.journal(&id, 0, 10).await.unwrap().len() == 1,
@@ -325,7 +325,7 @@ fn left_at_its_end(database: &Database) {
             () = std::future::ready(()) => {}
         }
         let next = store.begin_turn("conv_1", WAIT).await.unwrap();
-        assert_eq!(next.standing().state.as_deref(), Some(r#"{"a":1}"#));
+        assert_eq!(next.head().state(), Some(r#"{"a":1}"#));
         next.finish(TurnWrite { at: 3, ..TurnWrite::default() }).await.unwrap();
     });
 }
@@ -338,7 +338,7 @@ fn entries_out_of_turn(database: &Database) {
         let late = full_write(&turn);
         turn.finish(late.clone()).await.unwrap();
         let again = store.begin_turn("conv_1", WAIT).await.unwrap();
-        let refused = again.finish(TurnWrite { change: late.change, ..TurnWrite::default() }).await;
+        let refused = again.finish(TurnWrite { memory: late.memory, ..TurnWrite::default() }).await;
         assert_eq!(refused.unwrap_err(), StoreError::Conflict("conv_1".to_owned()));
         assert_eq!(store.journal("conv_1", 0, 10).await.unwrap().len(), 1);
     });
