@@ -147,7 +147,7 @@ async fn keep_traces(app: &App) {
     loop {
         tokio::select! {
             _ = ticks.tick() => {}
-            () = app.traces.are_many() => {}
+            () = app.traces.batch_full() => {}
         }
         app.traces.flush().await;
     }

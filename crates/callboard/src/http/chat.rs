@@ -21,7 +21,7 @@ use crate::config::ContractMode;
 use crate::session::{Observer, relay_body};
 use crate::stage::{self, Asked, Role, Run, Whose};
 use crate::telemetry::metrics;
-use crate::trace::{Caller, TraceRecorder, TurnAbout};
+use crate::trace::{Caller, TraceEvent, TraceRecorder, TurnAbout};
 use crate::upstream::Upstream;
 use crate::{clock, random};
 
@@ -60,14 +60,15 @@ async fn answer(shared: &Shared, arrival: &Arrival, request: Request) -> Result<
                 shared.app.upstreams.routes(&request.model, &shared.client, asker.authorization.as_ref()).await?;
             if let Some(route) = routes.first().filter(|route| route.upstream.contract != ContractMode::Enforce) {
                 let mut trace = shared.app.traces.begin(&about(&arrival.id, &request, caller.as_ref()));
-                let traced = trace.asks(route, false);
+                let traced = trace.begin_request(route, false);
                 let passage = Passage { trace, traced, ticket, asker };
                 return relay(shared, &route.upstream, &request, turn, passage).await;
             }
             Run::Gateway(Box::new(running::session(shared, &arrival.id, request, turn, routes, asker)))
         }
     };
-    run.trace_with(&shared.app.traces, ENDPOINT, caller.as_ref()).kept_as(named.as_deref(), None);
+    let stored = TraceEvent::StoredAs { conversation: named.as_deref(), response: None };
+    run.trace_with(&shared.app.traces, ENDPOINT, caller.as_ref()).record(stored);
     Ok(if streams { streamed(run, writer, ENDPOINT, arrival, ticket).await } else { whole(run, &stamp).await })
 }
 
@@ -113,11 +114,11 @@ async fn relay(
     let body = request.upstream_body(&Ask::default());
     let sent = shared.client.chat(upstream, asker.authorization.as_ref(), traced, body).await;
     let sent = sent.map_err(|failure| {
-        trace.lost(&failure);
-        trace.failed(&failure.to_api());
+        trace.record(TraceEvent::RequestFailed(&failure));
+        trace.record(TraceEvent::Failed(&failure.to_api()));
         failure.to_api()
     })?;
-    trace.answered();
+    trace.record(TraceEvent::ReplyBegun);
     let most = shared.app.settings.limits.reply_bytes;
     let observer = (upstream.contract == ContractMode::Observe).then(|| {
         let reader = if sent.is_stream { ReplyReader::stream(most) } else { ReplyReader::whole(most) };

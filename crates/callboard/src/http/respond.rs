@@ -15,6 +15,7 @@ use crate::responses::{
     Earlier, Followed, Home, Keeping, LocalResponses, ResponseTurn, Sheet, item_ids, load, new_response_id, renew_taken,
 };
 use crate::stage::{self, Asked, Past, Role, Run, Scene};
+use crate::trace::TraceEvent;
 
 /// How the reply is told.
 #[derive(Clone, Copy)]
@@ -51,7 +52,8 @@ pub(super) async fn respond(
         _ => None,
     };
     if let Some(run) = &mut run {
-        run.trace_with(&shared.app.traces, ENDPOINT, caller.as_ref()).kept_as(conversation.as_deref(), Some(&id));
+        let stored = TraceEvent::StoredAs { conversation: conversation.as_deref(), response: Some(&id) };
+        run.trace_with(&shared.app.traces, ENDPOINT, caller.as_ref()).record(stored);
     }
     let server_label = character.clone().unwrap_or_default();
     let stamp = ResponseStamp { id, created_at: clock::seconds(), conversation, server_label, new_id };

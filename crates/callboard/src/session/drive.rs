@@ -14,7 +14,7 @@ use super::progress::Progress;
 use super::stopwatch::{Bell, Stopwatch};
 use super::{Asking, Performer, Record};
 use crate::telemetry::metrics;
-use crate::trace::{Caller, TraceRecorder, Traces, TurnAbout};
+use crate::trace::{Caller, TraceEvent, TraceRecorder, Traces, TurnAbout};
 use crate::upstream::{Busy, Failure, ReplyBody};
 
 /// How long the end of a connection is waited for after the end of its reply.
@@ -96,8 +96,8 @@ impl Session {
     }
 
     fn complete_trace(&mut self) {
-        self.trace.contract(self.parts.turn.report());
-        self.trace.name_calls(self.parts.turn.transcript());
+        self.trace.record(TraceEvent::Contract(self.parts.turn.report()));
+        self.trace.record(TraceEvent::Transcript(self.parts.turn.transcript()));
     }
 
     /// Whether the reply is whole, and that is told next.
@@ -128,12 +128,12 @@ impl Session {
     /// Goes on until there is something to say.
     pub async fn next(&mut self) -> Progress {
         let progress = self.go_on().await;
-        self.trace.contract(self.parts.turn.report());
+        self.trace.record(TraceEvent::Contract(self.parts.turn.report()));
         match &progress {
-            Progress::Events(events) => self.trace.said(events),
+            Progress::Events(events) => self.trace.record(TraceEvent::Emitted(events)),
             Progress::KeepAlive => {}
-            Progress::Complete(finish, usage) => self.trace.complete(*finish, usage.as_ref()),
-            Progress::Failed(error) => self.trace.failed(error),
+            Progress::Complete(finish, usage) => self.trace.record(TraceEvent::Complete(*finish, usage.as_ref())),
+            Progress::Failed(error) => self.trace.record(TraceEvent::Failed(error)),
         }
         progress
     }
@@ -241,7 +241,7 @@ impl Session {
     /// A reply broke off, or cannot be used. As long as nothing has been passed on, another server may give a whole one.
     fn lost(&mut self, failure: &Failure, error: ApiError) {
         self.busy = None;
-        self.trace.lost(failure);
+        self.trace.record(TraceEvent::RequestFailed(failure));
         let said = self.spoke || self.actions.iter().any(|action| matches!(action, Action::Emit(_)));
         if said || !self.goes_on(failure) {
             self.note_failure(failure);
@@ -293,13 +293,13 @@ impl Session {
         };
         for delta in self.deltas.drain(..) {
             match &delta {
-                Delta::Usage(usage) => self.trace.spent(usage),
-                Delta::Finish(finish) => self.trace.stopped(*finish),
+                Delta::Usage(usage) => self.trace.record(TraceEvent::ReplyUsage(usage)),
+                Delta::Finish(finish) => self.trace.record(TraceEvent::ReplyFinish(*finish)),
                 _ => {}
             }
             self.parts.turn.step(Input::Delta(delta), &mut self.actions);
         }
-        self.trace.answered_by(reader.model());
+        self.trace.record(TraceEvent::AnsweredBy(reader.model()));
         self.after_piece(fed, reader, piece.map(|_| body));
         None
     }
@@ -331,7 +331,7 @@ impl Session {
 
     fn reply_ended(&mut self) {
         self.busy = None;
-        self.trace.replied();
+        self.trace.record(TraceEvent::ReplyEnded);
         self.parts.asking.succeeded();
         self.parts.turn.step(Input::ReplyEnded, &mut self.actions);
     }
@@ -340,7 +340,7 @@ impl Session {
         let Some(performer) = &mut self.parts.performer else { return };
         let results = performer.run(calls).await;
         let hurry = performer.is_late();
-        self.trace.ran(&performer.take_timings());
+        self.trace.record(TraceEvent::ToolsRan(&performer.take_timings()));
         self.parts.turn.step(Input::ToolsDone { results, hurry }, &mut self.actions);
     }
 
@@ -348,8 +348,8 @@ impl Session {
     pub fn interrupt(&mut self) -> Vec<Event> {
         let results = self.parts.performer.as_mut().map(Performer::take_done).unwrap_or_default();
         if let Some(performer) = self.parts.performer.as_mut().filter(|_| !results.is_empty()) {
-            self.trace.answered_late(&results);
-            self.trace.ran(&performer.take_timings());
+            self.trace.record(TraceEvent::LateResults(&results));
+            self.trace.record(TraceEvent::ToolsRan(&performer.take_timings()));
         }
         self.parts.turn.step(Input::Interrupted { results }, &mut self.actions);
         let told = self.actions.drain(..).filter_map(|action| match action {

@@ -7,7 +7,7 @@ use callboard_core::wire::ApiError;
 use super::Scene;
 use crate::session::{Progress, Session};
 use crate::telemetry::metrics;
-use crate::trace::{Caller, TraceRecorder, Traces};
+use crate::trace::{Caller, TraceEvent, TraceRecorder, Traces};
 
 /// A turn in motion: for a client with its own tools, or of a character.
 pub enum Run {
@@ -59,9 +59,9 @@ impl Run {
     /// Ends the turn as it is, for a reason that is not its own.
     pub fn fail(&mut self, error: &ApiError) {
         match self {
-            Self::Gateway(session) => session.trace().failed(error),
+            Self::Gateway(session) => session.trace().record(TraceEvent::Failed(error)),
             Self::Stage(scene) => {
-                scene.session().trace().failed(error);
+                scene.session().trace().record(TraceEvent::Failed(error));
                 scene.interrupt();
             }
         }

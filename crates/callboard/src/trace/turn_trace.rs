@@ -10,7 +10,7 @@ use super::{Input, Millis, Output, ToolCall, TraceContext, UpstreamRequest};
 use crate::store;
 
 /// How a turn ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
     /// With a whole reply.
@@ -18,6 +18,7 @@ pub enum Outcome {
     /// With an error.
     Failed,
     /// The client left before the end.
+    #[default]
     Interrupted,
 }
 
@@ -33,7 +34,7 @@ impl Outcome {
 }
 
 /// What one turn was, from its beginning to its end.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct TurnTrace {
     /// The character; none for the gateway.
     pub character: Option<String>,
@@ -148,15 +149,15 @@ impl TurnTrace {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// The trace in the form that the store takes, where it is to be kept.
-    pub fn stored(&self) -> Option<store::Trace> {
-        self.sampled.then(|| store::Trace {
+    /// The trace as the store takes it.
+    pub fn stored(&self) -> store::Trace {
+        store::Trace {
             id: self.id.clone(),
             conversation: self.conversation.clone(),
             created_at: self.started_at_ms,
             body: self.to_json(),
             content_of: self.content_of(),
-        })
+        }
     }
 
     /// Whose words it holds: those of a conversation, or of a response outside of one.
