@@ -19,7 +19,7 @@ use crate::stage::{self, Cast, Conversations};
 use crate::store::{Address, Keep, Retention, Store, StoreSettings};
 use crate::telemetry;
 use crate::trace::otlp::{Collector, Outbox};
-use crate::trace::{TraceRules, Traces};
+use crate::trace::{self, TraceRules, Traces};
 use crate::upstream::{Alias, Client, Tls, Upstream, Upstreams, is_own_address, local_servers};
 
 /// What all threads share.
@@ -65,7 +65,7 @@ impl App {
             tools: ToolCache::new(schema_limits),
             upstreams: Upstreams::new(upstreams),
             keys: Keys::new(settings.api_keys.iter().map(|key| key.expose().to_owned())),
-            metrics: telemetry::metrics::start().context("metrics cannot be started")?,
+            metrics: start_metrics()?,
             cast: Arc::new(Cast::new(settings.characters.clone(), company(&settings, stage::terminal()))),
             conversations: Conversations::new(store.clone()),
             store,
@@ -101,6 +101,12 @@ pub fn open_store(settings: &Settings, serving_threads: usize) -> anyhow::Result
     let usual = StoreSettings::new(random::letters::<12>());
     Store::open(&address, StoreSettings { connections, serving_threads, history_bytes, ..usual })
         .with_context(|| format!("the store {address} cannot be opened; name another with --store"))
+}
+
+fn start_metrics() -> anyhow::Result<PrometheusHandle> {
+    let handle = telemetry::metrics::start().context("metrics cannot be started")?;
+    trace::describe_metrics();
+    Ok(handle)
 }
 
 /// What is recorded of turns. Only names that the settings say are counted from the start.

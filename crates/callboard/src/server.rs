@@ -24,7 +24,7 @@ use crate::config::Timeouts;
 use crate::http::Threadwise;
 use crate::stopping::stop_asked;
 use crate::store::Pruned;
-use crate::telemetry::seldom::Seldom;
+use crate::telemetry::log_throttle::LogThrottle;
 use crate::trace::otlp;
 use crate::{clock, http, stage};
 
@@ -316,8 +316,8 @@ fn be_patient(stream: &TcpStream, patience: Duration) -> std::io::Result<()> {
 
 /// Out of file handles, most likely: waiting a moment lets connections end.
 async fn pause_after(error: &std::io::Error) {
-    static SAID: Seldom = Seldom::new();
-    if SAID.is_due() {
+    static SAID: LogThrottle = LogThrottle::new();
+    if SAID.is_due("") {
         tracing::error!(%error, "connections cannot be accepted; more file handles may help (ulimit -n)");
     }
     tokio::time::sleep(Duration::from_millis(50)).await;

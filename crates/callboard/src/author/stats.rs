@@ -10,7 +10,7 @@ use crate::app;
 use crate::clock;
 use crate::config::Settings;
 use crate::store::{Address, Count};
-use crate::trace::{Figure, Figures};
+use crate::trace::{TurnCount, TurnCounts};
 
 const MILLIS_PER_DAY: i64 = 24 * 60 * 60 * 1000;
 
@@ -23,10 +23,10 @@ pub struct StatsWish {
     pub json: bool,
 }
 
-/// The figures of one character and model; no character is the gateway.
+/// The counts of one character and model; no character is the gateway.
 type Group = (String, String);
 
-/// Writes the figures.
+/// Writes the counts.
 pub async fn stats(wish: StatsWish, settings: &Settings, out: &mut impl Write) -> anyhow::Result<bool> {
     let address = Address::read(settings.store.expose())?;
     match &address {
@@ -51,59 +51,58 @@ pub async fn stats(wish: StatsWish, settings: &Settings, out: &mut impl Write) -
     Ok(true)
 }
 
-fn grouped(counts: Vec<Count>) -> BTreeMap<Group, Figures> {
-    let mut groups: BTreeMap<Group, Figures> = BTreeMap::new();
+fn grouped(counts: Vec<Count>) -> BTreeMap<Group, TurnCounts> {
+    let mut groups: BTreeMap<Group, TurnCounts> = BTreeMap::new();
     for count in counts {
-        let figures = groups.entry((count.played_by, count.model)).or_default();
-        figures.add_named(&count.name, u64::try_from(count.amount).unwrap_or_default());
+        let counts = groups.entry((count.played_by, count.model)).or_default();
+        counts.add_named(&count.name, u64::try_from(count.amount).unwrap_or_default());
     }
     groups
 }
 
-fn told(groups: &BTreeMap<Group, Figures>, days: u16) -> Value {
-    let data: Vec<Value> =
-        groups.iter().map(|((character, model), figures)| entry(character, model, figures)).collect();
+fn told(groups: &BTreeMap<Group, TurnCounts>, days: u16) -> Value {
+    let data: Vec<Value> = groups.iter().map(|((character, model), counts)| entry(character, model, counts)).collect();
     json!({"object": "stats", "days": days, "data": data})
 }
 
-fn entry(character: &str, model: &str, figures: &Figures) -> Value {
+fn entry(character: &str, model: &str, counts: &TurnCounts) -> Value {
     let mut entry = json!({"character": (!character.is_empty()).then_some(character), "model": model});
     if let Some(object) = entry.as_object_mut() {
-        for figure in Figure::ALL {
-            object.insert(figure.as_str().to_owned(), figures.get(figure).into());
+        for count in TurnCount::ALL {
+            object.insert(count.as_str().to_owned(), counts.get(count).into());
         }
-        object.insert("tool_call_rate".to_owned(), call_rate(figures).into());
-        object.insert("median_ms".to_owned(), figures.took_within(50).into());
-        object.insert("p95_ms".to_owned(), figures.took_within(95).into());
+        object.insert("tool_call_rate".to_owned(), call_rate(counts).into());
+        object.insert("median_ms".to_owned(), counts.took_within(50).into());
+        object.insert("p95_ms".to_owned(), counts.took_within(95).into());
     }
     entry
 }
 
 /// The share of turns with a call among those where tools were on offer to what a user said.
-fn call_rate(figures: &Figures) -> Option<f64> {
-    let number = |figure| f64::from(u32::try_from(figures.get(figure)).unwrap_or(u32::MAX));
-    (figures.get(Figure::Offered) > 0).then(|| number(Figure::WithCalls) / number(Figure::Offered))
+fn call_rate(counts: &TurnCounts) -> Option<f64> {
+    let number = |count| f64::from(u32::try_from(counts.get(count)).unwrap_or(u32::MAX));
+    (counts.get(TurnCount::Offered) > 0).then(|| number(TurnCount::WithCalls) / number(TurnCount::Offered))
 }
 
 /// A column of the table: what stands above it, and what it shows.
 struct Column {
     heading: &'static str,
-    cell: fn(&Figures) -> String,
+    cell: fn(&TurnCounts) -> String,
 }
 
 const COLUMNS: [Column; 13] = [
-    Column { heading: "turns", cell: |figures| figures.get(Figure::Turns).to_string() },
-    Column { heading: "failed", cell: |figures| figures.get(Figure::Failed).to_string() },
-    Column { heading: "left", cell: |figures| figures.get(Figure::Interrupted).to_string() },
-    Column { heading: "call rate", cell: |figures| percent(call_rate(figures)) },
-    Column { heading: "text only", cell: |figures| figures.get(Figure::TextOnly).to_string() },
-    Column { heading: "calls", cell: |figures| figures.get(Figure::Calls).to_string() },
-    Column { heading: "broken before", cell: |figures| figures.get(Figure::ViolationsBefore).to_string() },
-    Column { heading: "after", cell: |figures| figures.get(Figure::ViolationsAfter).to_string() },
-    Column { heading: "re-asked", cell: |figures| figures.get(Figure::Reasked).to_string() },
-    Column { heading: "refused", cell: |figures| figures.get(Figure::Refused).to_string() },
-    Column { heading: "tool errors", cell: |figures| figures.get(Figure::ToolErrors).to_string() },
-    Column { heading: "timeouts", cell: |figures| figures.get(Figure::ToolTimeouts).to_string() },
+    Column { heading: "turns", cell: |counts| counts.get(TurnCount::Turns).to_string() },
+    Column { heading: "failed", cell: |counts| counts.get(TurnCount::Failed).to_string() },
+    Column { heading: "left", cell: |counts| counts.get(TurnCount::Interrupted).to_string() },
+    Column { heading: "call rate", cell: |counts| percent(call_rate(counts)) },
+    Column { heading: "text only", cell: |counts| counts.get(TurnCount::TextOnly).to_string() },
+    Column { heading: "calls", cell: |counts| counts.get(TurnCount::Calls).to_string() },
+    Column { heading: "broken before", cell: |counts| counts.get(TurnCount::ViolationsBefore).to_string() },
+    Column { heading: "after", cell: |counts| counts.get(TurnCount::ViolationsAfter).to_string() },
+    Column { heading: "re-asked", cell: |counts| counts.get(TurnCount::Reasked).to_string() },
+    Column { heading: "refused", cell: |counts| counts.get(TurnCount::Refused).to_string() },
+    Column { heading: "tool errors", cell: |counts| counts.get(TurnCount::ToolErrors).to_string() },
+    Column { heading: "timeouts", cell: |counts| counts.get(TurnCount::ToolTimeouts).to_string() },
     Column { heading: "median/95th", cell: times },
 ];
 
@@ -111,22 +110,22 @@ fn percent(share: Option<f64>) -> String {
     share.map_or_else(|| "-".to_owned(), |share| format!("{:.1} %", share * 100.0))
 }
 
-fn times(figures: &Figures) -> String {
-    match (figures.took_within(50), figures.took_within(95)) {
+fn times(counts: &TurnCounts) -> String {
+    match (counts.took_within(50), counts.took_within(95)) {
         (Some(median), Some(most)) => format!("{median}/{most} ms"),
         _ => "-".to_owned(),
     }
 }
 
-fn write_page(groups: &BTreeMap<Group, Figures>, days: u16, out: &mut impl Write) -> std::io::Result<()> {
+fn write_page(groups: &BTreeMap<Group, TurnCounts>, days: u16, out: &mut impl Write) -> std::io::Result<()> {
     let when = if days == 1 { "today".to_owned() } else { format!("in the last {days} days") };
     if groups.is_empty() {
         return writeln!(out, "nothing was counted {when}; look further back with --since DAYS");
     }
     let mut rows = vec![row("character", "model", |column| column.heading.to_owned())];
-    for ((character, model), figures) in groups {
+    for ((character, model), counts) in groups {
         let character = if character.is_empty() { "-" } else { character };
-        rows.push(row(character, model, |column| (column.cell)(figures)));
+        rows.push(row(character, model, |column| (column.cell)(counts)));
     }
     writeln!(out, "{when}, by character and model (character - is the gateway):\n")?;
     let width = |place: usize| rows.iter().filter_map(|row| row.get(place)).map(|cell| cell.chars().count()).max();

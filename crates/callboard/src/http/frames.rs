@@ -6,7 +6,7 @@ use callboard_core::wire::ApiError;
 use callboard_core::wire::responses::{ResponsesRequest, read_object};
 use serde_json::{Map, Value, json};
 
-use crate::trace::Caller;
+use crate::trace::TraceParent;
 
 const CREATE: &str = "response.create";
 /// A connection has headers only once, so some clients (Codex, for one) put those of each request here.
@@ -20,7 +20,7 @@ pub(super) struct Asked {
     /// What the client calls this exchange; every event of the response carries it, and so does an error.
     pub(super) stream_id: Option<String>,
     /// The trace that the client has begun for this request alone.
-    pub(super) caller: Option<Caller>,
+    pub(super) caller: Option<TraceParent>,
 }
 
 impl Asked {
@@ -38,9 +38,9 @@ impl Asked {
     }
 }
 
-fn caller_of(fields: &Map<String, Value>) -> Option<Caller> {
+fn caller_of(fields: &Map<String, Value>) -> Option<TraceParent> {
     let said = |header: &str| fields.get(HEADERS)?.get(format!("ws_request_header_{header}"))?.as_str();
-    Caller::read(said("traceparent")?, said("tracestate").unwrap_or_default())
+    TraceParent::read(said("traceparent")?, said("tracestate").unwrap_or_default())
 }
 
 fn fields_of(text: &str, most_bytes: usize) -> Result<Map<String, Value>, ApiError> {

@@ -13,7 +13,7 @@ use super::router::Shared;
 use crate::random;
 use crate::session::{Asking, Session, SessionParts, UnderWay};
 use crate::stage::{Asked, Role, SceneParts};
-use crate::trace::Caller;
+use crate::trace::TraceParent;
 use crate::upstream::Route;
 
 /// Names a conversation with a character.
@@ -33,7 +33,7 @@ pub(super) struct Asker {
     /// The conversation that the client names.
     pub(super) conversation: Option<String>,
     /// The trace that the client has begun.
-    pub(super) caller: Option<Caller>,
+    pub(super) caller: Option<TraceParent>,
 }
 
 impl Asker {
@@ -43,7 +43,7 @@ impl Asker {
             true => (shown.cloned(), String::new()),
             false => (None, shown.map(owner).unwrap_or_default()),
         };
-        Self { authorization, owner, conversation: None, caller: Caller::of(headers) }
+        Self { authorization, owner, conversation: None, caller: TraceParent::of(headers) }
     }
 
     /// The same, and the conversation that is named, for those who may name one.

@@ -26,7 +26,7 @@ use super::running::Asker;
 use crate::responses::{LocalResponses, ResponseTurn, Step};
 use crate::stopping::stop_asked;
 use crate::telemetry::metrics;
-use crate::trace::Caller;
+use crate::trace::TraceParent;
 
 /// Requests that may wait behind the one that is answered.
 const MOST_WAITING: usize = 64;
@@ -140,7 +140,7 @@ impl Connection {
         &mut self,
         request_id: &str,
         request: ResponsesRequest,
-        caller: Option<Caller>,
+        caller: Option<TraceParent>,
         local: &LocalResponses,
     ) -> Result<Result<ResponseTurn, ApiError>, Gone> {
         let (shared, mut asker) = (self.shared.clone(), self.asker.clone());

@@ -14,7 +14,7 @@ use super::progress::Progress;
 use super::stopwatch::{Bell, Stopwatch};
 use super::{Asking, Performer, Record};
 use crate::telemetry::metrics;
-use crate::trace::{Caller, TraceEvent, TraceRecorder, Traces, TurnAbout};
+use crate::trace::{TraceEvent, TraceParent, TraceRecorder, Traces, TurnAbout};
 use crate::upstream::{Busy, Failure, ReplyBody};
 
 /// How long the end of a connection is waited for after the end of its reply.
@@ -78,7 +78,7 @@ impl Session {
     }
 
     /// Records the turn, which came in by this endpoint. Without it nothing is recorded.
-    pub fn trace_with(&mut self, traces: &Traces, endpoint: &'static str, caller: Option<&Caller>) {
+    pub fn trace_with(&mut self, traces: &Traces, endpoint: &'static str, caller: Option<&TraceParent>) {
         let SessionParts { request, asking, performer, .. } = &self.parts;
         let about = TurnAbout {
             endpoint,

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 
 use super::{Record, undo_tool};
 use crate::clock;
-use crate::telemetry::stage as counters;
+use crate::telemetry::character_metrics as counters;
 use crate::trace::ToolTiming;
 
 /// Runs the tools of one character in one turn.

@@ -7,7 +7,7 @@ use callboard_core::wire::ApiError;
 use super::Scene;
 use crate::session::{Progress, Session};
 use crate::telemetry::metrics;
-use crate::trace::{Caller, TraceEvent, TraceRecorder, Traces};
+use crate::trace::{TraceEvent, TraceParent, TraceRecorder, Traces};
 
 /// A turn in motion: for a client with its own tools, or of a character.
 pub enum Run {
@@ -39,7 +39,7 @@ impl Run {
         &mut self,
         traces: &Traces,
         endpoint: &'static str,
-        caller: Option<&Caller>,
+        caller: Option<&TraceParent>,
     ) -> &mut TraceRecorder {
         let session = match self {
             Self::Gateway(session) => session,

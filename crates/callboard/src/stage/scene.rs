@@ -16,7 +16,7 @@ use super::casting::{Asked, session};
 use super::{InHistory, Role};
 use crate::config::Settings;
 use crate::session::{Progress, Record, Session};
-use crate::telemetry::stage as counters;
+use crate::telemetry::character_metrics as counters;
 use crate::upstream::{Client, Upstreams};
 
 /// What a turn needs.

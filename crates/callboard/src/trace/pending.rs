@@ -5,7 +5,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::{Figures, TurnTrace};
+use super::{TurnCounts, TurnTrace};
 use crate::store::Count;
 
 const MOST_TRACES: usize = 8192;
@@ -43,7 +43,7 @@ pub(super) struct Sum {
     day: i64,
     pub(super) character: String,
     pub(super) model: String,
-    pub(super) figures: Figures,
+    pub(super) counts: TurnCounts,
 }
 
 impl Pending {
@@ -105,20 +105,20 @@ impl Sums {
     }
 
     /// There are few entries at a time, so a linear search is the fastest.
-    fn entry(&mut self, day: i64, character: &str, model: &str) -> &mut Figures {
+    fn entry(&mut self, day: i64, character: &str, model: &str) -> &mut TurnCounts {
         let same = |sum: &Sum| sum.day == day && sum.character == character && sum.model == model;
         let place = self.0.iter().position(same).unwrap_or(self.0.len());
         if place == self.0.len() {
             let (character, model) = (character.to_owned(), model.to_owned());
-            self.0.push(Sum { day, character, model, figures: Figures::default() });
+            self.0.push(Sum { day, character, model, counts: TurnCounts::default() });
         }
-        &mut self.0[place].figures
+        &mut self.0[place].counts
     }
 }
 
 impl Sum {
     fn counts(&self) -> impl Iterator<Item = Count> + '_ {
-        self.figures.named().into_iter().map(|(name, amount)| Count {
+        self.counts.named().into_iter().map(|(name, amount)| Count {
             day: self.day,
             played_by: self.character.clone(),
             model: self.model.clone(),

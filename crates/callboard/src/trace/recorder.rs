@@ -9,7 +9,7 @@ use http::HeaderMap;
 
 use super::upstream_request::{OK, OPEN};
 use super::{
-    ContractNote, Millis, Outcome, RunBy, ToolCall, ToolTiming, TraceError, TraceEvent, Traces, TurnTrace,
+    ContractNote, Millis, RunBy, ToolCall, ToolTiming, TraceError, TraceEvent, Traces, TurnOutcome, TurnTrace,
     UpstreamRequest,
 };
 use crate::upstream::{Failure, Route};
@@ -55,8 +55,8 @@ impl TraceRecorder {
 impl Drop for TraceRecorder {
     fn drop(&mut self) {
         let Some(mut recording) = self.0.take() else { return };
-        if recording.trace.outcome == Outcome::Interrupted {
-            recording.end(Outcome::Interrupted);
+        if recording.trace.outcome == TurnOutcome::Interrupted {
+            recording.end(TurnOutcome::Interrupted);
         }
         let Recording { traces, trace, .. } = *recording;
         traces.add(trace);
@@ -90,7 +90,7 @@ impl Recording {
             }
             TraceEvent::Failed(error) => {
                 self.trace.error = Some(TraceError { code: error.code.clone(), status: error.status });
-                self.end(Outcome::Failed);
+                self.end(TurnOutcome::Failed);
             }
         }
     }
@@ -219,11 +219,11 @@ impl Recording {
     fn complete(&mut self, finish: Option<Finish>, usage: Option<&Usage>) {
         self.trace.finish_reason = finish.map(Finish::as_word);
         self.trace.usage = usage.map(Into::into);
-        self.end(Outcome::Complete);
+        self.end(TurnOutcome::Complete);
     }
 
     /// Ends the turn, and with it the request and the tools that are still open.
-    fn end(&mut self, outcome: Outcome) {
+    fn end(&mut self, outcome: TurnOutcome) {
         self.end_request(OPEN);
         self.trace.outcome = outcome;
         self.trace.duration_ms = self.now();

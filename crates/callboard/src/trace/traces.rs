@@ -9,14 +9,16 @@ use super::hex::hex;
 use super::model_names::ModelNames;
 use super::otlp::Outbox;
 use super::pending::{Batch, Pending};
-use super::{Caller, Input, TraceContext, TraceRecorder, TurnTrace};
+use super::{RecordedInput, TraceContext, TraceParent, TraceRecorder, TurnTrace, turn_metrics};
 use crate::clock;
 use crate::random;
 use crate::store::{Store, StoreError};
-use crate::telemetry::turns;
+use crate::telemetry::log_throttle::LogThrottle;
 
 /// The most traces in one transaction, so that other writers do not wait long.
 const PER_TRANSACTION: usize = 512;
+
+static STORE_FAILED: LogThrottle = LogThrottle::new();
 
 /// What is recorded.
 #[derive(Debug, Clone, Default)]
@@ -47,7 +49,7 @@ pub struct TurnAbout<'a> {
     /// Bytes of messages and tools.
     pub input_bytes: usize,
     /// The caller's own trace.
-    pub caller: Option<&'a Caller>,
+    pub caller: Option<&'a TraceParent>,
     /// The messages as JSON text; copied only where they may be recorded.
     pub messages: &'a str,
 }
@@ -115,7 +117,7 @@ impl Traces {
             request_id: about.request_id.to_owned(),
             tools_offered: about.tools_offered,
             continues: about.continues,
-            input: Input::new(about.input_bytes, content.then_some(about.messages)),
+            input: RecordedInput::new(about.input_bytes, content.then_some(about.messages)),
             sampled,
             ..TurnTrace::default()
         };
@@ -142,7 +144,7 @@ impl Traces {
     /// Brings `/metrics` up to date.
     pub fn count(&self) {
         for sum in self.0.pending.take_metrics() {
-            turns::turns(&sum.character, &sum.model, &sum.figures);
+            turn_metrics::turns(&sum.character, &sum.model, &sum.counts);
         }
     }
 
@@ -156,9 +158,11 @@ impl Traces {
         self.count();
         let _alone = self.0.writing.lock().await;
         let batch = self.0.pending.take_batch();
-        turns::traces_dropped("store", batch.dropped);
-        if let Err(error) = self.write(&batch).await {
-            turns::store_failed(&error);
+        turn_metrics::traces_dropped("store", batch.dropped);
+        if let Err(error) = self.write(&batch).await
+            && STORE_FAILED.is_due("")
+        {
+            tracing::warn!(%error, "traces and counts cannot be stored; traces are dropped");
         }
     }
 
@@ -171,7 +175,7 @@ impl Traces {
             let traces = now.iter().map(TurnTrace::stored).collect();
             if let Err(error) = self.0.store.keep_traces(traces, counts.clone()).await {
                 self.0.pending.put_back(&counts);
-                turns::traces_dropped("store", waiting.len() as u64);
+                turn_metrics::traces_dropped("store", waiting.len() as u64);
                 return Err(error);
             }
             counts.clear();

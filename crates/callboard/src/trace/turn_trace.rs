@@ -6,13 +6,13 @@ use callboard_core::contract::CallTally;
 use callboard_core::model::Usage;
 use serde::Serialize;
 
-use super::{Input, Millis, Output, ToolCall, TraceContext, UpstreamRequest};
+use super::{Millis, RecordedInput, RecordedOutput, ToolCall, TraceContext, UpstreamRequest};
 use crate::store;
 
 /// How a turn ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Outcome {
+pub enum TurnOutcome {
     /// With a whole reply.
     Complete,
     /// With an error.
@@ -22,7 +22,7 @@ pub enum Outcome {
     Interrupted,
 }
 
-impl Outcome {
+impl TurnOutcome {
     /// The word in JSON and on `/metrics`.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -65,7 +65,7 @@ pub struct TurnTrace {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response: Option<String>,
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: TurnOutcome,
     /// Why the reply ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finish_reason: Option<&'static str>,
@@ -85,9 +85,9 @@ pub struct TurnTrace {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<TokenUsage>,
     /// What the model was given.
-    pub input: Input,
+    pub input: RecordedInput,
     /// What the client was told.
-    pub output: Output,
+    pub output: RecordedOutput,
     /// Requests to model servers, in their order.
     pub upstream_requests: Vec<UpstreamRequest>,
     /// What was done to keep the contract, in its order.

@@ -12,12 +12,12 @@ use super::super::queue::Jobs;
 use super::super::statement::{Answer, Cell, Job, Row, Statement, Work};
 use super::connection::{Open, failed, is_busy};
 use super::identity::Identity;
-use crate::telemetry::seldom::SeldomWords;
+use crate::telemetry::log_throttle::LogThrottle;
 
 /// So many changes at most share a transaction, so that none waits long for the others.
 const TOGETHER: usize = 64;
 
-static FAILED: SeldomWords = SeldomWords::new();
+static FAILED: LogThrottle = LogThrottle::new();
 
 type Reply = oneshot::Sender<Result<Answer, StoreError>>;
 
