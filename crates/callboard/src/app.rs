@@ -174,7 +174,7 @@ pub fn look_for_servers(settings: &mut Settings) -> anyhow::Result<()> {
 
 /// Serves until the process is told to stop.
 pub fn serve(mut settings: Settings) -> anyhow::Result<()> {
-    telemetry::log::start(settings.log.as_str()).context("logging cannot be started")?;
+    telemetry::log::start(settings.log).context("logging cannot be started")?;
     let listener =
         TcpListener::bind(settings.listen).with_context(|| format!("cannot listen on {}", settings.listen))?;
     let address = listener.local_addr()?;

@@ -1,10 +1,8 @@
-//! The command line: what it takes, and the commands that need nothing but settings.
+//! The command line: its commands, and the one that needs nothing but settings.
 //!
-//! Flags that are settings come from the table in `config`; here is only how they are offered and
-//! read.
+//! Flags that are settings come from the table in `config`.
 
 mod command;
-mod flags;
 mod show;
 
 pub use command::{Command, parse, parse_from};

@@ -75,7 +75,7 @@ fn what_is_named_and_not_there_is_refused() {
         ),
         (&["chat", "bard", "--characters", "caracters"], "caracters (command line --characters) does not exist"),
         (&["check", "caracters"], "there is no folder caracters"),
-        (&["test", "--characters", env!("CARGO_BIN_EXE_callboard")], "(command line --characters) is no folder"),
+        (&["test", "--characters", env!("CARGO_BIN_EXE_callboard")], "(command line --characters) is not a folder"),
         (
             &["stats", "--store", "sqlite::memory:"],
             "the store sqlite::memory: is in the memory of the program that serves",
