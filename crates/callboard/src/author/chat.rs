@@ -1,43 +1,26 @@
-//! `callboard chat CHARACTER`: a conversation at the terminal. Words come as they are said, tools are shown as they run.
+//! `callboard chat CHARACTER`: a conversation at the terminal. Text appears as it comes, tool calls as they run.
 //!
-//! Ctrl-C interrupts the turn; at the prompt it clears the line. Ctrl-D, or `/quit`, ends the conversation.
+//! Ctrl-C interrupts the turn; at the prompt it clears the line. Ctrl-D or `/quit` ends the conversation.
 
 use std::io::Write;
 use std::sync::Arc;
 
-use callboard_core::contract::{SchemaLimits, ToolCache};
 use callboard_core::turn::Event;
-use callboard_core::wire::chat::ChatRequest;
 use serde_json::{Value, json};
 
+use super::played_turn::TurnPlayer;
 use super::prompt::Prompt;
-use crate::config::Settings;
-use crate::random;
+use crate::app::App;
 use crate::session::Progress;
-use crate::stage::{Asked, Conversations, Role, Scene, SceneParts, Whose, begin_in_history};
-use crate::upstream::{Client, Upstreams};
+use crate::stage::{Conversations, Role, Scene};
 
-/// What a conversation at the terminal needs.
-pub struct Parlour<'a> {
-    /// The character.
-    pub role: Arc<Role>,
-    /// The settings.
-    pub settings: &'a Settings,
-    /// The model servers.
-    pub upstreams: &'a Upstreams,
-    /// The way to them.
-    pub client: Client,
-}
-
-/// Talks until the user has enough.
-pub async fn chat(parlour: &Parlour<'_>, out: &mut impl Write) -> anyhow::Result<()> {
-    let name = parlour.role.character.manifest().name.clone();
-    writeln!(out, "You talk with {name}. Ctrl-C interrupts, Ctrl-D ends, /undo takes back the last turn.")?;
-    let conversation = Conversation {
-        parlour,
-        conversations: Conversations::in_memory()?,
-        tools: ToolCache::new(SchemaLimits::default()),
-    };
+/// Talks until the user ends the conversation.
+pub(super) async fn chat(role: Arc<Role>, app: &App, out: &mut impl Write) -> anyhow::Result<()> {
+    let name = &role.character.manifest().name;
+    writeln!(out, "Talking to {name}. Ctrl-C interrupts a reply, Ctrl-D ends the chat, /undo removes the last turn.")?;
+    let (settings, tools, upstreams) = (&app.settings, &app.tools, &app.upstreams);
+    let player = TurnPlayer { role, settings, tools, upstreams, client: app.client() };
+    let conversations = Conversations::in_memory()?;
     let mut messages: Vec<Value> = Vec::new();
     let mut prompt = Prompt::start();
     while let Some(line) = prompt.line().await {
@@ -45,92 +28,62 @@ pub async fn chat(parlour: &Parlour<'_>, out: &mut impl Write) -> anyhow::Result
             "" => continue,
             "/quit" => break,
             "/undo" => {
+                let remark = if messages.is_empty() { "nothing to undo" } else { "last turn removed" };
                 messages.truncate(messages.len().saturating_sub(2));
-                writeln!(out, "(the last turn is taken back)")?;
+                writeln!(out, "({remark})")?;
                 continue;
             }
             words => messages.push(json!({"role": "user", "content": words})),
         }
-        let said = conversation.turn(&messages, out).await?;
-        messages.push(json!({"role": "assistant", "content": said}));
+        let text = turn(&player, &messages, &conversations, out).await?;
+        messages.push(json!({"role": "assistant", "content": text}));
     }
     Ok(())
 }
 
-struct Conversation<'a> {
-    parlour: &'a Parlour<'a>,
-    conversations: Conversations,
-    tools: ToolCache,
+/// Plays one turn and returns its text.
+async fn turn(
+    player: &TurnPlayer<'_>,
+    messages: &[Value],
+    conversations: &Conversations,
+    out: &mut impl Write,
+) -> anyhow::Result<String> {
+    let mut text = String::new();
+    let begun = tokio::select! {
+        begun = player.begin(messages, conversations) => begun,
+        _ = tokio::signal::ctrl_c() => return Ok(text),
+    };
+    match begun {
+        Err(error) => writeln!(out, "! {}", error.message)?,
+        Ok(mut scene) => tokio::select! {
+            shown = show(&mut scene, &mut text, out) => shown?,
+            _ = tokio::signal::ctrl_c() => writeln!(out, "\n(interrupted)")?,
+        },
+    }
+    Ok(text)
 }
 
-impl Conversation<'_> {
-    /// Plays one turn and returns what was said.
-    async fn turn(&self, messages: &[Value], out: &mut impl Write) -> anyhow::Result<String> {
-        let id = &self.parlour.role.character.manifest().id;
-        let body = json!({"model": id, "stream": true, "messages": messages}).to_string();
-        let (request, _) = ChatRequest::read(body.into_bytes(), &self.tools)?;
-        let mut said = String::new();
-        let whose = Whose::default();
-        let begun = tokio::select! {
-            begun = begin_in_history(self.parts(&request), &request, &self.conversations, &whose) => begun,
-            _ = tokio::signal::ctrl_c() => return Ok(said),
-        };
-        match begun {
-            Err(error) => writeln!(out, "! {}", error.message)?,
-            Ok(mut scene) => {
-                tokio::select! {
-                    told = tell(&mut scene, &mut said, out) => told?,
-                    _ = tokio::signal::ctrl_c() => writeln!(out, "\n(interrupted)")?,
-                }
-            }
-        }
-        Ok(said)
-    }
-
-    fn parts<'b>(&'b self, request: &'b ChatRequest) -> SceneParts<'b> {
-        SceneParts {
-            role: Arc::clone(&self.parlour.role),
-            asked: Asked::Chat(request),
-            settings: self.parlour.settings,
-            tools: &self.tools,
-            upstreams: self.parlour.upstreams,
-            client: self.parlour.client.clone(),
-            authorization: None,
-            request_id: format!("chat_{}", random::letters::<12>()),
-            random: random::bytes,
-        }
-    }
-}
-
-/// Writes what happens as it happens.
-async fn tell(scene: &mut Scene, said: &mut String, out: &mut impl Write) -> anyhow::Result<()> {
+/// Writes events as they come.
+async fn show(scene: &mut Scene, text: &mut String, out: &mut impl Write) -> std::io::Result<()> {
     loop {
         match scene.next().await {
             Progress::Events(events) => {
                 scene.mark_seen();
-                for event in events {
-                    tell_event(event, said, out)?;
-                }
+                events.into_iter().try_for_each(|event| show_event(event, text, out))?;
                 out.flush()?;
             }
             Progress::KeepAlive => {}
-            Progress::Failed(error) => {
-                writeln!(out, "\n! {}", error.message)?;
-                return Ok(());
-            }
-            Progress::Complete(..) => {
-                writeln!(out)?;
-                return Ok(());
-            }
+            Progress::Failed(error) => return writeln!(out, "\n! {}", error.message),
+            Progress::Complete(..) => return writeln!(out),
         }
     }
 }
 
-fn tell_event(event: Event, said: &mut String, out: &mut impl Write) -> std::io::Result<()> {
+fn show_event(event: Event, text: &mut String, out: &mut impl Write) -> std::io::Result<()> {
     match event {
-        Event::Text(text) => {
-            said.push_str(&text);
-            write!(out, "{text}")
+        Event::Text(piece) => {
+            text.push_str(&piece);
+            write!(out, "{piece}")
         }
         Event::RunsTool(call) => writeln!(out, "\n  > {}({})", call.name, call.arguments.as_str()),
         Event::RanTool(result) => writeln!(out, "  < {}", result.text),

@@ -14,39 +14,30 @@ use crate::trace::{TurnCount, TurnCounts};
 
 const MILLIS_PER_DAY: i64 = 24 * 60 * 60 * 1000;
 
-/// What is asked for.
-#[derive(Debug, Clone, Copy)]
-pub struct StatsWish {
-    /// So many days, today included.
-    pub days: u16,
-    /// For programs.
-    pub json: bool,
-}
-
 /// The counts of one character and model; no character is the gateway.
 type Group = (String, String);
 
-/// Writes the counts.
-pub async fn stats(wish: StatsWish, settings: &Settings, out: &mut impl Write) -> anyhow::Result<bool> {
+/// Writes the counts of so many days, today included, as a table or as JSON.
+pub(super) async fn stats(days: u16, json: bool, settings: &Settings, out: &mut impl Write) -> anyhow::Result<bool> {
     let address = Address::read(settings.store.expose())?;
     match &address {
         Address::Memory => bail!(
-            "the store {address} is in the memory of the program that serves, and nobody else can read it: \
-             look at its /metrics, or serve with a store that lasts, such as --store sqlite:callboard.db"
+            "the store {address} exists only in the memory of the serving process: read its /metrics, or serve with a store \
+             on disk, such as --store sqlite:callboard.db"
         ),
         Address::File { path, .. } if !path.exists() => {
-            bail!("there is no store {address} yet: it is made by `callboard serve`; name another with --store URL")
+            bail!("the store {address} does not exist yet: `callboard serve` creates it; name another with --store URL")
         }
         Address::File { .. } | Address::Postgres(_) => {}
     }
     let today = clock::milliseconds().div_euclid(MILLIS_PER_DAY);
-    let since = today.saturating_sub(i64::from(wish.days.max(1)) - 1);
+    let since = today.saturating_sub(i64::from(days.max(1)) - 1);
     let store = app::open_store(settings, 0)?;
     let groups = grouped(store.counts(since).await?);
-    if wish.json {
-        writeln!(out, "{}", told(&groups, wish.days))?;
+    if json {
+        writeln!(out, "{}", to_json(&groups, days))?;
     } else {
-        write_page(&groups, wish.days, out)?;
+        write_page(&groups, days, out)?;
     }
     Ok(true)
 }
@@ -60,7 +51,7 @@ fn grouped(counts: Vec<Count>) -> BTreeMap<Group, TurnCounts> {
     groups
 }
 
-fn told(groups: &BTreeMap<Group, TurnCounts>, days: u16) -> Value {
+fn to_json(groups: &BTreeMap<Group, TurnCounts>, days: u16) -> Value {
     let data: Vec<Value> = groups.iter().map(|((character, model), counts)| entry(character, model, counts)).collect();
     json!({"object": "stats", "days": days, "data": data})
 }
@@ -84,7 +75,7 @@ fn call_rate(counts: &TurnCounts) -> Option<f64> {
     (counts.get(TurnCount::Offered) > 0).then(|| number(TurnCount::WithCalls) / number(TurnCount::Offered))
 }
 
-/// A column of the table: what stands above it, and what it shows.
+/// A column of the table.
 struct Column {
     heading: &'static str,
     cell: fn(&TurnCounts) -> String,
@@ -162,7 +153,7 @@ mod tests {
             count("grimlog", "took_ms_15", 5),
         ];
         let groups = grouped(counts);
-        let told = told(&groups, 7);
+        let told = to_json(&groups, 7);
         assert_eq!(told["data"][0]["character"], Value::Null);
         assert_eq!(told["data"][0]["tool_call_rate"], Value::Null);
         assert_eq!((&told["data"][1]["turns"], &told["data"][1]["tool_call_rate"]), (&json!(5), &json!(0.75)));
@@ -178,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_in_words() {
+    fn an_empty_table_says_so() {
         let mut page = Vec::new();
         write_page(&BTreeMap::new(), 1, &mut page).unwrap();
         assert_eq!(

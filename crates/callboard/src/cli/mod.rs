@@ -3,7 +3,7 @@
 //! Flags that are settings come from the table in `config`.
 
 mod command;
-mod show;
+mod print_config;
 
 pub use command::{Command, parse, parse_from};
-pub use show::write_config;
+pub use print_config::write_config;

@@ -3,7 +3,7 @@
 use strsim::damerau_levenshtein;
 
 /// The known name that was most likely meant.
-pub(super) fn nearest<'known>(unknown: &str, known: impl Iterator<Item = &'known str>) -> Option<&'known str> {
+pub(crate) fn nearest<'known>(unknown: &str, known: impl Iterator<Item = &'known str>) -> Option<&'known str> {
     known
         .filter_map(|name| closeness(unknown, name).map(|distance| (distance, name)))
         .min_by_key(|(distance, _)| *distance)

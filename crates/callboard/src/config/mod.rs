@@ -33,5 +33,7 @@ pub use table::{
     ContractSettings, KeepSettings, Limits, OtlpSettings, PythonSettings, StageSettings, Timeouts, TraceSettings,
 };
 
+pub(crate) use did_you_mean::nearest;
+
 #[cfg(test)]
 mod tests;

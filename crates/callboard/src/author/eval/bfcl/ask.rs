@@ -1,4 +1,4 @@
-//! Questions put to a model through the gateway, as a client's request would be: same checks, same repairs, same re-asks.
+//! Questions asked through the gateway like a client's request, with the same checks, repairs and re-asks.
 
 use std::io::Write;
 
@@ -10,9 +10,9 @@ use serde_json::json;
 
 use super::questions::Question;
 use crate::app::App;
-use crate::author::eval::pairing::pair_in_any_order;
-use crate::author::eval::report::{Report, told};
-use crate::author::eval::verdict::{Heard, Made, Verdict, written};
+use crate::author::eval::call_matching::match_in_any_order;
+use crate::author::eval::report::{Report, failed_case};
+use crate::author::eval::verdict::{MadeCall, ModelTurn, Verdict, call_line};
 use crate::random;
 use crate::session::{Asking, Progress, Session, SessionParts, UnderWay};
 
@@ -25,17 +25,17 @@ pub(in crate::author::eval) async fn play(
     out: &mut impl Write,
 ) -> anyhow::Result<()> {
     for question in questions {
-        let heard = match session(app, model, question).await {
-            Ok(session) => listen(session).await,
-            Err(error) => Heard { failure: Some(error.message), ..Heard::default() },
+        let turn = match session(app, model, question).await {
+            Ok(session) => play_turn(session).await,
+            Err(error) => ModelTurn { failure: Some(error.message), ..ModelTurn::default() },
         };
-        let verdict = judge(question, &heard);
+        let verdict = judge(question, &turn);
         report.count(&question.category, verdict);
         if !verdict.is_right() {
-            let wanted: Vec<String> =
-                question.answers.iter().map(|answer| written(&answer.tool, &answer.accepted)).collect();
-            let wanted = if wanted.is_empty() { "no call".to_owned() } else { wanted.join(", ") };
-            report.tell(&told(&question.id, &wanted, &heard), out)?;
+            let calls: Vec<String> =
+                question.answers.iter().map(|answer| call_line(&answer.tool, &answer.accepted)).collect();
+            let expected = if calls.is_empty() { "no call".to_owned() } else { calls.join(", ") };
+            report.show_failure(&failed_case(&question.id, &expected, &turn), out)?;
         }
     }
     Ok(())
@@ -63,42 +63,43 @@ async fn session(app: &App, model: &str, question: &Question) -> Result<Session,
     }))
 }
 
-async fn listen(mut session: Session) -> Heard {
-    let mut heard = Heard::default();
+async fn play_turn(mut session: Session) -> ModelTurn {
+    let mut turn = ModelTurn::default();
     loop {
         match session.next().await {
-            Progress::Events(events) => events.into_iter().for_each(|event| hear(&mut heard, event)),
+            Progress::Events(events) => events.into_iter().for_each(|event| add(&mut turn, event)),
             Progress::KeepAlive => {}
             Progress::Failed(error) => {
-                heard.failure = Some(error.message);
-                return heard;
+                turn.failure = Some(error.message);
+                return turn;
             }
-            Progress::Complete(..) => return heard,
+            Progress::Complete(..) => return turn,
         }
     }
 }
 
-fn hear(heard: &mut Heard, event: Event) {
+fn add(turn: &mut ModelTurn, event: Event) {
     match event {
-        Event::Text(text) => heard.said.push_str(&text),
+        Event::Text(text) => turn.text.push_str(&text),
         Event::Call(Call { name, arguments, .. }) => {
-            heard.attempts += 1;
+            turn.attempts += 1;
             let arguments = serde_json::from_str(arguments.as_str()).unwrap_or_default();
-            heard.calls.push(Made { tool: name, arguments, ..Made::default() });
+            turn.calls.push(MadeCall { tool: name, arguments, ..MadeCall::default() });
         }
         _ => {}
     }
 }
 
-fn judge(question: &Question, heard: &Heard) -> Verdict {
-    let required = vec![false; question.answers.len()];
-    let pair = |with_arguments: bool| {
-        heard.failure.is_none()
-            && pair_in_any_order(&required, heard.calls.len(), |answer, made| {
-                question.answers.get(answer).zip(heard.calls.get(made)).is_some_and(|(answer, made)| {
+fn judge(question: &Question, turn: &ModelTurn) -> Verdict {
+    let optional = vec![false; question.answers.len()];
+    let all_match = |with_arguments: bool| {
+        turn.failure.is_none()
+            && match_in_any_order(&optional, turn.calls.len(), |answer, made| {
+                question.answers.get(answer).zip(turn.calls.get(made)).is_some_and(|(answer, made)| {
                     answer.tool == made.tool && (!with_arguments || answer.accepts(&made.arguments))
                 })
             })
     };
-    Verdict { wants_call: !question.answers.is_empty(), tools: pair(false), arguments: pair(true), ..heard.manner() }
+    let verdict = Verdict::of(turn, !question.answers.is_empty());
+    Verdict { tools: all_match(false), arguments: all_match(true), ..verdict }
 }
