@@ -6,6 +6,7 @@ use anyhow::Context as _;
 use callboard_core::contract::{SchemaLimits, ToolCache};
 use callboard_python::{CompanySettings, Limits, OutputSink};
 use http::HeaderValue;
+use metrics_exporter_prometheus::PrometheusHandle;
 
 use crate::characters::{CharacterRegistry, terminal_output};
 use crate::config::{Settings, UpstreamSettings};
@@ -14,7 +15,7 @@ use crate::services::Services;
 use crate::store::{Address, Store, StoreSettings};
 use crate::telemetry;
 use crate::trace::otlp::{Collector, Outbox};
-use crate::trace::{TraceRules, Traces};
+use crate::trace::{self, TraceRules, Traces};
 use crate::upstream::{Alias, Client, Tls, Upstream, Upstreams, is_own_address, local_servers};
 
 /// Builds the services for so many serving threads.
@@ -32,7 +33,7 @@ pub fn build(settings: Settings, serving_threads: usize) -> anyhow::Result<Servi
         traces: Traces::new(trace_rules(&settings), store.clone(), collector.map(Outbox::new)),
         tools: ToolCache::new(schema_limits),
         upstreams: Upstreams::new(upstreams),
-        metrics: telemetry::metrics::start().context("metrics cannot be started")?,
+        metrics: start_metrics()?,
         characters: Arc::new(CharacterRegistry::new(
             settings.characters.clone(),
             company(&settings, terminal_output()),
@@ -42,6 +43,12 @@ pub fn build(settings: Settings, serving_threads: usize) -> anyhow::Result<Servi
         tls: Tls::load(needs_tls).context("the system's certificates cannot be loaded")?,
         settings,
     })
+}
+
+fn start_metrics() -> anyhow::Result<PrometheusHandle> {
+    let handle = telemetry::metrics::start().context("metrics cannot be started")?;
+    trace::describe_metrics();
+    Ok(handle)
 }
 
 /// Opens the store for so many serving threads.

@@ -58,7 +58,7 @@ async fn flush_traces(services: &Services) {
     loop {
         tokio::select! {
             _ = ticks.tick() => {}
-            () = services.traces.are_many() => {}
+            () = services.traces.batch_full() => {}
         }
         services.traces.flush().await;
     }

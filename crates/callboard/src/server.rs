@@ -24,7 +24,7 @@ use crate::config::{Settings, Timeouts};
 use crate::http::ThreadServices;
 use crate::services::Services;
 use crate::shutdown::shutdown_requested;
-use crate::telemetry::seldom::Seldom;
+use crate::telemetry::log_throttle::LogThrottle;
 use crate::{app, background, http, telemetry};
 
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
@@ -37,7 +37,7 @@ const SAME_SIGNAL: Duration = Duration::from_secs(1);
 
 /// Builds the program from its settings and serves until a signal ends it.
 pub fn serve(mut settings: Settings) -> anyhow::Result<()> {
-    telemetry::log::start(settings.log.as_str()).context("logging cannot be started")?;
+    telemetry::log::start(settings.log).context("logging cannot be started")?;
     let listener =
         StdListener::bind(settings.listen).with_context(|| format!("cannot listen on {}", settings.listen))?;
     let address = listener.local_addr()?;
@@ -267,8 +267,8 @@ fn set_timeouts(stream: &TcpStream, timeout: Duration) -> std::io::Result<()> {
 
 /// Most likely out of file handles: a pause lets connections end.
 async fn pause_after(error: &std::io::Error) {
-    static LOGGED: Seldom = Seldom::new();
-    if LOGGED.is_due() {
+    static LOGGED: LogThrottle = LogThrottle::new();
+    if LOGGED.is_due("") {
         tracing::error!(%error, "connections cannot be accepted; more file handles may help (ulimit -n)");
     }
     tokio::time::sleep(Duration::from_millis(50)).await;

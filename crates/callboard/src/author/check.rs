@@ -1,20 +1,17 @@
-//! `callboard check [DIR]`: loads every character and tells what is wrong, where, and what to write instead.
+//! `callboard check [DIR]`: loads every character and shows what is wrong, where, and what to write instead.
 
 use std::io::Write;
 
 use crate::characters::CharacterRegistry;
 
-/// Loads the folder and writes what was found; false when anything is wrong.
-pub async fn check(cast: &CharacterRegistry, out: &mut impl Write) -> anyhow::Result<bool> {
+/// Loads the folder and writes what was found; false when a file has problems.
+pub(super) async fn check(cast: &CharacterRegistry, out: &mut impl Write) -> anyhow::Result<bool> {
     cast.load(true).await?;
     let (roles, problems) = (cast.all(), cast.problems());
     for role in &roles {
         let manifest = role.character.manifest();
         let names: Vec<&str> = manifest.tools.iter().map(|tool| tool.name.as_str()).collect();
-        let tools = match names.as_slice() {
-            [] => "no tools".to_owned(),
-            names => names.join(", "),
-        };
+        let tools = if names.is_empty() { "no tools".to_owned() } else { names.join(", ") };
         writeln!(out, "ok     {:<16} {}: {tools}", manifest.id, manifest.name)?;
         for warning in &manifest.warnings {
             writeln!(out, "       {warning}")?;
@@ -22,12 +19,13 @@ pub async fn check(cast: &CharacterRegistry, out: &mut impl Write) -> anyhow::Re
     }
     for file in &problems {
         for problem in &file.problems {
-            writeln!(out, "wrong  {:<16} {problem}", file.id)?;
+            writeln!(out, "failed {:<16} {problem}", file.id)?;
         }
     }
     if roles.is_empty() && problems.is_empty() {
-        writeln!(out, "there are no characters in {}; write one with: callboard new bard", cast.folder().display())?;
+        writeln!(out, "no characters in {}; create one with: callboard new bard", cast.folder().display())?;
     }
-    writeln!(out, "{} characters are well, {} are not", roles.len(), problems.len())?;
+    let noun = if roles.len() == 1 { "character" } else { "characters" };
+    writeln!(out, "{} {noun} OK, {} failed", roles.len(), problems.len())?;
     Ok(problems.is_empty())
 }

@@ -1,4 +1,4 @@
-//! `callboard names`: tries spoken names at the terminal, among names that are given or that a character knows.
+//! `callboard names`: resolves spoken names among names that are given or that a character knows.
 
 use std::io::Write;
 use std::path::Path;
@@ -9,50 +9,50 @@ use serde_json::Value;
 
 use crate::characters::CharacterRegistry;
 
-/// What is asked for.
-pub struct NameTrial {
-    /// What was heard.
-    pub heard: Vec<String>,
+/// The arguments of the command.
+pub(super) struct NameQuery {
+    /// The spoken names.
+    pub(super) heard: Vec<String>,
     /// Names, or files of names.
-    pub among: Vec<String>,
+    pub(super) among: Vec<String>,
     /// A character whose names are taken as well.
-    pub character: Option<String>,
+    pub(super) character: Option<String>,
     /// Only the list of this name.
-    pub list: Option<String>,
+    pub(super) list: Option<String>,
 }
 
-/// A list of names, and what it is called.
+/// A list of names with its title.
 struct List {
     title: String,
     book: NameBook,
 }
 
-/// Writes what each name was found to be; false when there is no list to look in.
-pub async fn names(trial: &NameTrial, cast: &CharacterRegistry, out: &mut impl Write) -> anyhow::Result<bool> {
-    let mut lists = given_lists(&trial.among)?;
-    if let Some(id) = &trial.character {
+/// Writes what each name resolves to.
+pub(super) async fn names(query: &NameQuery, cast: &CharacterRegistry, out: &mut impl Write) -> anyhow::Result<bool> {
+    let mut lists = given_lists(&query.among)?;
+    if let Some(id) = &query.character {
         lists.extend(lists_of(cast, id).await?);
     }
-    if let Some(title) = &trial.list {
+    if let Some(title) = &query.list {
         let titles: Vec<String> = lists.iter().map(|list| list.title.clone()).collect();
         lists.retain(|list| list.title == *title);
         if lists.is_empty() {
-            bail!("there is no list {title:?}; there are: {}", titles.join(", "));
+            bail!("unknown list {title:?}; the lists are: {}", titles.join(", "));
         }
     }
     if lists.is_empty() {
-        bail!("there are no names to look in; give them with --among NAMES, --among FILE or --character ID");
+        bail!("no names to choose from; give them with --among NAMES, --among FILE or --character ID");
     }
-    for heard in &trial.heard {
+    for heard in &query.heard {
         for list in &lists {
             let place = if list.title.is_empty() { String::new() } else { format!(" [{}]", list.title) };
-            writeln!(out, "{heard}{place} -> {}", told(&list.book.resolve(heard)))?;
+            writeln!(out, "{heard}{place} -> {}", describe(&list.book.resolve(heard)))?;
         }
     }
     Ok(true)
 }
 
-/// Names that stand on the command line make one list; a file makes one or several of its own.
+/// Names on the command line make one list; a file makes one or several of its own.
 fn given_lists(among: &[String]) -> anyhow::Result<Vec<List>> {
     let (files, words): (Vec<&String>, Vec<&String>) = among.iter().partition(|word| Path::new(word).is_file());
     let mut lists = Vec::new();
@@ -79,10 +79,11 @@ fn read_lists(text: &str) -> Vec<List> {
 async fn lists_of(cast: &CharacterRegistry, id: &str) -> anyhow::Result<Vec<List>> {
     let role = cast.load_one(id).await?;
     let opening = role.character.open().await.context("the character cannot begin a conversation")?;
-    let names = role.character.names(opening.state.as_deref()).await.context("the character cannot name anything")?;
+    let names =
+        role.character.names(opening.state.as_deref()).await.context("the names of the character cannot be read")?;
     match names {
         Some(names) => Ok(lists_in(&names)),
-        None => bail!("{id} has no get_names, so it knows no names"),
+        None => bail!("{id} has no get_names, so it has no names"),
     }
 }
 
@@ -104,7 +105,7 @@ fn plain_entry(name: &str) -> Option<NameEntry> {
     (!name.is_empty()).then(|| NameEntry { name: name.to_owned(), aliases: Vec::new() })
 }
 
-fn told(resolution: &Resolution) -> String {
+fn describe(resolution: &Resolution) -> String {
     match resolution {
         Resolution::Found { name, score, method } => format!("{name} ({score:.2}, {})", method.as_str()),
         Resolution::Ambiguous { candidates } => format!("ambiguous: {}", listed(candidates)),
@@ -131,7 +132,7 @@ mod tests {
         ];
         for (text, heard, expected) in table {
             let lists = read_lists(text);
-            let words = told(&lists[0].book.resolve(heard));
+            let words = describe(&lists[0].book.resolve(heard));
             assert!(lists.len() == 1 && words.starts_with(expected), "{text}: {words}");
         }
     }
@@ -140,7 +141,7 @@ mod tests {
     fn names_may_stand_on_the_command_line() {
         let lists = given_lists(&["Termagants, Hormagaunts".to_owned(), "Carnifex".to_owned()]).unwrap();
         let found: Vec<String> =
-            ["carny fex", "gaunts", "bananas"].iter().map(|heard| told(&lists[0].book.resolve(heard))).collect();
+            ["carny fex", "gaunts", "bananas"].iter().map(|heard| describe(&lists[0].book.resolve(heard))).collect();
         assert!(found[0].starts_with("Carnifex (") && found[0].ends_with("sound)"), "{found:?}");
         assert!(found[1].starts_with("ambiguous: ") && found[2].starts_with("unknown"), "{found:?}");
     }

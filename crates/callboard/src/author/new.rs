@@ -7,25 +7,25 @@ use anyhow::{Context as _, bail};
 
 const TEMPLATE: &str = include_str!("../cli/new_character.py.txt");
 
-/// Writes the file and says what to do next.
-pub fn new(folder: &Path, name: &str, out: &mut impl Write) -> anyhow::Result<()> {
+/// Writes the file, and what to do next.
+pub(super) fn new(folder: &Path, name: &str, out: &mut impl Write) -> anyhow::Result<()> {
     let id = id_of(name);
     if id.is_empty() || !id.starts_with(|c: char| c.is_ascii_lowercase()) {
-        bail!("{name:?} gives no file name; use letters, for instance: callboard new bard");
+        bail!("{name:?} is not usable as a file name; use letters, for example: callboard new bard");
     }
-    std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot create the folder {}", folder.display()))?;
     let path = folder.join(format!("{id}.py"));
     let text = TEMPLATE.replace("{{id}}", &id).replace("{{name}}", &display_name(&id));
     let mut file = match std::fs::File::create_new(&path) {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-            bail!("{} exists already; choose another name or edit it", path.display())
+            bail!("{} already exists; choose another name or edit it", path.display())
         }
         Err(error) => return Err(error).with_context(|| format!("cannot write {}", path.display())),
     };
     file.write_all(text.as_bytes()).with_context(|| format!("cannot write {}", path.display()))?;
-    writeln!(out, "{} is written. Next:", path.display())?;
-    writeln!(out, "  callboard check                     is it well formed?")?;
+    writeln!(out, "wrote {}; next:", path.display())?;
+    writeln!(out, "  callboard check                     check it for mistakes")?;
     writeln!(out, "  callboard try {id} take_note '{{\"note\": \"hello\"}}'   run its tool")?;
     writeln!(out, "  callboard chat {id}                  talk to it")?;
     Ok(())
@@ -65,7 +65,7 @@ mod tests {
         new(&folder, "Bard", &mut out).unwrap();
         let text = std::fs::read_to_string(folder.join("bard.py")).unwrap();
         assert!(text.contains("Bard") && !text.contains("{{"), "{text}");
-        assert!(new(&folder, "bard", &mut out).unwrap_err().to_string().contains("exists already"));
+        assert!(new(&folder, "bard", &mut out).unwrap_err().to_string().contains("already exists"));
         assert!(new(&folder, "!!", &mut out).is_err());
         std::fs::remove_dir_all(&folder).unwrap();
     }

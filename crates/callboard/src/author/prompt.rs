@@ -1,39 +1,39 @@
-//! The prompt of a conversation at the terminal: a line with editing and history. Its thread ends with it.
+//! The prompt of a conversation at the terminal: a line editor with history.
 
 use rustyline::DefaultEditor;
 use rustyline::error::ReadlineError;
 use tokio::sync::{mpsc, oneshot};
 
-/// The prompt lives on a thread of its own, since reading a line blocks.
+/// The line editor, on a thread of its own because reading a line blocks. The thread ends when this is dropped.
 pub(super) struct Prompt {
-    asks: mpsc::Sender<oneshot::Sender<Option<String>>>,
+    requests: mpsc::Sender<oneshot::Sender<Option<String>>>,
 }
 
 impl Prompt {
     pub(super) fn start() -> Self {
-        let (asks, mut asked) = mpsc::channel::<oneshot::Sender<Option<String>>>(1);
+        let (requests, mut received) = mpsc::channel::<oneshot::Sender<Option<String>>>(1);
         tokio::task::spawn_blocking(move || {
             let mut editor = DefaultEditor::new().ok();
-            while let Some(answer) = asked.blocking_recv() {
-                if answer.send(read_line(&mut editor)).is_err() {
+            while let Some(reply) = received.blocking_recv() {
+                if reply.send(read_line(&mut editor)).is_err() {
                     break;
                 }
             }
         });
-        Self { asks }
+        Self { requests }
     }
 
-    /// The next line; none when the user has enough.
+    /// The next line; none at the end of the input.
     pub(super) async fn line(&mut self) -> Option<String> {
-        let (answer, line) = oneshot::channel();
-        self.asks.send(answer).await.ok()?;
+        let (reply, line) = oneshot::channel();
+        self.requests.send(reply).await.ok()?;
         line.await.ok().flatten()
     }
 }
 
 fn read_line(editor: &mut Option<DefaultEditor>) -> Option<String> {
+    let editor = editor.as_mut()?;
     loop {
-        let editor = editor.as_mut()?;
         match editor.readline("> ") {
             Ok(line) => {
                 let _ = editor.add_history_entry(&line);

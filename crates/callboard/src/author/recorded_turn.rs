@@ -1,28 +1,98 @@
-//! A turn that is run to its end and looked at afterwards: its events, its failure, the state after it.
+//! A turn of a character at the terminal: how it is prepared, and what came of it.
 
-use callboard_core::contract::Report;
-use callboard_core::turn::Event;
+use std::sync::Arc;
+
+use callboard_core::contract::{Report, ToolCache};
+use callboard_core::turn::{Event, ToolResult};
+use callboard_core::wire::chat::ChatRequest;
 use callboard_core::wire::{ApiError, ReplyEnd, ReplyWriter};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::session::{Session, Step};
+use crate::characters::LoadedCharacter;
+use crate::config::Settings;
+use crate::conversation::{ChatOwner, ChatSnapshots, Saving, resume_chat};
+use crate::random;
+use crate::session::{CharacterRequest, Session, Step, TurnContext, drive_character};
+use crate::store::CharacterMemory;
+use crate::upstream::{Client, Upstreams};
+
+/// What the turns of one character need.
+pub(super) struct CharacterTurns<'a> {
+    /// The character.
+    pub(super) character: Arc<LoadedCharacter>,
+    /// The settings.
+    pub(super) settings: &'a Settings,
+    /// Compiled tools.
+    pub(super) tools: &'a ToolCache,
+    /// The model servers.
+    pub(super) upstreams: &'a Upstreams,
+    /// Connections to them.
+    pub(super) client: Client,
+}
+
+impl CharacterTurns<'_> {
+    /// Prepares the next turn of a conversation with these messages.
+    pub(super) async fn next<W: ReplyWriter>(
+        &self,
+        messages: &[Value],
+        snapshots: &ChatSnapshots,
+        writer: W,
+    ) -> Result<Session<W>, ApiError> {
+        let id = &self.character.character.manifest().id;
+        let request = self.request(&json!({"model": id, "messages": messages}))?;
+        let chat = resume_chat(snapshots, &self.character, &request, &ChatOwner::default()).await?;
+        let client = CharacterRequest::Chat { request: &request, system: &chat.system };
+        let driver = drive_character(self.context(), &self.character, chat.memory, client).await?;
+        Ok(Session::new(Some(driver), writer, Saving::ChatHistory(Box::new(chat.history))))
+    }
+
+    /// Prepares a turn with this message in a conversation that is at this point. It is not saved.
+    pub(super) async fn at(&self, mut memory: CharacterMemory, say: &str) -> Result<Session<EventLog>, ApiError> {
+        let message = json!({"role": "user", "content": say});
+        memory.messages.push(message.to_string());
+        let request = self.request(&json!({"model": memory.character, "messages": [message], "temperature": 0}))?;
+        let client = CharacterRequest::Chat { request: &request, system: &[] };
+        let driver = drive_character(self.context(), &self.character, memory, client).await?;
+        Ok(Session::new(Some(driver), EventLog::default(), Saving::Nothing))
+    }
+
+    fn request(&self, body: &Value) -> Result<ChatRequest, ApiError> {
+        Ok(ChatRequest::read(body.to_string().into_bytes(), self.tools)?.0)
+    }
+
+    fn context(&self) -> TurnContext<'_> {
+        TurnContext {
+            settings: self.settings,
+            tools: self.tools,
+            upstreams: self.upstreams,
+            client: self.client.clone(),
+            authorization: None,
+            request_id: format!("terminal_{}", random::letters::<12>()),
+        }
+    }
+}
+
+/// What came of one turn.
+#[derive(Debug, Default)]
+pub(super) struct RecordedTurn {
+    /// The text of the reply.
+    pub(super) text: String,
+    /// Calls of the client's tools.
+    pub(super) calls: Vec<callboard_core::contract::Call>,
+    /// The results of all calls that were run here, also of those that never reached a tool.
+    pub(super) results: Vec<ToolResult>,
+    /// The character's state after it.
+    pub(super) state: Value,
+    /// Why it failed.
+    pub(super) failure: Option<String>,
+}
 
 /// Collects the events of a turn.
 #[derive(Default)]
-pub(super) struct EventLog(Vec<Event>);
-
-/// What happened in a turn.
-#[derive(Default)]
-pub(super) struct RecordedTurn {
-    pub(super) events: Vec<Event>,
-    /// Why it failed, if it did.
-    pub(super) failure: Option<String>,
-    /// The character's state after it.
-    pub(super) state: Value,
-}
+pub(super) struct EventLog(RecordedTurn);
 
 impl RecordedTurn {
-    /// Runs a session that was prepared, or records why it could not be.
+    /// Runs a turn to its end.
     pub(super) async fn run(prepared: Result<Session<EventLog>, ApiError>) -> Self {
         let mut session = match prepared {
             Ok(session) => session,
@@ -36,14 +106,19 @@ impl RecordedTurn {
             }
         };
         let state = session.memory().and_then(|memory| serde_json::from_str(memory.record.state()?).ok());
-        let events = std::mem::take(&mut session.writer().0);
-        Self { events, failure, state: state.unwrap_or_default() }
+        let turn = std::mem::take(&mut session.writer().0);
+        Self { failure, state: state.unwrap_or_default(), ..turn }
     }
 }
 
 impl ReplyWriter for EventLog {
     fn event(&mut self, event: Event, _out: &mut String) {
-        self.0.push(event);
+        match event {
+            Event::Text(text) => self.0.text.push_str(&text),
+            Event::Call(call) => self.0.calls.push(call),
+            Event::RanTool(result) => self.0.results.push(result),
+            _ => {}
+        }
     }
 
     fn complete(&mut self, _end: ReplyEnd<'_>, _out: &mut String) {}

@@ -1,14 +1,19 @@
-//! The commands of authors, each from its settings to its exit code.
+//! Runs the commands of authors.
 
 use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 
-use super::{
-    Evaluation, NameTrial, Parlour, Rehearsal, StatsWish, chat, check, eval, names, new, stats, test, try_tool,
-    upstreams,
-};
+use super::chat::chat;
+use super::check::check;
+use super::eval::{Evaluation, eval};
+use super::names::{NameQuery, names};
+use super::new::new;
+use super::stats::stats;
+use super::test::{Rehearsal, test};
+use super::try_tool::try_tool;
+use super::upstreams::upstreams;
 use crate::app;
 use crate::characters::{CharacterRegistry, OutputBuffer, terminal_output};
 use crate::cli::Command;
@@ -16,7 +21,7 @@ use crate::config::Settings;
 use crate::telemetry;
 use crate::upstream::{Client, Tls};
 
-/// Carries a command out; false when it found something wrong.
+/// Runs a command; false when it found something wrong.
 pub fn run(command: Command, mut settings: Settings) -> anyhow::Result<bool> {
     telemetry::log::start("off").context("logging cannot be started")?;
     check_folder(&command)?;
@@ -25,10 +30,10 @@ pub fn run(command: Command, mut settings: Settings) -> anyhow::Result<bool> {
         runtime.block_on(app::find_model_servers(&mut settings))?;
     }
     let mut out = std::io::stdout();
-    let done = runtime.block_on(carry_out(command, settings, &mut out));
+    let done = runtime.block_on(dispatch(command, settings, &mut out));
     runtime.shutdown_background();
     match done.and_then(|done| out.flush().map(|()| done).map_err(Into::into)) {
-        // A reader that went away early (`callboard eval … | head`) has seen what it wanted.
+        // The reader closed the pipe early, as in `callboard eval … | head`.
         Err(error) if is_broken_pipe(&error) => Ok(true),
         done => done,
     }
@@ -38,17 +43,17 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-/// A folder on the command line of a command has to be there.
+/// Refuses a folder argument that does not exist.
 fn check_folder(command: &Command) -> anyhow::Result<()> {
     if let Command::Check { dir: Some(dir), .. } | Command::Test { dir: Some(dir), .. } = command
         && !dir.is_dir()
     {
-        bail!("there is no folder {}: name one with characters in it", dir.display());
+        bail!("the folder {} does not exist; name a folder of characters", dir.display());
     }
     Ok(())
 }
 
-async fn carry_out(command: Command, settings: Settings, out: &mut impl Write) -> anyhow::Result<bool> {
+async fn dispatch(command: Command, settings: Settings, out: &mut impl Write) -> anyhow::Result<bool> {
     match command {
         Command::New { name, .. } => new(&settings.characters, &name, out).map(|()| true),
         Command::Check { dir, .. } => check(&cast(&settings, dir), out).await,
@@ -65,17 +70,16 @@ async fn carry_out(command: Command, settings: Settings, out: &mut impl Write) -
         Command::Chat { character, .. } => {
             let role = cast(&settings, None).load_one(&character).await?;
             let app = app::build(settings, 0)?;
-            let parlour = Parlour { role, settings: &app.settings, upstreams: &app.upstreams, client: app.client() };
-            chat(&parlour, out).await.map(|()| true)
+            chat(role, &app, out).await.map(|()| true)
         }
         Command::Eval { what, answers, expected, verbose, .. } => {
             let evaluation = Evaluation { what, answers, expected, verbose };
             eval(&evaluation, &app::build(settings, 0)?, out).await
         }
         Command::Names { heard, among, character, list, .. } => {
-            names(&NameTrial { heard, among, character, list }, &cast(&settings, None), out).await
+            names(&NameQuery { heard, among, character, list }, &cast(&settings, None), out).await
         }
-        Command::Stats { since, json, .. } => stats(StatsWish { days: since, json }, &settings, out).await,
+        Command::Stats { since, json, .. } => stats(since, json, &settings, out).await,
         Command::Upstreams(_) => upstreams(&app::build(settings, 0)?, out).await,
         Command::Serve(_) | Command::Config(_) => Ok(true),
     }

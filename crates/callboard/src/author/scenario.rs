@@ -87,5 +87,5 @@ impl Texts {
 /// Reads a file; mistakes come with their line.
 pub(super) fn read(path: &Path) -> anyhow::Result<ScenarioFile> {
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    toml::from_str(&text).with_context(|| format!("{} is no scenario file", path.display()))
+    toml::from_str(&text).with_context(|| format!("{} is not a scenario file", path.display()))
 }

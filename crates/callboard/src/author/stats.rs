@@ -10,100 +10,90 @@ use crate::app;
 use crate::clock;
 use crate::config::Settings;
 use crate::store::{Address, Count};
-use crate::trace::{Figure, Figures};
+use crate::trace::{TurnCount, TurnCounts};
 
 const MILLIS_PER_DAY: i64 = 24 * 60 * 60 * 1000;
 
-/// What is asked for.
-#[derive(Debug, Clone, Copy)]
-pub struct StatsWish {
-    /// So many days, today included.
-    pub days: u16,
-    /// For programs.
-    pub json: bool,
-}
-
-/// The figures of one character and model; no character is the gateway.
+/// The counts of one character and model; no character is the gateway.
 type Group = (String, String);
 
-/// Writes the figures.
-pub async fn stats(wish: StatsWish, settings: &Settings, out: &mut impl Write) -> anyhow::Result<bool> {
+/// Writes the counts of so many days, today included, as a table or as JSON.
+pub(super) async fn stats(days: u16, json: bool, settings: &Settings, out: &mut impl Write) -> anyhow::Result<bool> {
     let address = Address::read(settings.store.expose())?;
     match &address {
         Address::Memory => bail!(
-            "the store {address} is in the memory of the program that serves, and nobody else can read it: \
-             look at its /metrics, or serve with a store that lasts, such as --store sqlite:callboard.db"
+            "the store {address} exists only in the memory of the serving process: read its /metrics, or serve with a store \
+             on disk, such as --store sqlite:callboard.db"
         ),
         Address::File { path, .. } if !path.exists() => {
-            bail!("there is no store {address} yet: it is made by `callboard serve`; name another with --store URL")
+            bail!("the store {address} does not exist yet: `callboard serve` creates it; name another with --store URL")
         }
         Address::File { .. } | Address::Postgres(_) => {}
     }
     let today = clock::milliseconds().div_euclid(MILLIS_PER_DAY);
-    let since = today.saturating_sub(i64::from(wish.days.max(1)) - 1);
+    let since = today.saturating_sub(i64::from(days.max(1)) - 1);
     let store = app::open_store(settings, 0)?;
     let groups = grouped(store.counts(since).await?);
-    if wish.json {
-        writeln!(out, "{}", told(&groups, wish.days))?;
+    if json {
+        writeln!(out, "{}", to_json(&groups, days))?;
     } else {
-        write_page(&groups, wish.days, out)?;
+        write_page(&groups, days, out)?;
     }
     Ok(true)
 }
 
-fn grouped(counts: Vec<Count>) -> BTreeMap<Group, Figures> {
-    let mut groups: BTreeMap<Group, Figures> = BTreeMap::new();
+fn grouped(counts: Vec<Count>) -> BTreeMap<Group, TurnCounts> {
+    let mut groups: BTreeMap<Group, TurnCounts> = BTreeMap::new();
     for count in counts {
-        let figures = groups.entry((count.character, count.model)).or_default();
-        figures.add_named(&count.name, u64::try_from(count.amount).unwrap_or_default());
+        let counts = groups.entry((count.character, count.model)).or_default();
+        counts.add_named(&count.name, u64::try_from(count.amount).unwrap_or_default());
     }
     groups
 }
 
-fn told(groups: &BTreeMap<Group, Figures>, days: u16) -> Value {
-    let data: Vec<Value> =
-        groups.iter().map(|((character, model), figures)| entry(character, model, figures)).collect();
+fn to_json(groups: &BTreeMap<Group, TurnCounts>, days: u16) -> Value {
+    let data: Vec<Value> = groups.iter().map(|((character, model), counts)| entry(character, model, counts)).collect();
     json!({"object": "stats", "days": days, "data": data})
 }
 
-fn entry(character: &str, model: &str, figures: &Figures) -> Value {
+fn entry(character: &str, model: &str, counts: &TurnCounts) -> Value {
     let mut entry = json!({"character": (!character.is_empty()).then_some(character), "model": model});
     if let Some(object) = entry.as_object_mut() {
-        for figure in Figure::ALL {
-            object.insert(figure.as_str().to_owned(), figures.get(figure).into());
+        for count in TurnCount::ALL {
+            object.insert(count.as_str().to_owned(), counts.get(count).into());
         }
-        object.insert("tool_call_rate".to_owned(), call_rate(figures).into());
-        object.insert("median_ms".to_owned(), figures.took_within(50).into());
-        object.insert("p95_ms".to_owned(), figures.took_within(95).into());
+        object.insert("tool_call_rate".to_owned(), call_rate(counts).into());
+        object.insert("median_ms".to_owned(), counts.took_within(50).into());
+        object.insert("p95_ms".to_owned(), counts.took_within(95).into());
     }
     entry
 }
 
 /// The share of turns with a call among those where tools were on offer to what a user said.
-fn call_rate(figures: &Figures) -> Option<f64> {
-    let number = |figure| f64::from(u32::try_from(figures.get(figure)).unwrap_or(u32::MAX));
-    (figures.get(Figure::Offered) > 0).then(|| number(Figure::WithCalls) / number(Figure::Offered))
+fn call_rate(counts: &TurnCounts) -> Option<f64> {
+    let number = |count| f64::from(u32::try_from(counts.get(count)).unwrap_or(u32::MAX));
+    (counts.get(TurnCount::Offered) > 0).then(|| number(TurnCount::WithCalls) / number(TurnCount::Offered))
 }
 
-/// A column of the table: what stands above it, and what it shows.
+/// A column of the table.
 struct Column {
     heading: &'static str,
-    cell: fn(&Figures) -> String,
+    cell: fn(&TurnCounts) -> String,
 }
 
 const COLUMNS: [Column; 13] = [
-    Column { heading: "turns", cell: |figures| figures.get(Figure::Turns).to_string() },
-    Column { heading: "failed", cell: |figures| figures.get(Figure::Failed).to_string() },
-    Column { heading: "left", cell: |figures| figures.get(Figure::Interrupted).to_string() },
-    Column { heading: "call rate", cell: |figures| percent(call_rate(figures)) },
-    Column { heading: "text only", cell: |figures| figures.get(Figure::TextOnly).to_string() },
-    Column { heading: "calls", cell: |figures| figures.get(Figure::Calls).to_string() },
-    Column { heading: "broken before", cell: |figures| figures.get(Figure::ViolationsBefore).to_string() },
-    Column { heading: "after", cell: |figures| figures.get(Figure::ViolationsAfter).to_string() },
-    Column { heading: "re-asked", cell: |figures| figures.get(Figure::Reasked).to_string() },
-    Column { heading: "refused", cell: |figures| figures.get(Figure::Refused).to_string() },
-    Column { heading: "tool errors", cell: |figures| figures.get(Figure::ToolErrors).to_string() },
-    Column { heading: "timeouts", cell: |figures| figures.get(Figure::ToolTimeouts).to_string() },
+    Column { heading: "turns", cell: |counts| counts.get(TurnCount::Turns).to_string() },
+    Column { heading: "failed", cell: |counts| counts.get(TurnCount::Failed).to_string() },
+    Column { heading: "left", cell: |counts| counts.get(TurnCount::Interrupted).to_string() },
+    Column { heading: "call rate", cell: |counts| percent(call_rate(counts)) },
+    Column { heading: "text only", cell: |counts| counts.get(TurnCount::TextOnly).to_string() },
+    Column { heading: "calls", cell: |counts| counts.get(TurnCount::Calls).to_string() },
+    Column { heading: "broken before", cell: |counts| counts.get(TurnCount::ViolationsBefore).to_string() },
+    Column { heading: "after", cell: |counts| counts.get(TurnCount::ViolationsAfter).to_string() },
+    Column { heading: "re-asked", cell: |counts| counts.get(TurnCount::Reasked).to_string() },
+    Column { heading: "refused", cell: |counts| counts.get(TurnCount::Refused).to_string() },
+    Column { heading: "tool errors", cell: |counts| counts.get(TurnCount::ToolErrors).to_string() },
+    Column { heading: "timeouts", cell: |counts| counts.get(TurnCount::ToolTimeouts).to_string() },
     Column { heading: "median/95th", cell: times },
 ];
 
@@ -111,22 +101,22 @@ fn percent(share: Option<f64>) -> String {
     share.map_or_else(|| "-".to_owned(), |share| format!("{:.1} %", share * 100.0))
 }
 
-fn times(figures: &Figures) -> String {
-    match (figures.took_within(50), figures.took_within(95)) {
+fn times(counts: &TurnCounts) -> String {
+    match (counts.took_within(50), counts.took_within(95)) {
         (Some(median), Some(most)) => format!("{median}/{most} ms"),
         _ => "-".to_owned(),
     }
 }
 
-fn write_page(groups: &BTreeMap<Group, Figures>, days: u16, out: &mut impl Write) -> std::io::Result<()> {
+fn write_page(groups: &BTreeMap<Group, TurnCounts>, days: u16, out: &mut impl Write) -> std::io::Result<()> {
     let when = if days == 1 { "today".to_owned() } else { format!("in the last {days} days") };
     if groups.is_empty() {
         return writeln!(out, "nothing was counted {when}; look further back with --since DAYS");
     }
     let mut rows = vec![row("character", "model", |column| column.heading.to_owned())];
-    for ((character, model), figures) in groups {
+    for ((character, model), counts) in groups {
         let character = if character.is_empty() { "-" } else { character };
-        rows.push(row(character, model, |column| (column.cell)(figures)));
+        rows.push(row(character, model, |column| (column.cell)(counts)));
     }
     writeln!(out, "{when}, by character and model (character - is the gateway):\n")?;
     let width = |place: usize| rows.iter().filter_map(|row| row.get(place)).map(|cell| cell.chars().count()).max();
@@ -163,7 +153,7 @@ mod tests {
             count("grimlog", "took_ms_15", 5),
         ];
         let groups = grouped(counts);
-        let told = told(&groups, 7);
+        let told = to_json(&groups, 7);
         assert_eq!(told["data"][0]["character"], Value::Null);
         assert_eq!(told["data"][0]["tool_call_rate"], Value::Null);
         assert_eq!((&told["data"][1]["turns"], &told["data"][1]["tool_call_rate"]), (&json!(5), &json!(0.75)));
@@ -179,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_in_words() {
+    fn an_empty_table_says_so() {
         let mut page = Vec::new();
         write_page(&BTreeMap::new(), 1, &mut page).unwrap();
         assert_eq!(

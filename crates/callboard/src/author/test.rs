@@ -5,39 +5,35 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use callboard_core::contract::{SchemaLimits, ToolCache};
-use callboard_core::turn::Event;
-use callboard_core::wire::ApiError;
-use callboard_core::wire::chat::ChatRequest;
 use serde_json::{Value, json};
 
-use super::recorded_turn::{EventLog, RecordedTurn};
+use super::recorded_turn::{CharacterTurns, EventLog, RecordedTurn};
 use super::scenario::{self, Scenario, ScenarioTurn};
-use super::script::Script;
+use super::scripted_model::ScriptedModel;
 use crate::characters::{CharacterRegistry, LoadedCharacter, OutputBuffer};
 use crate::config::Settings;
-use crate::conversation::{ChatOwner, ChatSnapshots, Saving, resume_chat};
-use crate::session::{CharacterRequest, Session, TurnContext, drive_character};
+use crate::conversation::ChatSnapshots;
 use crate::upstream::{Client, Upstream, Upstreams};
 
 /// What all scenarios share.
-pub struct Rehearsal<'a> {
+pub(super) struct Rehearsal<'a> {
     /// The characters.
-    pub cast: &'a CharacterRegistry,
+    pub(super) cast: &'a CharacterRegistry,
     /// The settings.
-    pub settings: &'a Settings,
-    /// A way to model servers, which is not used.
-    pub client: Client,
-    /// What characters print.
-    pub printed: OutputBuffer,
+    pub(super) settings: &'a Settings,
+    /// Connections to model servers, which are not used.
+    pub(super) client: Client,
+    /// The output of the characters.
+    pub(super) printed: OutputBuffer,
 }
 
 /// Plays every scenario of the folder; false when any fails.
-pub async fn test(rehearsal: &Rehearsal<'_>, out: &mut impl Write) -> anyhow::Result<bool> {
+pub(super) async fn test(rehearsal: &Rehearsal<'_>, out: &mut impl Write) -> anyhow::Result<bool> {
     rehearsal.cast.load(true).await?;
     let (mut passed, mut failed) = (0, 0);
     for problem in rehearsal.cast.problems() {
         failed += 1;
-        writeln!(out, "FAIL  {}: it does not load; see: callboard check", problem.id)?;
+        writeln!(out, "FAIL  {}: cannot be loaded; run: callboard check", problem.id)?;
     }
     for (id, path) in scenario_files(rehearsal.cast) {
         let Some(role) = rehearsal.cast.get(&id) else {
@@ -46,15 +42,13 @@ pub async fn test(rehearsal: &Rehearsal<'_>, out: &mut impl Write) -> anyhow::Re
             continue;
         };
         for scenario in scenario::read(&path)?.scenario {
-            match play(rehearsal, &role, &scenario).await {
-                Ok(()) => {
-                    passed += 1;
-                    writeln!(out, "ok    {id}: {}", scenario.name)?;
-                }
-                Err(faults) => {
-                    failed += 1;
-                    writeln!(out, "FAIL  {id}: {}\n      {}", scenario.name, faults.join("\n      "))?;
-                }
+            let faults = play(rehearsal, &role, &scenario).await?;
+            if faults.is_empty() {
+                passed += 1;
+                writeln!(out, "ok    {id}: {}", scenario.name)?;
+            } else {
+                failed += 1;
+                writeln!(out, "FAIL  {id}: {}\n      {}", scenario.name, faults.join("\n      "))?;
             }
         }
     }
@@ -73,139 +67,76 @@ fn scenario_files(cast: &CharacterRegistry) -> Vec<(String, PathBuf)> {
     files
 }
 
-/// Plays one scenario as one conversation.
-async fn play(rehearsal: &Rehearsal<'_>, role: &Arc<LoadedCharacter>, scenario: &Scenario) -> Result<(), Vec<String>> {
-    let script = Arc::new(Script::default());
-    let model = Upstream::local("script", Arc::clone(&script) as _);
-    let scene = Setting {
-        rehearsal,
-        role,
-        snapshots: ChatSnapshots::in_memory().map_err(|error| vec![error.to_string()])?,
-        tools: ToolCache::new(SchemaLimits::default()),
-        upstreams: Upstreams::new(vec![model]),
-    };
-    let mut messages = Vec::new();
-    let mut faults = Vec::new();
+/// Plays one scenario as one conversation, and returns what went wrong.
+async fn play(
+    rehearsal: &Rehearsal<'_>,
+    role: &Arc<LoadedCharacter>,
+    scenario: &Scenario,
+) -> anyhow::Result<Vec<String>> {
+    if scenario.turn.is_empty() {
+        return Ok(vec!["the scenario has no turns".to_owned()]);
+    }
+    let script = Arc::new(ScriptedModel::default());
+    let (tools, snapshots) = (ToolCache::new(SchemaLimits::default()), ChatSnapshots::in_memory()?);
+    let upstreams = Upstreams::new(vec![Upstream::local("script", Arc::clone(&script) as _)]);
+    let (character, settings, client) = (Arc::clone(role), rehearsal.settings, rehearsal.client.clone());
+    let turns = CharacterTurns { character, settings, tools: &tools, upstreams: &upstreams, client };
+    let (mut messages, mut faults) = (Vec::new(), Vec::new());
     for (number, turn) in scenario.turn.iter().enumerate() {
-        script.arm(&turn.model);
+        script.load(&turn.model);
         rehearsal.printed.take();
         messages.push(json!({"role": "user", "content": turn.user}));
-        let heard = scene.turn(&messages).await;
-        messages.push(json!({"role": "assistant", "content": heard.said}));
-        faults.extend(
-            judge(turn, &heard, &script, &rehearsal.printed.take())
-                .into_iter()
-                .map(|fault| format!("turn {}: {fault}", number + 1)),
-        );
+        let played = RecordedTurn::run(turns.next(&messages, &snapshots, EventLog::default()).await).await;
+        messages.push(json!({"role": "assistant", "content": played.text}));
+        let found = compare(turn, &played, &script, &rehearsal.printed.take());
+        faults.extend(found.into_iter().map(|fault| format!("turn {}: {fault}", number + 1)));
     }
-    if scenario.turn.is_empty() {
-        faults.push("it has no turns".to_owned());
-    }
-    if faults.is_empty() { Ok(()) } else { Err(faults) }
+    Ok(faults)
 }
 
-struct Setting<'a> {
-    rehearsal: &'a Rehearsal<'a>,
-    role: &'a Arc<LoadedCharacter>,
-    snapshots: ChatSnapshots,
-    tools: ToolCache,
-    upstreams: Upstreams,
-}
-
-/// What came of one turn.
-#[derive(Default)]
-struct Heard {
-    said: String,
-    results: Vec<String>,
-    state: Value,
-    failure: Option<String>,
-}
-
-impl Setting<'_> {
-    async fn turn(&self, messages: &[Value]) -> Heard {
-        let turn = RecordedTurn::run(self.prepare(messages).await).await;
-        let mut heard = Heard { failure: turn.failure, state: turn.state, ..Heard::default() };
-        turn.events.into_iter().for_each(|event| heard.hear(event));
-        heard
+fn compare(turn: &ScenarioTurn, played: &RecordedTurn, script: &ScriptedModel, printed: &str) -> Vec<String> {
+    let mut faults: Vec<String> = played.failure.iter().map(|failure| format!("the turn failed: {failure}")).collect();
+    match script.unused() {
+        0 => {}
+        1 => faults.push("1 reply of the model was not used".to_owned()),
+        unused => faults.push(format!("{unused} replies of the model were not used")),
     }
-
-    async fn prepare(&self, messages: &[Value]) -> Result<Session<EventLog>, ApiError> {
-        let body = json!({"model": self.role.character.manifest().id, "messages": messages}).to_string();
-        let (request, _) = ChatRequest::read(body.into_bytes(), &self.tools)?;
-        let chat = resume_chat(&self.snapshots, self.role, &request, &ChatOwner::default()).await?;
-        let context = TurnContext {
-            settings: self.rehearsal.settings,
-            tools: &self.tools,
-            upstreams: &self.upstreams,
-            client: self.rehearsal.client.clone(),
-            authorization: None,
-            request_id: "test".to_owned(),
-        };
-        let client = CharacterRequest::Chat { request: &request, system: &chat.system };
-        let driver = drive_character(context, self.role, chat.memory, client).await?;
-        Ok(Session::new(Some(driver), EventLog::default(), Saving::ChatHistory(Box::new(chat.history))))
-    }
-}
-
-impl Heard {
-    fn hear(&mut self, event: Event) {
-        match event {
-            Event::Text(text) => self.said.push_str(&text),
-            Event::RanTool(result) => self.results.push(result.text),
-            _ => {}
-        }
-    }
-}
-
-fn judge(turn: &ScenarioTurn, heard: &Heard, script: &Script, printed: &str) -> Vec<String> {
-    let mut faults: Vec<String> = heard.failure.iter().map(|failure| format!("it failed: {failure}")).collect();
-    if script.left() > 0 {
-        faults.push(format!("{} replies of the model were never asked for", script.left()));
-    }
-    faults.extend(
-        turn.says
-            .iter()
-            .filter(|text| !heard.said.contains(*text))
-            .map(|text| format!("{text:?} was not said, but {:?}", heard.said)),
-    );
-    faults.extend(
-        turn.prints
-            .iter()
-            .filter(|text| !printed.contains(*text))
-            .map(|text| format!("{text:?} was not printed, but {printed:?}")),
-    );
+    let missing = |texts: &scenario::Texts, found: &str, what: &str| -> Vec<String> {
+        let missing = texts.iter().filter(|text| !found.contains(*text));
+        missing.map(|text| format!("expected {text:?} in {what}, got {found:?}")).collect()
+    };
+    faults.extend(missing(&turn.says, &played.text, "the reply"));
+    faults.extend(missing(&turn.prints, printed, "the output"));
     if let Some(expected) = &turn.results {
-        faults.extend(judge_results(expected, &heard.results));
+        faults.extend(compare_results(expected, played));
     }
-    faults.extend(turn.state.iter().filter_map(|(key, value)| judge_state(key, &json!(value), &heard.state)));
+    faults.extend(turn.state.iter().filter_map(|(key, value)| compare_state(key, &json!(value), &played.state)));
     if let Some(prompt) = &turn.prompt {
         let requests = script.requests();
-        let system = requests
-            .first()
-            .and_then(|request| request["messages"][0]["content"].as_str())
-            .unwrap_or_default()
-            .to_owned();
+        let system = requests.first().and_then(|request| request["messages"][0]["content"].as_str());
+        let system = system.unwrap_or_default();
         if !system.contains(prompt) {
-            faults.push(format!("{prompt:?} is not in the prompt: {system:?}"));
+            faults.push(format!("expected {prompt:?} in the system prompt, got {system:?}"));
         }
     }
     faults
 }
 
-fn judge_results(expected: &[String], results: &[String]) -> Vec<String> {
+fn compare_results(expected: &[String], played: &RecordedTurn) -> Vec<String> {
+    let results: Vec<&str> = played.results.iter().map(|result| result.text.as_str()).collect();
     if expected.len() != results.len() {
-        return vec![format!("{} results were expected, {} came: {results:?}", expected.len(), results.len())];
+        return vec![format!("expected {} results, got {}: {results:?}", expected.len(), results.len())];
     }
     let pairs = expected.iter().zip(results).filter(|(expected, result)| !result.contains(expected.as_str()));
-    pairs.map(|(expected, result)| format!("a result should hold {expected:?}: {result:?}")).collect()
+    pairs.map(|(expected, result)| format!("expected a result with {expected:?}, got {result:?}")).collect()
 }
 
-fn judge_state(key: &str, expected: &Value, state: &Value) -> Option<String> {
+fn compare_state(key: &str, expected: &Value, state: &Value) -> Option<String> {
     let found = state.get(key).unwrap_or(&Value::Null);
-    (!same(found, expected)).then(|| format!("state {key} should be {expected}, but is {found}"))
+    (!same(found, expected)).then(|| format!("expected state {key} to be {expected}, got {found}"))
 }
 
-/// Equality in which the numbers of two formats meet.
+/// Equality in which 1 and 1.0 are the same number, because TOML and JSON write numbers differently.
 fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),

@@ -1,15 +1,18 @@
-//! `callboard try CHARACTER TOOL JSON`: runs one tool as a model's call would, and shows what came of it.
+//! `callboard try CHARACTER TOOL JSON`: runs one tool as a model's call would, and shows the result.
 
 use std::io::Write;
 
 use anyhow::{Context as _, bail};
-use callboard_core::contract::{CallRules, RawCall, SchemaLimits, ToolCache, check_arguments};
+use callboard_core::contract::{
+    CallRules, RawCall, SchemaLimits, ToolCache, ViolationKind, check_arguments, stage_words,
+};
 use callboard_python::CallOrder;
 
 use crate::characters::{CharacterRegistry, LoadedCharacter};
+use crate::config::nearest;
 
 /// Runs the tool; false when it failed.
-pub async fn try_tool(
+pub(super) async fn try_tool(
     cast: &CharacterRegistry,
     id: &str,
     tool: &str,
@@ -34,7 +37,7 @@ pub async fn try_tool(
     Ok(outcome.result.is_ok())
 }
 
-/// The arguments as the tool would get them; none, with the reason told, where they do not fit.
+/// The arguments as the tool would get them; none where they are not valid, and the reason is written.
 fn checked(role: &LoadedCharacter, call: &RawCall, out: &mut impl Write) -> anyhow::Result<Option<String>> {
     if role.tools().is_empty() {
         bail!("{} has no tools", role.character.manifest().name);
@@ -42,9 +45,9 @@ fn checked(role: &LoadedCharacter, call: &RawCall, out: &mut impl Write) -> anyh
     let cache = ToolCache::new(SchemaLimits::default());
     let tools = cache.compiled(&serde_json::to_string(role.tools())?)?;
     match check_arguments(call, &tools, &CallRules::default(), usize::MAX) {
+        Err(violation) if violation.kind == ViolationKind::UnknownTool => bail!(unknown_tool(role, &call.name)),
         Err(violation) => {
-            writeln!(out, "{}", callboard_core::contract::stage_words(call, &violation))?;
-            writeln!(out, "{violation}")?;
+            writeln!(out, "{}\n{violation}", stage_words(call, &violation))?;
             Ok(None)
         }
         Ok(checked) => {
@@ -54,5 +57,13 @@ fn checked(role: &LoadedCharacter, call: &RawCall, out: &mut impl Write) -> anyh
             }
             Ok(Some(first.arguments.as_str().to_owned()))
         }
+    }
+}
+
+fn unknown_tool(role: &LoadedCharacter, name: &str) -> String {
+    let names: Vec<&str> = role.character.manifest().tools.iter().map(|tool| tool.name.as_str()).collect();
+    match nearest(name, names.iter().copied()) {
+        Some(meant) => format!("unknown tool `{name}`; did you mean `{meant}`?"),
+        None => format!("unknown tool `{name}`; the tools are: {}", names.join(", ")),
     }
 }

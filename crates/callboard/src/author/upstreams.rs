@@ -1,4 +1,4 @@
-//! `callboard upstreams`: the model servers as a running Callboard sees them, or as they are found now.
+//! `callboard upstreams`: the model servers as a running Callboard sees them, or whether they answer now.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -9,12 +9,12 @@ use crate::services::Services;
 use crate::upstream::Upstream;
 
 #[derive(Deserialize)]
-struct Seen {
-    data: Vec<Entry>,
+struct UpstreamList {
+    data: Vec<UpstreamState>,
 }
 
 #[derive(Deserialize)]
-struct Entry {
+struct UpstreamState {
     url: String,
     in_flight: usize,
     set_aside: bool,
@@ -22,19 +22,15 @@ struct Entry {
 }
 
 /// Writes what is known; false when no server answers.
-pub async fn upstreams(app: &Services, out: &mut impl Write) -> anyhow::Result<bool> {
+pub(super) async fn upstreams(app: &Services, out: &mut impl Write) -> anyhow::Result<bool> {
     let own = Upstream::new(format!("http://{}/v1", app.settings.listen));
     let client = app.client();
     if let Ok(body) = client.get(&own, "/upstreams", None, 1 << 20).await
-        && let Ok(seen) = serde_json::from_slice::<Seen>(&body)
+        && let Ok(list) = serde_json::from_slice::<UpstreamList>(&body)
     {
-        writeln!(out, "as the Callboard at {} sees them:", app.settings.listen)?;
-        return seen
-            .data
-            .iter()
-            .map(|entry| write_entry(entry, out))
-            .collect::<std::io::Result<Vec<()>>>()
-            .map(|_| Ok(true))?;
+        writeln!(out, "as seen by the Callboard at {}:", app.settings.listen)?;
+        list.data.iter().try_for_each(|upstream| write_state(upstream, out))?;
+        return Ok(true);
     }
     let mut answered = false;
     for upstream in app.upstreams.list() {
@@ -52,10 +48,11 @@ pub async fn upstreams(app: &Services, out: &mut impl Write) -> anyhow::Result<b
     Ok(answered)
 }
 
-fn write_entry(entry: &Entry, out: &mut impl Write) -> std::io::Result<()> {
-    let state = if entry.set_aside { "set aside for a while" } else { "in use" };
-    writeln!(out, "{}: {state}, {} requests in flight", entry.url, entry.in_flight)?;
-    for (model, quirks) in &entry.learned {
+fn write_state(upstream: &UpstreamState, out: &mut impl Write) -> std::io::Result<()> {
+    let state = if upstream.set_aside { "skipped for a while after failures" } else { "in use" };
+    let requests = if upstream.in_flight == 1 { "request" } else { "requests" };
+    writeln!(out, "{}: {state}, {} {requests} in flight", upstream.url, upstream.in_flight)?;
+    for (model, quirks) in &upstream.learned {
         writeln!(out, "  {model} refuses: {}", quirks.join(", "))?;
     }
     Ok(())

@@ -13,7 +13,7 @@ use callboard_python::{Company, CompanySettings, LoadFailure, Problem, ProblemKi
 use futures_util::future::join_all;
 
 use super::LoadedCharacter;
-use crate::telemetry::stage as counters;
+use crate::telemetry::character_metrics as counters;
 
 /// What tells two versions of a file apart: the time of its last change, and its size.
 type Version = (SystemTime, u64);

@@ -1,25 +1,24 @@
-//! The commands, and how the command line becomes one of them.
-//!
-//! A new command is a variant of [`Command`] with its own arguments; running commands is up to the
-//! caller.
+//! The commands and their arguments. A new command is a new variant of [`Command`]; the caller runs it.
 
-use crate::config::Flags;
-use clap::{Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+use crate::config::Flags;
 
 const EXAMPLES: &str = "\
 Examples:
   In front of a model server on this machine:
     callboard --upstream http://127.0.0.1:11434/v1
 
-  In front of OpenAI; the key stays in the environment:
+  In front of OpenAI, with the key in the environment:
     callboard --upstream https://api.openai.com/v1 --upstream-key-env OPENAI_API_KEY
 
-  For other machines; clients must show one of these keys:
+  For other machines; clients must send one of these keys:
     CALLBOARD_API_KEYS=first-key,second-key callboard --listen 0.0.0.0:8787
 
-  What holds, and where each value came from:
+  The settings in effect, and where each comes from:
     callboard config
 
   A character of your own, with a tool:
@@ -38,46 +37,46 @@ Each flag is also a variable: --listen is CALLBOARD_LISTEN.";
 const STATS: &str = "\
 What the columns mean:
   call rate      turns with a call, of those where tools were on offer to what a user said
-  text only      such turns that were answered in words alone
+  text only      such turns that were answered with text alone
   broken before  calls that broke the contract as the model wrote them
-  after          calls that broke it and left, or ran, all the same; only where a server is observed
+  after          calls that broke it and were passed on anyway; only with contract mode `observe`
   re-asked       calls and answers that the model was asked for again
-  refused        broken promises that ended a turn
-  median/95th    how long half, and 95 of 100, of the whole turns took at most
+  refused        violations that ended a turn
+  median/95th    the median and the 95th percentile of the duration of complete turns
 
 Examples:
   callboard stats --since 7
   callboard stats --store postgres://me@db/calls --json
-A turn is counted in the store up to 200 ms after its end. The same is counted on /metrics while
-Callboard serves; docs/traces.md tells more.";
+A turn is counted in the store up to 200 ms after its end. /metrics has the same counts while
+Callboard serves; see docs/traces.md.";
 
 #[derive(Parser)]
 #[command(name = "callboard", version, about, after_help = EXAMPLES)]
 #[command(args_conflicts_with_subcommands = true)]
-struct Line {
+struct CommandLine {
     #[command(subcommand)]
     command: Option<Command>,
     #[command(flatten)]
     flags: Flags,
 }
 
-/// What the program is asked to do.
+/// A command with its arguments.
 #[derive(Debug, PartialEq, Eq, Subcommand)]
 pub enum Command {
-    /// Serve clients; this is what happens without a command
+    /// Serve clients (the default command)
     #[command(after_help = EXAMPLES)]
     Serve(Flags),
-    /// Print the settings that hold, and where each came from
+    /// Print the settings in effect, and where each comes from
     Config(Flags),
-    /// Show the model servers: how they are doing, and what they were found to refuse
+    /// Show the model servers: their state, and what they were found to refuse
     Upstreams(Flags),
-    /// Show how models call tools, per character and model, as the store has counted it
+    /// Show how models call tools, per character and model, from the counts in the store
     #[command(after_help = STATS)]
     Stats {
         /// How many days back, today included
         #[arg(long, value_name = "DAYS", default_value_t = 30, value_parser = clap::value_parser!(u16).range(1..))]
         since: u16,
-        /// Write JSON, for programs
+        /// Write JSON
         #[arg(long)]
         json: bool,
         /// Settings
@@ -86,15 +85,15 @@ pub enum Command {
     },
     /// Check the characters of a folder: what is wrong, where, and what to write instead
     Check {
-        /// The folder [default: the one of the settings]
+        /// The folder [default: the setting `characters`]
         dir: Option<PathBuf>,
         /// Settings
         #[command(flatten)]
         flags: Flags,
     },
-    /// Write a new character to start from
+    /// Create a new character to start from
     New {
-        /// Its name, for instance bard
+        /// Its name, for example bard
         name: String,
         /// Settings
         #[command(flatten)]
@@ -113,7 +112,7 @@ pub enum Command {
         #[command(flatten)]
         flags: Flags,
     },
-    /// Talk with a character at the terminal
+    /// Talk to a character at the terminal
     Chat {
         /// The character's id: the name of its file
         character: String,
@@ -126,10 +125,10 @@ pub enum Command {
         /// A character and a file of cases, or files of BFCL
         #[arg(required = true, value_name = "CHARACTER|FILE")]
         what: Vec<String>,
-        /// The answers to BFCL's questions [default: the same name in the folder possible_answer beside them]
+        /// The answers to BFCL's questions [default: the file of the same name in possible_answer/ beside them]
         #[arg(long, value_name = "FILE")]
         answers: Option<PathBuf>,
-        /// Carry out the calls that the cases expect instead of asking a model, and compare what holds then
+        /// Make the calls that the cases expect instead of asking a model, and compare the resulting state
         #[arg(long)]
         expected: bool,
         /// Show the cases that fail
@@ -139,18 +138,18 @@ pub enum Command {
         #[command(flatten)]
         flags: Flags,
     },
-    /// Try spoken names: what is heard, and which name is meant
+    /// Try spoken names: show which known name each one resolves to
     Names {
-        /// What was heard
+        /// The names as they were heard
         #[arg(required = true)]
         heard: Vec<String>,
-        /// Names to look among, separated by commas, or a file: a name on each line, or JSON
+        /// Names to choose from, separated by commas, or a file: one name per line, or JSON
         #[arg(long, value_name = "NAMES|FILE")]
         among: Vec<String>,
-        /// A character whose names to look among
+        /// A character whose names to choose from
         #[arg(long, value_name = "ID")]
         character: Option<String>,
-        /// Only the list of this name
+        /// Only this list of names
         #[arg(long, value_name = "NAME")]
         list: Option<String>,
         /// Settings
@@ -159,7 +158,7 @@ pub enum Command {
     },
     /// Play the scenarios beside the characters, with a scripted model and the real tools
     Test {
-        /// The folder [default: the one of the settings]
+        /// The folder [default: the setting `characters`]
         dir: Option<PathBuf>,
         /// Settings
         #[command(flatten)]
@@ -184,10 +183,8 @@ impl Command {
             | Self::Test { flags, .. } => flags,
         }
     }
-}
 
-impl Command {
-    /// True when the folder of characters that the settings name is looked into.
+    /// True when the command reads the folder of characters of the settings.
     pub fn needs_characters(&self) -> bool {
         match self {
             Self::Serve(_) | Self::Try { .. } | Self::Chat { .. } => true,
@@ -198,21 +195,21 @@ impl Command {
     }
 }
 
-/// Reads the command line of the process; help, version and mistakes are printed and end it.
+/// Parses the command line of the process. Help, version and mistakes are printed and end the process.
 pub fn parse() -> Command {
-    Line::parse().into()
+    CommandLine::parse().into()
 }
 
-/// Reads a command line that begins with the program's name.
+/// Parses a command line that begins with the program's name.
 pub fn parse_from<Word>(words: impl IntoIterator<Item = Word>) -> Result<Command, clap::Error>
 where
     Word: Into<OsString> + Clone,
 {
-    Line::try_parse_from(words).map(Command::from)
+    CommandLine::try_parse_from(words).map(Command::from)
 }
 
-impl From<Line> for Command {
-    fn from(line: Line) -> Command {
+impl From<CommandLine> for Command {
+    fn from(line: CommandLine) -> Command {
         line.command.unwrap_or(Command::Serve(line.flags))
     }
 }
@@ -225,7 +222,7 @@ mod tests {
 
     #[test]
     fn the_definition_is_sound() {
-        Line::command().debug_assert();
+        CommandLine::command().debug_assert();
     }
 
     #[test]

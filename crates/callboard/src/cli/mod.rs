@@ -1,11 +1,9 @@
-//! The command line: what it takes, and the commands that need nothing but settings.
+//! The command line: its commands, and the one that needs nothing but settings.
 //!
-//! Flags that are settings come from the table in `config`; here is only how they are offered and
-//! read.
+//! Flags that are settings come from the table in `config`.
 
 mod command;
-mod flags;
-mod show;
+mod print_config;
 
 pub use command::{Command, parse, parse_from};
-pub use show::write_config;
+pub use print_config::write_config;

@@ -1,18 +1,18 @@
 //! The environment as a layer of settings: `CALLBOARD_*` variables, named by the table.
 //!
-//! The caller hands the variables in; nothing here looks at the process. An empty variable counts
-//! as not set, which is what container and service files leave behind for "nothing".
+//! The caller passes the variables in. An empty variable counts as not set: container and service files leave such variables
+//! behind.
 
-use super::error::ConfigError;
-use super::flags::CONFIG_VARIABLE;
-use super::key::VARIABLE_PREFIX;
-use super::nearest::nearest;
-use super::origin::Origin;
-use super::reading::listed;
-use super::said::Said;
-use super::table::every_key;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+
+use super::did_you_mean::nearest;
+use super::error::ConfigError;
+use super::flags::CONFIG_VARIABLE;
+use super::key::{Key, VARIABLE_PREFIX};
+use super::kind::listed;
+use super::raw::{Origin, RawSettings};
+use super::table::keys;
 
 /// The variables that the program was started with.
 #[derive(Default)]
@@ -44,28 +44,21 @@ impl Environment {
         }
     }
 
-    /// Adds what the environment says to what was said.
-    pub(super) fn tell(&self, said: &mut Said) -> Result<(), ConfigError> {
+    /// Adds the variables to the raw settings.
+    pub(super) fn add_to(&self, raw: &mut RawSettings) -> Result<(), ConfigError> {
         self.check_names()?;
-        for about in every_key() {
-            let Some(variable) = about.variable() else {
-                continue;
-            };
-            let Some(text) = self.value(&variable)? else {
-                continue;
-            };
-            let texts = match about.flag() {
-                Some(flag) if flag.repeatable => listed(text).collect(),
-                _ => vec![text],
-            };
-            said.tell(about, &texts, &Origin::Environment { variable });
+        for key in keys() {
+            let Some(variable) = key.variable() else { continue };
+            if let Some(text) = self.value(&variable)? {
+                let texts = if key.is_repeatable() { listed(text).collect() } else { vec![text] };
+                raw.add(key, &texts, &Origin::Environment { variable });
+            }
         }
         Ok(())
     }
 
     fn check_names(&self) -> Result<(), ConfigError> {
-        let known: Vec<String> =
-            every_key().filter_map(|about| about.variable()).chain([CONFIG_VARIABLE.to_owned()]).collect();
+        let known: Vec<String> = keys().filter_map(Key::variable).chain([CONFIG_VARIABLE.to_owned()]).collect();
         let unknown = |name: &&String| {
             name.starts_with(VARIABLE_PREFIX) && !known.contains(name) && !self.is_from_kubernetes(name)
         };
@@ -75,8 +68,8 @@ impl Environment {
         }
     }
 
-    /// Kubernetes tells each pod about services by variables named after them, and a service for
-    /// this program is likely to be called `callboard`.
+    /// Kubernetes sets variables named after services in each pod, and the service of this program is likely to be called
+    /// `callboard`.
     fn is_from_kubernetes(&self, name: &str) -> bool {
         let service = ["_SERVICE_HOST", "_SERVICE_PORT", "_PORT_"].iter().any(|part| name.contains(part));
         self.variables.contains_key("KUBERNETES_SERVICE_HOST") && (service || name.ends_with("_PORT"))
@@ -84,7 +77,7 @@ impl Environment {
 }
 
 fn unknown_variable(name: &str, known: &[String]) -> ConfigError {
-    // The common beginning would make all names look alike.
+    // The common prefix would make all names look alike.
     let bare = name.trim_start_matches(VARIABLE_PREFIX);
     let known = known.iter().filter_map(|name| name.strip_prefix(VARIABLE_PREFIX));
     let hint = match nearest(bare, known) {

@@ -1,29 +1,29 @@
-//! What can be wrong with settings; each message names the thing, its place, and what to do.
+//! Mistakes in settings; each message names the setting, its place, and the remedy.
 
-use super::origin::Origin;
+use super::raw::Origin;
 use std::io;
 use std::net::SocketAddr;
 
-/// Why there are no settings.
+/// Why the settings cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// A settings file was named and is not there.
+    /// A settings file was named and does not exist.
     #[error("the settings file {file} ({origin}) does not exist")]
     FileMissing {
         /// The file as it was named.
         file: String,
-        /// Who named it.
+        /// Where it was named.
         origin: Origin,
     },
-    /// A server that the environment points at is no base URL.
-    #[error("OPENAI_BASE_URL is {0:?}, which is no base URL; give http://HOST:PORT/v1, or name one with --upstream")]
+    /// `OPENAI_BASE_URL` is not a base URL.
+    #[error("OPENAI_BASE_URL is {0:?}, which is not a base URL; give http://HOST:PORT/v1, or name one with --upstream")]
     FoundUrl(String),
-    /// A settings file is there and cannot be read.
+    /// A settings file cannot be read.
     #[error("the settings file {file} cannot be read: {source}")]
     FileUnreadable {
         /// The file as it was named.
         file: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// A settings file is not TOML.
@@ -31,7 +31,7 @@ pub enum ConfigError {
     Syntax {
         /// Where.
         place: Origin,
-        /// What the TOML reader said.
+        /// The message of the TOML reader.
         message: String,
     },
     /// A settings file has a key that does not exist.
@@ -41,10 +41,10 @@ pub enum ConfigError {
         place: Origin,
         /// The key with its section.
         key: String,
-        /// What was meant, where that can be told.
+        /// A suggestion.
         hint: String,
     },
-    /// A section of the file is not written as one.
+    /// A section of the file is written as a plain key.
     #[error("{place}: `{section}` is a section: write {header} on a line of its own, and its keys below")]
     NotASection {
         /// Where.
@@ -54,15 +54,15 @@ pub enum ConfigError {
         /// How it is opened.
         header: String,
     },
-    /// The environment has a variable of ours that does not exist.
+    /// A `CALLBOARD_*` variable does not exist.
     #[error("unknown environment variable {variable}{hint}")]
     UnknownVariable {
         /// Its name.
         variable: String,
-        /// What was meant, where that can be told.
+        /// A suggestion.
         hint: String,
     },
-    /// A variable that is needed is not Unicode.
+    /// A needed variable is not Unicode.
     #[error("the environment variable {variable} is not valid Unicode")]
     NotUnicode {
         /// Its name.
@@ -75,7 +75,7 @@ pub enum ConfigError {
         key: String,
         /// The value, masked where it may be secret.
         value: String,
-        /// Who said it.
+        /// Where it was set.
         origin: Origin,
         /// What is allowed.
         allowed: String,
@@ -86,7 +86,7 @@ pub enum ConfigError {
         /// Where it is.
         origin: Origin,
     },
-    /// The variable that should hold the key of an upstream has nothing usable in it.
+    /// The variable for the key of an upstream holds no usable key.
     #[error("the upstream {url} takes its key from the environment variable {variable}, which {problem}")]
     UpstreamKey {
         /// The upstream.
@@ -96,21 +96,21 @@ pub enum ConfigError {
         /// What is wrong with it.
         problem: &'static str,
     },
-    /// A `key_env` from outside the file meets no upstream from outside the file.
+    /// A `key_env` from outside the file has no upstream from outside the file to apply to.
     #[error(
         "{origin} names a key for upstreams given by --upstream or CALLBOARD_UPSTREAM, and there is none: \
          in a settings file, write key_env under [[upstream]]"
     )]
     KeyWithoutUpstream {
-        /// Who said it.
+        /// Where it was set.
         origin: Origin,
     },
-    /// A folder of characters was named and is not there.
+    /// The folder of characters was set and does not exist.
     #[error("the folder of characters {folder} ({origin}) {problem}: make it, or name another with --characters DIR")]
     CharactersMissing {
         /// The folder as it was named.
         folder: String,
-        /// Who named it.
+        /// Where it was named.
         origin: Origin,
         /// What is wrong with it.
         problem: &'static str,

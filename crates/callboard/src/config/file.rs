@@ -1,24 +1,24 @@
 //! The settings file as a layer of settings: TOML, with the line of every key.
 //!
-//! Names are checked here, because only the file knows where they stand; values are only carried
-//! over.
+//! Names are checked here, because only the file knows their lines; values are checked later.
 
-use super::environment::Environment;
-use super::error::ConfigError;
-use super::flags::{CONFIG_FLAG, CONFIG_VARIABLE, Flags};
-use super::key::{About, Section};
-use super::nearest::nearest;
-use super::origin::Origin;
-use super::said::{Raw, Said, SaidUpstream, SaidValue};
-use super::table::every_key;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+
 use toml::Spanned;
 use toml::de::{DeArray, DeString, DeTable, DeValue};
 
-/// The file that is read when nobody names one, if it is there.
+use super::did_you_mean::nearest;
+use super::environment::Environment;
+use super::error::ConfigError;
+use super::flags::{CONFIG_FLAG, CONFIG_VARIABLE, Flags};
+use super::key::{Key, UPSTREAM, header, path};
+use super::raw::{Origin, Raw, RawSettings, RawUpstream, RawValue};
+use super::table::{keys, section_names};
+
+/// The file that is read when none is named, if it exists.
 const USUAL_FILE: &str = "callboard.toml";
 
 /// A settings file that was found.
@@ -27,7 +27,7 @@ pub(super) struct SettingsFile {
     text: String,
 }
 
-/// The settings file that was named, else the usual one when it is there.
+/// The settings file that was named, else the usual one if it exists.
 pub(super) fn find(
     flags: &Flags,
     environment: &Environment,
@@ -51,20 +51,17 @@ type Name<'text> = Spanned<DeString<'text>>;
 type Value<'text> = Spanned<DeValue<'text>>;
 
 impl SettingsFile {
-    /// Adds what the file says to what was said.
-    pub(super) fn tell(&self, said: &mut Said) -> Result<(), ConfigError> {
+    /// Adds the values of the file to the raw settings.
+    pub(super) fn add_to(&self, raw: &mut RawSettings) -> Result<(), ConfigError> {
         let table = DeTable::parse(&self.text).map_err(|error| self.syntax(&error))?;
         for (name, value) in in_order(table.get_ref()) {
-            match (Section::named(name.get_ref()), value.get_ref()) {
-                (None, _) => self.tell_key(Section::Top, (name, value), said)?,
-                (Some(Section::Upstream), DeValue::Array(list)) => {
-                    said.upstreams = self.upstreams(name, list)?;
-                }
-                (Some(Section::Upstream), _) => {
-                    return Err(self.not_a_section(Section::Upstream, name));
-                }
+            let section = section_names().find(|section| *section == name.get_ref());
+            match (section, value.get_ref()) {
+                (None, _) => self.add_key("", (name, value), raw)?,
+                (Some(UPSTREAM), DeValue::Array(list)) => raw.upstreams = self.upstreams(name, list)?,
+                (Some(UPSTREAM), _) => return Err(self.not_a_section(UPSTREAM, name)),
                 (Some(section), DeValue::Table(keys)) => {
-                    in_order(keys).into_iter().try_for_each(|entry| self.tell_key(section, entry, said))?;
+                    in_order(keys).into_iter().try_for_each(|entry| self.add_key(section, entry, raw))?;
                 }
                 (Some(section), _) => return Err(self.not_a_section(section, name)),
             }
@@ -72,38 +69,38 @@ impl SettingsFile {
         Ok(())
     }
 
-    fn tell_key(&self, section: Section, (name, value): (&Name, &Value), said: &mut Said) -> Result<(), ConfigError> {
-        let about = self.known(section, name)?;
-        said.values.insert(about.path(), self.value(value));
+    fn add_key(&self, section: &str, (name, value): (&Name, &Value), raw: &mut RawSettings) -> Result<(), ConfigError> {
+        raw.values.insert(self.known(section, name)?.path(), self.value(value));
         Ok(())
     }
 
-    fn upstreams(&self, name: &Name, list: &DeArray) -> Result<Vec<SaidUpstream>, ConfigError> {
+    fn upstreams(&self, name: &Name, list: &DeArray) -> Result<Vec<RawUpstream>, ConfigError> {
         list.iter()
             .map(|item| match item.get_ref() {
                 DeValue::Table(keys) => self.upstream(item.span(), keys),
-                _ => Err(self.not_a_section(Section::Upstream, name)),
+                _ => Err(self.not_a_section(UPSTREAM, name)),
             })
             .collect()
     }
 
-    fn upstream(&self, span: Range<usize>, keys: &DeTable) -> Result<SaidUpstream, ConfigError> {
+    fn upstream(&self, span: Range<usize>, keys: &DeTable) -> Result<RawUpstream, ConfigError> {
         let mut values = BTreeMap::new();
         for (name, value) in in_order(keys) {
-            values.insert(self.known(Section::Upstream, name)?.name, self.value(value));
+            values.insert(self.known(UPSTREAM, name)?.name, self.value(value));
         }
-        Ok(SaidUpstream { origin: self.place(&span), values })
+        Ok(RawUpstream { origin: self.place(&span), values })
     }
 
-    fn known(&self, section: Section, name: &Name) -> Result<&'static About, ConfigError> {
-        every_key()
-            .find(|about| about.section == section && about.name == name.get_ref())
-            .ok_or_else(|| self.unknown(section, name))
+    fn known(&self, section: &str, name: &Name) -> Result<&'static Key, ConfigError> {
+        keys().find(|key| key.section == section && key.name == name.get_ref()).ok_or_else(|| {
+            let hint = hint(section, name.get_ref());
+            ConfigError::UnknownKey { place: self.place(&name.span()), key: path(section, name.get_ref()), hint }
+        })
     }
 
-    fn value(&self, value: &Value) -> SaidValue {
+    fn value(&self, value: &Value) -> RawValue {
         let source = self.text.get(value.span()).unwrap_or_default().to_owned();
-        SaidValue { raw: raw(value.get_ref()), source, origin: self.place(&value.span()) }
+        RawValue { raw: raw(value.get_ref()), source, origin: self.place(&value.span()) }
     }
 
     fn place(&self, span: &Range<usize>) -> Origin {
@@ -117,39 +114,28 @@ impl SettingsFile {
         ConfigError::Syntax { place, message: error.message().replace('\n', ", ") }
     }
 
-    fn unknown(&self, section: Section, name: &Name) -> ConfigError {
-        let key = match section {
-            Section::Top => name.get_ref().to_string(),
-            _ => format!("{}.{}", section.name(), name.get_ref()),
-        };
-        ConfigError::UnknownKey { place: self.place(&name.span()), key, hint: hint(section, name.get_ref()) }
-    }
-
-    fn not_a_section(&self, section: Section, name: &Name) -> ConfigError {
-        ConfigError::NotASection { place: self.place(&name.span()), section: section.name(), header: section.header() }
+    fn not_a_section(&self, section: &'static str, name: &Name) -> ConfigError {
+        ConfigError::NotASection { place: self.place(&name.span()), section, header: header(section) }
     }
 }
 
 /// What may have been meant by an unknown key: a key of that name elsewhere, or the nearest name.
-fn hint(section: Section, name: &str) -> String {
-    if let Some(about) = every_key().find(|about| about.name == name) {
-        return match about.section {
-            Section::Top => {
-                format!("; `{name}` belongs at the top of the file, before any section")
-            }
-            section => format!("; `{name}` belongs under {}", section.header()),
+fn hint(section: &str, name: &str) -> String {
+    if let Some(key) = keys().find(|key| key.name == name) {
+        return match key.section {
+            "" => format!("; `{name}` belongs at the top of the file, before any section"),
+            section => format!("; `{name}` belongs under {}", header(section)),
         };
     }
-    let keys = every_key().filter(|about| about.section == section).map(|about| about.name);
-    let sections = Section::ALL.into_iter().filter(|opened| section == Section::Top && *opened != section);
-    let known: Vec<&str> = keys.chain(sections.map(Section::name)).collect();
+    let keys = keys().filter(|key| key.section == section).map(|key| key.name);
+    let known: Vec<&str> = keys.chain(section_names().filter(|_| section.is_empty())).collect();
     match nearest(name, known.iter().copied()) {
         Some(meant) => format!("; did you mean `{meant}`?"),
         None => format!("; known here: {}", known.join(", ")),
     }
 }
 
-/// The entries as they stand in the file, so that the first mistake is the one reported.
+/// The entries in the order of the file, so that the first mistake is the one reported.
 fn in_order<'table, 'text>(table: &'table DeTable<'text>) -> Vec<(&'table Name<'text>, &'table Value<'text>)> {
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(name, _)| name.span().start);

@@ -1,38 +1,78 @@
-//! The command line as a layer of settings: the flags that were given, named by the table.
-//!
-//! How the command line is read belongs to `cli`; this is only what it hands over.
+//! The command line as a layer of settings: the flags that the table defines, offered to clap and read back.
 
-use super::origin::Origin;
-use super::said::Said;
-use super::table::every_key;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// The flag that names the settings file.
-pub(crate) const CONFIG_FLAG: &str = "config";
+use clap::{Arg, ArgAction, ArgMatches, Args, Error, FromArgMatches, value_parser};
 
+use super::key::{Flag, Key};
+use super::raw::{Origin, RawSettings};
+use super::table::keys;
+
+/// The flag that names the settings file.
+pub(super) const CONFIG_FLAG: &str = "config";
 /// The environment variable that names the settings file.
 pub(super) const CONFIG_VARIABLE: &str = "CALLBOARD_CONFIG";
 
 /// The flags that were given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Flags {
-    /// The settings file, when one was named.
+    /// The settings file.
     pub(crate) config: Option<PathBuf>,
     /// The values of each other flag, by its name.
     pub(crate) values: BTreeMap<&'static str, Vec<String>>,
 }
 
 impl Flags {
-    /// Adds what the flags say to what was said.
-    pub(super) fn tell(&self, said: &mut Said) {
-        for about in every_key() {
-            let Some(flag) = about.flag() else { continue };
-            let Some(values) = self.values.get(flag.name) else {
-                continue;
-            };
-            let texts: Vec<&str> = values.iter().map(String::as_str).collect();
-            said.tell(about, &texts, &Origin::CommandLine { flag: flag.name });
+    /// Adds the flags to the raw settings.
+    pub(super) fn add_to(&self, raw: &mut RawSettings) {
+        for (key, flag) in keys_with_flags() {
+            if let Some(values) = self.values.get(flag.name) {
+                let texts: Vec<&str> = values.iter().map(String::as_str).collect();
+                raw.add(key, &texts, &Origin::CommandLine { flag: flag.name });
+            }
         }
+    }
+}
+
+fn keys_with_flags() -> impl Iterator<Item = (&'static Key, &'static Flag)> {
+    keys().filter_map(|key| key.flag().map(|flag| (key, flag)))
+}
+
+impl Args for Flags {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        command.args(keys_with_flags().map(|(key, flag)| argument(key, flag))).arg(
+            Arg::new(CONFIG_FLAG)
+                .long(CONFIG_FLAG)
+                .value_name("FILE")
+                .value_parser(value_parser!(PathBuf))
+                .help("Settings file [default: callboard.toml, if it exists]"),
+        )
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Flags::augment_args(command)
+    }
+}
+
+fn argument(key: &Key, flag: &'static Flag) -> Arg {
+    let action = if flag.repeatable { ArgAction::Append } else { ArgAction::Set };
+    Arg::new(flag.name).long(flag.name).value_name(flag.value).action(action).help(key.flag_help())
+}
+
+impl FromArgMatches for Flags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Flags, Error> {
+        let mut flags = Flags { config: matches.get_one(CONFIG_FLAG).cloned(), ..Flags::default() };
+        for (_, flag) in keys_with_flags() {
+            if let Some(values) = matches.get_many::<String>(flag.name) {
+                flags.values.insert(flag.name, values.cloned().collect());
+            }
+        }
+        Ok(flags)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Flags::from_arg_matches(matches)?;
+        Ok(())
     }
 }

@@ -1,144 +1,91 @@
-//! What a key is: its names, its default, its help line, and the kind of value it takes.
+//! One setting: its names, its default, its help line, and the kind of value it takes.
 //!
-//! A key is named once; the names of its environment variable and its place in the file follow from
-//! that by rule.
+//! The environment variable and the place in the file follow from the section and the name.
 
 use super::kind::Kind;
 
-/// One setting that fills in a field of `T`.
-pub(super) struct Key<T> {
-    /// What people read about it.
-    pub(super) about: About,
-    /// What values it takes and which field they go to.
-    pub(super) kind: Kind<T>,
-}
+/// The prefix of all environment variables.
+pub(super) const VARIABLE_PREFIX: &str = "CALLBOARD_";
+/// The section that may occur many times, once for each model server.
+pub(super) const UPSTREAM: &str = "upstream";
 
-/// The part of a key that does not depend on the field it fills in.
-pub(crate) struct About {
-    pub(super) section: Section,
+/// One setting.
+pub(super) struct Key {
+    /// The section of the file; empty for the top.
+    pub(super) section: &'static str,
     pub(super) name: &'static str,
-    pub(super) fallback: Fallback,
-    pub(super) flag: Option<Flag>,
+    pub(super) default: DefaultValue,
+    pub(super) kind: Kind,
     pub(super) help: &'static str,
+    /// At most one.
+    pub(super) flags: &'static [Flag],
 }
 
-/// What holds when nobody said anything.
-pub(super) enum Fallback {
-    /// This text, read as if it stood in the environment.
+/// The value of a key that is not set.
+pub(super) enum DefaultValue {
+    /// This text, read like a variable.
     Text(&'static str),
-    /// Whatever holds for the key with this path.
+    /// The value of the key with this path.
     SameAs(&'static str),
-    /// Nothing.
+    /// None.
     Nothing,
 }
 
 /// A flag of the command line.
-pub(crate) struct Flag {
-    /// Its name without dashes.
-    pub(crate) name: &'static str,
-    /// What its value is called in the help text.
-    pub(crate) value: &'static str,
-    /// Whether it may be given more than once.
-    pub(crate) repeatable: bool,
+pub(super) struct Flag {
+    pub(super) name: &'static str,
+    /// The placeholder for its value in the help text.
+    pub(super) value: &'static str,
+    pub(super) repeatable: bool,
 }
 
-/// A part of the settings file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Section {
-    Top,
-    Upstream,
-    Contract,
-    Limits,
-    Timeouts,
-    Stage,
-    Keep,
-    Python,
-    Trace,
-    Otlp,
-}
-
-impl Section {
-    /// All sections, in the order in which they are listed.
-    pub(super) const ALL: [Section; 10] = [
-        Section::Top,
-        Section::Upstream,
-        Section::Contract,
-        Section::Limits,
-        Section::Timeouts,
-        Section::Stage,
-        Section::Keep,
-        Section::Python,
-        Section::Trace,
-        Section::Otlp,
-    ];
-
-    /// The name in the file; the top of the file has none.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Section::Top => "",
-            Section::Upstream => "upstream",
-            Section::Contract => "contract",
-            Section::Limits => "limits",
-            Section::Timeouts => "timeouts",
-            Section::Stage => "stage",
-            Section::Keep => "keep",
-            Section::Python => "python",
-            Section::Trace => "trace",
-            Section::Otlp => "otlp",
-        }
-    }
-
-    /// The line that opens the section in the file.
-    pub(super) fn header(self) -> String {
-        match self {
-            Section::Top => String::new(),
-            Section::Upstream => "[[upstream]]".to_owned(),
-            _ => format!("[{}]", self.name()),
-        }
-    }
-
-    /// The section that a key at the top of the file opens.
-    pub(super) fn named(name: &str) -> Option<Section> {
-        Section::ALL.into_iter().find(|section| *section != Section::Top && section.name() == name)
-    }
-}
-
-impl About {
+impl Key {
     /// The name in messages: `listen`, `contract.mode`.
     pub(super) fn path(&self) -> String {
-        match self.section {
-            Section::Top => self.name.to_owned(),
-            section => format!("{}.{}", section.name(), self.name),
-        }
+        path(self.section, self.name)
     }
 
-    /// The environment variable: named like the flag where there is one, else like the path.
+    /// The environment variable: named after the flag where there is one, else after the path.
     ///
-    /// A section that may occur many times has no variables beyond those named like flags.
+    /// The keys of an upstream have no variables beyond those named after flags.
     pub(super) fn variable(&self) -> Option<String> {
-        let name = match (&self.flag, self.section) {
+        let name = match (self.flag(), self.section) {
             (Some(flag), _) => flag.name.replace('-', "_"),
-            (None, Section::Upstream) => return None,
+            (None, UPSTREAM) => return None,
             (None, _) => self.path().replace('.', "_"),
         };
         Some(format!("{VARIABLE_PREFIX}{}", name.to_uppercase()))
     }
 
-    /// The flag, where there is one.
-    pub(crate) fn flag(&self) -> Option<&Flag> {
-        self.flag.as_ref()
+    pub(super) fn flag(&self) -> Option<&'static Flag> {
+        self.flags.first()
+    }
+
+    /// Whether a flag or variable gives a whole list: the upstreams.
+    pub(super) fn is_repeatable(&self) -> bool {
+        self.flag().is_some_and(|flag| flag.repeatable)
     }
 
     /// The help line of the flag, with its default.
-    pub(crate) fn flag_help(&self) -> String {
-        let repeatable = self.flag.as_ref().is_some_and(|flag| flag.repeatable);
-        match self.fallback {
-            Fallback::Text(text) => format!("{} [default: {text}]", self.help),
-            _ if repeatable => format!("{} [repeatable]", self.help),
+    pub(super) fn flag_help(&self) -> String {
+        match self.default {
+            DefaultValue::Text(text) => format!("{} [default: {text}]", self.help),
+            _ if self.is_repeatable() => format!("{} [repeatable]", self.help),
             _ => self.help.to_owned(),
         }
     }
 }
 
-/// What the name of each of our environment variables begins with.
-pub(super) const VARIABLE_PREFIX: &str = "CALLBOARD_";
+/// The path of a key: its section and its name.
+pub(super) fn path(section: &str, name: &str) -> String {
+    if section.is_empty() { name.to_owned() } else { format!("{section}.{name}") }
+}
+
+/// The line that opens a section in the file.
+pub(super) fn header(section: &str) -> String {
+    match section {
+        "" => String::new(),
+        UPSTREAM => format!("[[{section}]]"),
+        _ => format!("[{section}]"),
+    }
+}

@@ -1,37 +1,36 @@
-//! From what was said to what holds.
+//! From raw values to settings in effect.
 //!
-//! Layers are told in their order, every key is read once, and the rules that look at more than one
-//! key are checked at the end. Each value keeps its origin, for `callboard config`.
+//! Layers are added in order, every key is read once, and rules that involve more than one key are checked at the end. Each
+//! value keeps its origin, for `callboard config`.
+
+use std::net::SocketAddr;
+use std::path::Path;
 
 use super::environment::Environment;
 use super::error::ConfigError;
-use super::exposure::check_exposure;
 use super::file;
 use super::flags::Flags;
-use super::key::{Fallback, Key, Section};
-use super::origin::Origin;
-use super::said::{Said, SaidUpstream, SaidValue};
+use super::key::{DefaultValue, Key, UPSTREAM};
+use super::raw::{Origin, RawSettings, RawUpstream, RawValue};
 use super::secret::Secret;
 use super::settings::{Settings, UpstreamSettings};
-use super::table::keys;
-use super::upstream_table::UPSTREAM_KEYS;
-use std::path::Path;
+use super::table::{Draft, keys};
 
-/// The settings that hold, and where each came from.
+/// The settings in effect, and where each comes from.
 #[derive(Debug)]
 pub struct Loaded {
-    /// What holds.
+    /// The settings.
     pub settings: Settings,
-    /// The keys that are said once, in the order of the table.
-    pub(super) held: Vec<Held>,
+    /// The keys outside of upstreams, in the order of the table.
+    pub(super) entries: Vec<Entry>,
     /// The keys of each upstream.
-    pub(super) upstreams: Vec<Vec<Held>>,
+    pub(super) upstreams: Vec<Vec<Entry>>,
 }
 
-/// One key with the value that holds.
+/// One key with the value in effect.
 #[derive(Debug)]
-pub(super) struct Held {
-    pub(super) section: Section,
+pub(super) struct Entry {
+    pub(super) section: &'static str,
     pub(super) name: &'static str,
     /// The value in TOML, masked where it is secret.
     pub(super) written: String,
@@ -39,14 +38,14 @@ pub(super) struct Held {
 }
 
 impl Loaded {
-    /// Refuses a folder of characters that somebody named and that is not there. Nobody has to have the usual one.
+    /// Refuses a folder of characters that was set and does not exist. The default one need not exist.
     pub fn check_characters(&self) -> Result<(), ConfigError> {
         let folder = &self.settings.characters;
-        let said = self.held.iter().find(|held| held.section == Section::Top && held.name == "characters");
-        let said = said.filter(|held| held.origin != Origin::Default && !folder.is_dir());
-        said.map_or(Ok(()), |held| {
-            let problem = if folder.exists() { "is no folder" } else { "does not exist" };
-            let (folder, origin) = (folder.display().to_string(), held.origin.clone());
+        let set = self.entries.iter().find(|entry| entry.section.is_empty() && entry.name == "characters");
+        let missing = set.filter(|entry| entry.origin != Origin::Default && !folder.is_dir());
+        missing.map_or(Ok(()), |entry| {
+            let problem = if folder.exists() { "is not a folder" } else { "does not exist" };
+            let (folder, origin) = (folder.display().to_string(), entry.origin.clone());
             Err(ConfigError::CharactersMissing { folder, origin, problem })
         })
     }
@@ -54,102 +53,139 @@ impl Loaded {
 
 /// Reads the settings: defaults, then the settings file, then the environment, then the flags.
 ///
-/// Paths of settings files are taken from `directory`.
+/// Paths of settings files are relative to `directory`.
 pub fn load(flags: &Flags, environment: &Environment, directory: &Path) -> Result<Loaded, ConfigError> {
-    let mut said = Said::default();
+    let mut raw = RawSettings::default();
     if let Some(file) = file::find(flags, environment, directory)? {
-        file.tell(&mut said)?;
+        file.add_to(&mut raw)?;
     }
-    environment.tell(&mut said)?;
-    flags.tell(&mut said);
-    let loaded = hold_all(&said, environment)?;
+    environment.add_to(&mut raw)?;
+    flags.add_to(&mut raw);
+    let loaded = read_all(&raw, environment)?;
     check_exposure(loaded.settings.listen, &loaded.settings.api_keys)?;
     Ok(loaded)
 }
 
-fn hold_all(said: &Said, environment: &Environment) -> Result<Loaded, ConfigError> {
-    let mut settings = Settings::blank();
-    let mut held = Vec::new();
-    for key in keys() {
-        held.extend(hold(key, said.values.get(&key.about.path()), said, &mut settings)?);
+fn read_all(raw: &RawSettings, environment: &Environment) -> Result<Loaded, ConfigError> {
+    let mut draft = Draft { settings: Settings::blank(), upstream: UpstreamSettings::default() };
+    let (mut entries, mut upstreams) = (Vec::new(), Vec::new());
+    for key in keys().filter(|key| key.section != UPSTREAM) {
+        entries.extend(read(key, raw.values.get(&key.path()), raw, &mut draft)?);
     }
-    let mut upstreams = Vec::new();
-    check_upstream_keys(said)?;
-    for upstream in &said.upstreams {
-        let (upstream, keys) = hold_upstream(upstream, said, environment)?;
-        settings.upstreams.push(upstream);
-        upstreams.push(keys);
+    check_upstream_keys(raw)?;
+    for upstream in &raw.upstreams {
+        upstreams.push(read_upstream(upstream, raw, environment, &mut draft)?);
     }
-    Ok(Loaded { settings, held, upstreams })
+    Ok(Loaded { settings: draft.settings, entries, upstreams })
 }
 
-/// Puts a value into its field: the one that was said, else the default.
-fn hold<T>(key: &Key<T>, value: Option<&SaidValue>, said: &Said, target: &mut T) -> Result<Option<Held>, ConfigError> {
-    let Some(value) = value.cloned().or_else(|| fallback(&key.about.fallback, said)) else {
-        return Ok(None);
-    };
-    let written = key.kind.put(&value.raw, target).ok_or_else(|| ConfigError::WrongValue {
-        key: key.about.path(),
+/// Stores a value in its field: the one that was given, else the default.
+fn read(
+    key: &Key,
+    given: Option<&RawValue>,
+    raw: &RawSettings,
+    draft: &mut Draft,
+) -> Result<Option<Entry>, ConfigError> {
+    let Some(value) = given.cloned().or_else(|| default_value(key, raw)) else { return Ok(None) };
+    let written = key.kind.put(&value.raw, draft).ok_or_else(|| ConfigError::WrongValue {
+        key: key.path(),
         value: key.kind.shown(&value.source),
         origin: value.origin.clone(),
         allowed: key.kind.allowed(),
     })?;
-    Ok(Some(Held { section: key.about.section, name: key.about.name, written, origin: value.origin }))
+    Ok(Some(Entry { section: key.section, name: key.name, written, origin: value.origin }))
 }
 
-fn fallback(fallback: &Fallback, said: &Said) -> Option<SaidValue> {
-    match fallback {
-        Fallback::Nothing => None,
-        Fallback::Text(text) => Some(SaidValue::plain(text, Origin::Default)),
-        Fallback::SameAs(path) => said.values.get(*path).cloned().or_else(|| default_of(path)),
+fn default_value(key: &Key, raw: &RawSettings) -> Option<RawValue> {
+    match key.default {
+        DefaultValue::Nothing => None,
+        DefaultValue::Text(text) => Some(RawValue::plain(text, Origin::Default)),
+        DefaultValue::SameAs(path) => raw
+            .values
+            .get(path)
+            .cloned()
+            .or_else(|| keys().find(|other| other.path() == path).and_then(|other| default_value(other, raw))),
     }
 }
 
-fn default_of(path: &str) -> Option<SaidValue> {
-    let key = keys().find(|key| key.about.path() == path)?;
-    match key.about.fallback {
-        Fallback::Text(text) => Some(SaidValue::plain(text, Origin::Default)),
-        Fallback::SameAs(_) | Fallback::Nothing => None,
-    }
-}
-
-fn hold_upstream(
-    upstream: &SaidUpstream,
-    said: &Said,
+fn read_upstream(
+    upstream: &RawUpstream,
+    raw: &RawSettings,
     environment: &Environment,
-) -> Result<(UpstreamSettings, Vec<Held>), ConfigError> {
-    let mut settings = UpstreamSettings::blank();
-    let mut held = Vec::new();
-    for key in UPSTREAM_KEYS {
-        let outside = said.for_upstreams.get(key.about.name);
-        let value = upstream.values.get(key.about.name).or(outside);
-        held.extend(hold(key, value, said, &mut settings)?);
+    draft: &mut Draft,
+) -> Result<Vec<Entry>, ConfigError> {
+    let mut entries = Vec::new();
+    for key in keys().filter(|key| key.section == UPSTREAM) {
+        let given = upstream.values.get(key.name).or(raw.for_upstreams.get(key.name));
+        entries.extend(read(key, given, raw, draft)?);
     }
+    let mut settings = std::mem::take(&mut draft.upstream);
     if settings.url.is_empty() {
         return Err(ConfigError::UrlMissing { origin: upstream.origin.clone() });
     }
     settings.key = upstream_key(&settings, environment)?;
-    Ok((settings, held))
+    draft.settings.upstreams.push(settings);
+    Ok(entries)
 }
 
 /// The key of an upstream, from the variable that it names.
 fn upstream_key(upstream: &UpstreamSettings, environment: &Environment) -> Result<Option<Secret>, ConfigError> {
-    let Some(variable) = &upstream.key_env else {
-        return Ok(None);
-    };
+    let Some(variable) = &upstream.key_env else { return Ok(None) };
     let wrong = |problem| ConfigError::UpstreamKey { url: upstream.url.clone(), variable: variable.clone(), problem };
     let text = environment.value(variable)?.ok_or_else(|| wrong("is not set"))?;
-    let key =
-        Secret::new(text.trim()).ok_or_else(|| wrong("holds no key: spaces and special letters cannot be sent"))?;
-    Ok(Some(key))
+    let key = Secret::new(text.trim());
+    key.map(Some).ok_or_else(|| wrong("holds no key: spaces and special letters cannot be sent"))
 }
 
-/// A key from outside the file that no upstream would get is a mistake, not something to pass over.
-fn check_upstream_keys(said: &Said) -> Result<(), ConfigError> {
-    match said.for_upstreams.values().next() {
-        Some(value) if said.upstreams.iter().all(SaidUpstream::is_from_file) => {
+/// A key from outside the file that no upstream would get is a mistake.
+fn check_upstream_keys(raw: &RawSettings) -> Result<(), ConfigError> {
+    match raw.for_upstreams.values().next() {
+        Some(value) if raw.upstreams.iter().all(RawUpstream::is_from_file) => {
             Err(ConfigError::KeyWithoutUpstream { origin: value.origin.clone() })
         }
         _ => Ok(()),
+    }
+}
+
+/// Without keys, only this machine may connect.
+fn check_exposure(listen: SocketAddr, api_keys: &[Secret]) -> Result<(), ConfigError> {
+    // An IPv4 address written as IPv6 reaches the same interface.
+    if api_keys.is_empty() && !listen.ip().to_canonical().is_loopback() {
+        return Err(ConfigError::Exposed { listen });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_loopback_is_served_without_keys() {
+        let keys = [Secret::new("sk-secret").unwrap()];
+        for (listen, allowed) in [
+            ("127.0.0.1:8787", true),
+            ("127.8.8.8:0", true),
+            ("[::1]:8787", true),
+            ("[::ffff:127.0.0.1]:8787", true),
+            ("0.0.0.0:8787", false),
+            ("[::]:8787", false),
+            ("192.168.0.7:8787", false),
+            ("[::ffff:10.0.0.1]:8787", false),
+            ("[fe80::1]:8787", false),
+        ] {
+            let listen: SocketAddr = listen.parse().unwrap();
+            assert_eq!(check_exposure(listen, &[]).is_ok(), allowed, "{listen}");
+            assert!(check_exposure(listen, &keys).is_ok(), "{listen}");
+        }
+    }
+
+    #[test]
+    fn the_refusal_says_what_to_do() {
+        let refusal = check_exposure("0.0.0.0:8787".parse().unwrap(), &[]).unwrap_err();
+        assert_eq!(
+            refusal.to_string(),
+            "listening on 0.0.0.0:8787 would let others in without a key: set CALLBOARD_API_KEYS, or listen on 127.0.0.1"
+        );
     }
 }

@@ -1,9 +1,10 @@
-//! The settings that hold, as TOML with the origin of each value behind it.
+//! The settings in effect as TOML, with the origin of each value as a comment.
 //!
-//! What is printed can be used as a settings file, but for secrets, which are masked.
+//! The output is a valid settings file, except that secrets are masked.
 
-use super::key::Section;
-use super::load::{Held, Loaded};
+use super::key::{UPSTREAM, header};
+use super::load::{Entry, Loaded};
+use super::table::SECTIONS;
 
 /// Longer values do not push the column of comments further out.
 const WIDEST_VALUE: usize = 40;
@@ -11,45 +12,32 @@ const WIDEST_VALUE: usize = 40;
 impl Loaded {
     /// All settings as TOML, each with its origin as a comment.
     pub fn to_toml(&self) -> String {
-        let columns = Columns::of(self.held.iter().chain(self.upstreams.iter().flatten()));
+        let all = || self.entries.iter().chain(self.upstreams.iter().flatten());
+        let names = all().map(|entry| entry.name.len()).max();
+        let values = all().map(|entry| entry.written.chars().count()).filter(|width| *width <= WIDEST_VALUE).max();
+        let columns = (names.unwrap_or_default(), values.unwrap_or_default());
         let mut page = String::new();
-        for section in Section::ALL {
+        for section in SECTIONS.iter().filter_map(|keys| keys.first()).map(|key| key.section) {
             match section {
-                Section::Upstream => self.print_upstreams(&columns, &mut page),
-                _ => columns.print(section, self.held.iter().filter(|held| held.section == section), &mut page),
+                UPSTREAM if self.upstreams.is_empty() => page.push_str("\n# no [[upstream]] was given\n"),
+                UPSTREAM => self.upstreams.iter().for_each(|keys| print(section, keys.iter(), columns, &mut page)),
+                _ => print(section, self.entries.iter().filter(|entry| entry.section == section), columns, &mut page),
             }
         }
         page
     }
-
-    fn print_upstreams(&self, columns: &Columns, page: &mut String) {
-        if self.upstreams.is_empty() {
-            page.push_str("\n# no [[upstream]] was given\n");
-        }
-        for upstream in &self.upstreams {
-            columns.print(Section::Upstream, upstream.iter(), page);
-        }
-    }
 }
 
-struct Columns {
-    name: usize,
-    value: usize,
-}
-
-impl Columns {
-    fn of<'held>(all: impl Iterator<Item = &'held Held> + Clone) -> Columns {
-        let name = all.clone().map(|held| held.name.len()).max();
-        let value = all.map(|held| held.written.chars().count()).filter(|width| *width <= WIDEST_VALUE).max();
-        Columns { name: name.unwrap_or_default(), value: value.unwrap_or_default() }
+fn print<'entry>(
+    section: &str,
+    entries: impl Iterator<Item = &'entry Entry>,
+    (names, values): (usize, usize),
+    page: &mut String,
+) {
+    if !section.is_empty() {
+        page.push_str(&format!("\n{}\n", header(section)));
     }
-
-    fn print<'held>(&self, section: Section, keys: impl Iterator<Item = &'held Held>, page: &mut String) {
-        if section != Section::Top {
-            page.push_str(&format!("\n{}\n", section.header()));
-        }
-        for Held { name, written, origin, .. } in keys {
-            page.push_str(&format!("{name:<0$} = {written:<1$}  # {origin}\n", self.name, self.value));
-        }
+    for Entry { name, written, origin, .. } in entries {
+        page.push_str(&format!("{name:<names$} = {written:<values$}  # {origin}\n"));
     }
 }

@@ -1,8 +1,7 @@
 //! The page about all settings, `docs/settings.md`, made from the table.
 
-use super::key::{Fallback, Key, Section};
-use super::table::keys;
-use super::upstream_table::UPSTREAM_KEYS;
+use super::key::{DefaultValue, Key, header};
+use super::table::SECTIONS;
 
 const INTRODUCTION: &str = r#"# Settings
 
@@ -56,56 +55,49 @@ const COLUMNS: &str = "\
 /// The whole page, in Markdown.
 pub fn reference() -> String {
     let mut page = format!("{INTRODUCTION}{MAINTENANCE}");
-    for section in Section::ALL {
-        page.push_str(&heading(section));
+    for keys in SECTIONS {
+        page.push_str(&heading(keys.first().map_or("", |key| key.section)));
         page.push_str(COLUMNS);
-        page.push_str(&rows(section, keys()));
-        page.push_str(&rows(section, UPSTREAM_KEYS));
+        page.extend(keys.iter().map(row));
     }
     page
 }
 
-fn heading(section: Section) -> String {
+fn heading(section: &str) -> String {
     match section {
-        Section::Top => "\n## At the top of the file\n\n".to_owned(),
-        _ => format!("\n## `{}`\n\n", section.header()),
+        "" => "\n## At the top of the file\n\n".to_owned(),
+        _ => format!("\n## `{}`\n\n", header(section)),
     }
 }
 
-fn rows<T: 'static>(section: Section, keys: impl IntoIterator<Item = &'static Key<T>>) -> String {
-    keys.into_iter().filter(|key| key.about.section == section).map(row).collect()
-}
-
-fn row<T>(key: &Key<T>) -> String {
-    let about = &key.about;
-    let default = match about.fallback {
-        Fallback::Text("") | Fallback::Nothing => "none".to_owned(),
-        Fallback::Text(text) => format!("`{text}`"),
-        Fallback::SameAs(path) => format!("as `{path}`"),
+fn row(key: &Key) -> String {
+    let default = match key.default {
+        DefaultValue::Text("") | DefaultValue::Nothing => "none".to_owned(),
+        DefaultValue::Text(text) => format!("`{text}`"),
+        DefaultValue::SameAs(path) => format!("as `{path}`"),
     };
-    let variable = about.variable().map(|variable| format!("`{variable}`")).unwrap_or_default();
-    let flag = about.flag().map(|flag| format!("`--{} {}`", flag.name, flag.value)).unwrap_or_default();
-    let allowed = key.kind.allowed();
-    format!("| `{}` | {default} | {variable} | {flag} | {} | {allowed} |\n", about.name, about.help)
+    let variable = key.variable().map(|variable| format!("`{variable}`")).unwrap_or_default();
+    let flag = key.flag().map(|flag| format!("`--{} {}`", flag.name, flag.value)).unwrap_or_default();
+    format!("| `{}` | {default} | {variable} | {flag} | {} | {} |\n", key.name, key.help, key.kind.allowed())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::table::every_key;
+    use super::super::table::keys;
     use super::*;
     use std::path::Path;
 
     #[test]
     fn every_key_is_listed_once() {
         let page = reference();
-        for about in every_key() {
-            let variable = about.variable().map(|name| format!("`{name}`")).unwrap_or_default();
+        for key in keys() {
+            let variable = key.variable().map(|name| format!("`{name}`")).unwrap_or_default();
             let rows = page
                 .lines()
-                .filter(|line| line.starts_with(&format!("| `{}` |", about.name)) && line.contains(&variable));
-            assert_eq!(rows.count(), 1, "{}", about.path());
+                .filter(|line| line.starts_with(&format!("| `{}` |", key.name)) && line.contains(&variable));
+            assert_eq!(rows.count(), 1, "{}", key.path());
         }
-        assert_eq!(page.lines().filter(|line| line.starts_with("| `")).count(), every_key().count());
+        assert_eq!(page.lines().filter(|line| line.starts_with("| `")).count(), keys().count());
     }
 
     #[test]

@@ -1,389 +1,163 @@
-//! The table of all settings: each key is defined here, or in a table beside this one, and nowhere else.
+//! The table of all settings: one row defines a key, and in most sections also the field that holds its value.
 //!
-//! To add a setting, add its field to `settings` and its row here; the file, the environment, the
-//! command line, `callboard config` and `docs/settings.md` follow.
+//! To add a setting, add a row; the file, the environment, the command line, `callboard config` and `docs/settings.md` follow.
 
-use super::key::{About, Fallback, Flag, Key, Section};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::key::DefaultValue::{Nothing, SameAs, Text};
+use super::key::{Flag, Key};
 use super::kind::Kind;
-use super::ledger_table::LEDGER_KEYS;
-use super::settings::Settings;
-use super::upstream_table::UPSTREAM_KEYS;
+use super::secret::Secret;
+use super::settings::{ContractMode, LOG_LEVELS, Settings, UpstreamSettings};
 
-/// Keys that are said once: those about serving.
-static SERVING_KEYS: &[Key<Settings>] = &[
-    Key {
-        about: About {
-            section: Section::Top,
-            name: "listen",
-            fallback: Fallback::Text("127.0.0.1:8787"),
-            flag: Some(Flag { name: "listen", value: "ADDR", repeatable: false }),
-            help: "Address to listen on; port 0 picks a free one",
-        },
-        kind: Kind::Address(|settings| &mut settings.listen),
-    },
-    Key {
-        about: About {
-            section: Section::Top,
-            name: "threads",
-            fallback: Fallback::Text("0"),
-            flag: None,
-            help: "Threads that serve requests; 0 is one per core",
-        },
-        kind: Kind::Count { least: 0, most: 1024, field: |settings| &mut settings.threads },
-    },
-    Key {
-        about: About {
-            section: Section::Top,
-            name: "api_keys",
-            fallback: Fallback::Text(""),
-            flag: None,
-            help: "Keys that clients must show; without any, only loopback addresses are served",
-        },
-        kind: Kind::Secrets(|settings| &mut settings.api_keys),
-    },
-    Key {
-        about: About {
-            section: Section::Top,
-            name: "characters",
-            fallback: Fallback::Text("characters"),
-            flag: Some(Flag { name: "characters", value: "DIR", repeatable: false }),
-            help: "Folder of characters",
-        },
-        kind: Kind::Path(|settings| &mut settings.characters),
-    },
-    Key {
-        about: About {
-            section: Section::Top,
-            name: "store",
-            fallback: Fallback::Text("sqlite:callboard.db"),
-            flag: Some(Flag { name: "store", value: "URL", repeatable: false }),
-            help: "Where conversations are kept",
-        },
-        kind: Kind::Store(|settings| &mut settings.store),
-    },
-    Key {
-        about: About {
-            section: Section::Top,
-            name: "store_connections",
-            fallback: Fallback::Text("16"),
-            flag: None,
-            help: "Connections to PostgreSQL at most; work waits for one that is free",
-        },
-        kind: Kind::Count { least: 1, most: 1000, field: |settings| &mut settings.store_connections },
-    },
-    Key {
-        about: About {
-            section: Section::Top,
-            name: "log",
-            fallback: Fallback::Text("info"),
-            flag: Some(Flag { name: "log", value: "LEVEL", repeatable: false }),
-            help: "How much is logged: off, error, warn, info, debug or trace",
-        },
-        kind: Kind::Level(|settings| &mut settings.log),
-    },
-    Key {
-        about: About {
-            section: Section::Contract,
-            name: "mode",
-            fallback: Fallback::Text("enforce"),
-            flag: None,
-            help: "What is done about tool calls that break the contract: \
-                   repair, re-ask or refuse (`enforce`), count (`observe`), nothing (`off`)",
-        },
-        kind: Kind::Mode(|settings| &mut settings.contract.mode),
-    },
-    Key {
-        about: About {
-            section: Section::Contract,
-            name: "reasks",
-            fallback: Fallback::Text("1"),
-            flag: None,
-            help: "How often a model is asked again for a call that cannot be repaired",
-        },
-        kind: Kind::Count { least: 0, most: 5, field: |settings| &mut settings.contract.reasks },
-    },
-    Key {
-        about: About {
-            section: Section::Contract,
-            name: "stream_arguments",
-            fallback: Fallback::Text("false"),
-            flag: None,
-            help: "Stream arguments as they come, not once they are valid; a bad call ends the stream",
-        },
-        kind: Kind::Truth(|settings| &mut settings.contract.stream_arguments),
-    },
-    Key {
-        about: About {
-            section: Section::Limits,
-            name: "body_bytes",
-            fallback: Fallback::Text("8 MiB"),
-            flag: None,
-            help: "Size of a request body",
-        },
-        kind: Kind::Bytes(|settings| &mut settings.limits.body_bytes),
-    },
-    Key {
-        about: About {
-            section: Section::Limits,
-            name: "history_bytes",
-            fallback: Fallback::Text("8 MiB"),
-            flag: None,
-            help: "Size of a stored history that a turn goes on from",
-        },
-        kind: Kind::Bytes(|settings| &mut settings.limits.history_bytes),
-    },
-    Key {
-        about: About {
-            section: Section::Limits,
-            name: "tools",
-            fallback: Fallback::Text("128"),
-            flag: None,
-            help: "Tools in a request",
-        },
-        kind: Kind::Count { least: 1, most: 100_000, field: |settings| &mut settings.limits.tools },
-    },
-    Key {
-        about: About {
-            section: Section::Limits,
-            name: "schema_depth",
-            fallback: Fallback::Text("32"),
-            flag: None,
-            help: "Levels of nesting in the schema of a tool",
-        },
-        kind: Kind::Count { least: 1, most: 64, field: |settings| &mut settings.limits.schema_depth },
-    },
-    Key {
-        about: About {
-            section: Section::Limits,
-            name: "schema_properties",
-            fallback: Fallback::Text("1000"),
-            flag: None,
-            help: "Properties in the schema of a tool",
-        },
-        kind: Kind::Count { least: 1, most: 100_000, field: |settings| &mut settings.limits.schema_properties },
-    },
-    Key {
-        about: About {
-            section: Section::Limits,
-            name: "arguments_bytes",
-            fallback: Fallback::Text("256 KiB"),
-            flag: None,
-            help: "Size of the arguments of one call",
-        },
-        kind: Kind::Bytes(|settings| &mut settings.limits.arguments_bytes),
-    },
-    Key {
-        about: About {
-            section: Section::Limits,
-            name: "reply_bytes",
-            fallback: Fallback::Text("32 MiB"),
-            flag: None,
-            help: "Size of one reply of a model server",
-        },
-        kind: Kind::Bytes(|settings| &mut settings.limits.reply_bytes),
-    },
-    Key {
-        about: About {
-            section: Section::Limits,
-            name: "in_flight",
-            fallback: Fallback::Text("1024"),
-            flag: None,
-            help: "Requests served at the same time",
-        },
-        kind: Kind::Count { least: 1, most: 100_000, field: |settings| &mut settings.limits.in_flight },
-    },
-    Key {
-        about: About {
-            section: Section::Limits,
-            name: "retries",
-            fallback: Fallback::Text("2"),
-            flag: None,
-            help: "How often a busy or missing model server is asked again",
-        },
-        kind: Kind::Count { least: 0, most: 10, field: |settings| &mut settings.limits.retries },
-    },
-    Key {
-        about: About {
-            section: Section::Timeouts,
-            name: "connect_seconds",
-            fallback: Fallback::Text("5"),
-            flag: None,
-            help: "Wait for a connection to a model server",
-        },
-        kind: Kind::Seconds { least: 0.001, field: |settings| &mut settings.timeouts.connect },
-    },
-    Key {
-        about: About {
-            section: Section::Timeouts,
-            name: "first_byte_seconds",
-            fallback: Fallback::Text("600"),
-            flag: None,
-            help: "Wait for the first byte of its reply",
-        },
-        kind: Kind::Seconds { least: 0.001, field: |settings| &mut settings.timeouts.first_byte },
-    },
-    Key {
-        about: About {
-            section: Section::Timeouts,
-            name: "idle_seconds",
-            fallback: Fallback::Text("60"),
-            flag: None,
-            help: "Wait for more of a reply that has begun",
-        },
-        kind: Kind::Seconds { least: 0.001, field: |settings| &mut settings.timeouts.idle },
-    },
-    Key {
-        about: About {
-            section: Section::Timeouts,
-            name: "keep_alive_seconds",
-            fallback: Fallback::Text("15"),
-            flag: None,
-            help: "Silence after which a comment keeps the client's connection open; a stream begins with it where the model has said nothing yet",
-        },
-        kind: Kind::Seconds { least: 0.001, field: |settings| &mut settings.timeouts.keep_alive },
-    },
-    Key {
-        about: About {
-            section: Section::Timeouts,
-            name: "body_seconds",
-            fallback: Fallback::Text("120"),
-            flag: None,
-            help: "Wait for the whole body of a request",
-        },
-        kind: Kind::Seconds { least: 0.001, field: |settings| &mut settings.timeouts.body },
-    },
-    Key {
-        about: About {
-            section: Section::Timeouts,
-            name: "client_seconds",
-            fallback: Fallback::Text("60"),
-            flag: None,
-            help: "Wait for a client that takes nothing of its reply, or cannot be reached; then its connection is ended",
-        },
-        kind: Kind::Seconds { least: 1.0, field: |settings| &mut settings.timeouts.client },
-    },
-    Key {
-        about: About {
-            section: Section::Timeouts,
-            name: "drain_seconds",
-            fallback: Fallback::Text("30"),
-            flag: None,
-            help: "Wait for requests in flight when told to stop; those that are not answered then are told so",
-        },
-        kind: Kind::Seconds { least: 0.0, field: |settings| &mut settings.timeouts.drain },
-    },
-    Key {
-        about: About {
-            section: Section::Stage,
-            name: "model",
-            fallback: Fallback::Text(""),
-            flag: Some(Flag { name: "model", value: "NAME", repeatable: false }),
-            help: "Model that plays characters without a MODEL of their own; empty is the first one of the model server",
-        },
-        kind: Kind::Name(|settings| &mut settings.stage.model),
-    },
-    Key {
-        about: About {
-            section: Section::Stage,
-            name: "rounds",
-            fallback: Fallback::Text("8"),
-            flag: None,
-            help: "How often a character's tools may run in one turn",
-        },
-        kind: Kind::Count { least: 1, most: 100, field: |settings| &mut settings.stage.rounds },
-    },
-    Key {
-        about: About {
-            section: Section::Stage,
-            name: "turn_seconds",
-            fallback: Fallback::Text("60"),
-            flag: None,
-            help: "Time after which a character must answer without more tools",
-        },
-        kind: Kind::Seconds { least: 0.001, field: |settings| &mut settings.stage.turn },
-    },
-    Key {
-        about: About {
-            section: Section::Stage,
-            name: "arguments_bytes",
-            fallback: Fallback::Text("2 KiB"),
-            flag: None,
-            help: "Size of the arguments of one call of a character's tool",
-        },
-        kind: Kind::Bytes(|settings| &mut settings.stage.arguments_bytes),
-    },
-    Key {
-        about: About {
-            section: Section::Stage,
-            name: "result_characters",
-            fallback: Fallback::Text("1000"),
-            flag: None,
-            help: "How much of a tool's result the model is told",
-        },
-        kind: Kind::Count { least: 1, most: 100000, field: |settings| &mut settings.stage.result_characters },
-    },
-    Key {
-        about: About {
-            section: Section::Stage,
-            name: "insist",
-            fallback: Fallback::Text("false"),
-            flag: None,
-            help: "Ask a character that should act (`REPLY = \"tools_only\"`) once more for a call when it only talks",
-        },
-        kind: Kind::Truth(|settings| &mut settings.stage.insist),
-    },
-    Key {
-        about: About {
-            section: Section::Python,
-            name: "interpreter",
-            fallback: Fallback::Text("python3"),
-            flag: None,
-            help: "The Python program that runs characters, a path or a name to look up",
-        },
-        kind: Kind::Path(|settings| &mut settings.python.interpreter),
-    },
-    Key {
-        about: About {
-            section: Section::Python,
-            name: "memory_bytes",
-            fallback: Fallback::Text("512 MiB"),
-            flag: None,
-            help: "Memory of one worker process",
-        },
-        kind: Kind::Bytes(|settings| &mut settings.python.memory_bytes),
-    },
-    Key {
-        about: About {
-            section: Section::Python,
-            name: "workers",
-            fallback: Fallback::Text("4"),
-            flag: None,
-            help: "Worker processes of one character",
-        },
-        kind: Kind::Count { least: 1, most: 64, field: |settings| &mut settings.python.workers },
-    },
-    Key {
-        about: About {
-            section: Section::Python,
-            name: "import_seconds",
-            fallback: Fallback::Text("5"),
-            flag: None,
-            help: "Time that a character's file has to load",
-        },
-        kind: Kind::Seconds { least: 0.001, field: |settings| &mut settings.python.import },
-    },
-];
-
-/// The keys that are said once.
-pub(super) fn keys() -> impl Iterator<Item = &'static Key<Settings>> + Clone {
-    SERVING_KEYS.iter().chain(LEDGER_KEYS)
+/// The settings while they are filled in, with the upstream whose keys are read at the moment.
+pub(super) struct Draft {
+    pub(super) settings: Settings,
+    pub(super) upstream: UpstreamSettings,
 }
 
-/// All keys, in the order in which they are listed.
-pub(crate) fn every_key() -> impl Iterator<Item = &'static About> {
-    Section::ALL.into_iter().flat_map(|section| {
-        let once = keys().map(|key| &key.about);
-        let per_upstream = UPSTREAM_KEYS.iter().map(|key| &key.about);
-        once.chain(per_upstream).filter(move |about| about.section == section)
-    })
+/// All keys by section, in the order in which they are listed.
+pub(super) static SECTIONS: [&[Key]; 10] =
+    [TOP, UPSTREAM, CONTRACT, LIMITS, TIMEOUTS, STAGE, KEEP, PYTHON, TRACE, OTLP];
+
+/// All keys.
+pub(super) fn keys() -> impl Iterator<Item = &'static Key> + Clone {
+    SECTIONS.iter().copied().flatten()
+}
+
+/// The names of the sections, without the top of the file.
+pub(super) fn section_names() -> impl Iterator<Item = &'static str> {
+    SECTIONS.iter().filter_map(|keys| keys.first()).map(|key| key.section).filter(|name| !name.is_empty())
+}
+
+/// Each row: the field, the key, its kind, its default, its help line, and its flag where it has one.
+macro_rules! keys {
+    ($keys:ident = $section:literal, |$draft:ident| $holder:expr; $(
+        $field:ident, $name:literal, $kind:ident $(($($bound:expr),+))?, $default:expr, $help:literal
+        $(, flag $flag:literal $value:literal $($repeatable:ident)?)?;
+    )+) => {
+        const $keys: &[Key] = &[$(Key {
+            section: $section,
+            name: $name,
+            default: $default,
+            kind: Kind::$kind($($($bound,)+)? |$draft| &mut $holder.$field),
+            help: $help,
+            flags: &[$(Flag { name: $flag, value: $value, repeatable: !stringify!($($repeatable)?).is_empty() })?],
+        }),+];
+    };
+}
+
+/// A section whose fields are all keys: as `keys!`, with the type of each field.
+macro_rules! section {
+    ($(#[$meta:meta])* $type:ident, $keys:ident = $section:literal, |$draft:ident| $holder:expr; $(
+        $field:ident: $value_type:ty, $name:literal, $kind:ident $(($($bound:expr),+))?, $default:expr, $help:literal
+        $(, flag $flag:literal $value:literal)?;
+    )+) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub struct $type {
+            $(#[doc = $help] pub $field: $value_type,)+
+        }
+
+        keys! { $keys = $section, |$draft| $holder; $(
+            $field, $name, $kind $(($($bound),+))?, $default, $help $(, flag $flag $value)?;
+        )+ }
+    };
+}
+
+keys! { TOP = "", |draft| draft.settings;
+    listen,            "listen",            Address,             Text("127.0.0.1:8787"),      "Address to listen on; port 0 picks a free one", flag "listen" "ADDR";
+    threads,           "threads",           Count(0, 1024),      Text("0"),                   "Threads that serve requests; 0 is one per core";
+    api_keys,          "api_keys",          Secrets,             Text(""),                    "Keys that clients must show; without any, only loopback addresses are served";
+    characters,        "characters",        Path,                Text("characters"),          "Folder of characters", flag "characters" "DIR";
+    store,             "store",             Store,               Text("sqlite:callboard.db"), "Where conversations are kept", flag "store" "URL";
+    store_connections, "store_connections", Count(1, 1000),      Text("16"),                  "Connections to PostgreSQL at most; work waits for one that is free";
+    log,               "log",               Word(&LOG_LEVELS),   Text("info"),                "How much is logged: off, error, warn, info, debug or trace", flag "log" "LEVEL";
+}
+
+// A variable or flag of these applies to the upstreams given by variable or flag.
+keys! { UPSTREAM = "upstream", |draft| draft.upstream;
+    url,      "url",      Url,      Nothing,                 "Base URL of a model server; /v1 is added to one without a path", flag "upstream" "URL" repeatable;
+    key_env,  "key_env",  Variable, Nothing,                 "Variable that holds the model server's key", flag "upstream-key-env" "NAME";
+    contract, "contract", Mode,     SameAs("contract.mode"), "What is done about tool calls of this model server that break the contract";
+    models,   "models",   Names,    Nothing,                 "Models that it serves, `*` standing for any text; without this its own list decides";
+    aliases,  "aliases",  Names,    Nothing,                 "Other names for its models, each `name=model`";
+}
+
+section! {
+    /// The contract on replies.
+    ContractSettings, CONTRACT = "contract", |draft| draft.settings.contract;
+    mode: ContractMode,     "mode",             Mode,        Text("enforce"), "What is done about tool calls that break the contract: repair, re-ask or refuse (`enforce`), count (`observe`), nothing (`off`)";
+    reasks: usize,          "reasks",           Count(0, 5), Text("1"),       "How often a model is asked again for a call that cannot be repaired";
+    stream_arguments: bool, "stream_arguments", Truth,       Text("false"),   "Stream arguments as they come, not once they are valid; a bad call ends the stream";
+}
+
+section! {
+    /// How much is accepted from clients and from model servers.
+    Limits, LIMITS = "limits", |draft| draft.settings.limits;
+    body_bytes: usize,        "body_bytes",        Bytes,             Text("8 MiB"),   "Size of a request body";
+    history_bytes: usize,     "history_bytes",     Bytes,             Text("8 MiB"),   "Size of a stored history that a turn goes on from";
+    tools: usize,             "tools",             Count(1, 100_000), Text("128"),     "Tools in a request";
+    schema_depth: usize,      "schema_depth",      Count(1, 64),      Text("32"),      "Levels of nesting in the schema of a tool";
+    schema_properties: usize, "schema_properties", Count(1, 100_000), Text("1000"),    "Properties in the schema of a tool";
+    arguments_bytes: usize,   "arguments_bytes",   Bytes,             Text("256 KiB"), "Size of the arguments of one call";
+    reply_bytes: usize,       "reply_bytes",       Bytes,             Text("32 MiB"),  "Size of one reply of a model server";
+    in_flight: usize,         "in_flight",         Count(1, 100_000), Text("1024"),    "Requests served at the same time";
+    retries: usize,           "retries",           Count(0, 10),      Text("2"),       "How often a busy or missing model server is asked again";
+}
+
+section! {
+    /// Timeouts.
+    Timeouts, TIMEOUTS = "timeouts", |draft| draft.settings.timeouts;
+    connect: Duration,    "connect_seconds",    Seconds(0.001), Text("5"),   "Wait for a connection to a model server";
+    first_byte: Duration, "first_byte_seconds", Seconds(0.001), Text("600"), "Wait for the first byte of its reply";
+    idle: Duration,       "idle_seconds",       Seconds(0.001), Text("60"),  "Wait for more of a reply that has begun";
+    keep_alive: Duration, "keep_alive_seconds", Seconds(0.001), Text("15"),  "Silence after which a comment keeps the client's connection open; a stream begins with it where the model has said nothing yet";
+    body: Duration,       "body_seconds",       Seconds(0.001), Text("120"), "Wait for the whole body of a request";
+    client: Duration,     "client_seconds",     Seconds(1.0),   Text("60"),  "Wait for a client that takes nothing of its reply, or cannot be reached; then its connection is ended";
+    drain: Duration,      "drain_seconds",      Seconds(0.0),   Text("30"),  "Wait for requests in flight when told to stop; those that are not answered then are told so";
+}
+
+section! {
+    /// How characters play.
+    StageSettings, STAGE = "stage", |draft| draft.settings.stage;
+    model: String,            "model",             Name,              Text(""),      "Model that plays characters without a MODEL of their own; empty is the first one of the model server", flag "model" "NAME";
+    rounds: usize,            "rounds",            Count(1, 100),     Text("8"),     "How often a character's tools may run in one turn";
+    turn: Duration,           "turn_seconds",      Seconds(0.001),    Text("60"),    "Time after which a character must answer without more tools";
+    arguments_bytes: usize,   "arguments_bytes",   Bytes,             Text("2 KiB"), "Size of the arguments of one call of a character's tool";
+    result_characters: usize, "result_characters", Count(1, 100_000), Text("1000"),  "How much of a tool's result the model is told";
+    insist: bool,             "insist",            Truth,             Text("false"), "Ask a character that should act (`REPLY = \"tools_only\"`) once more for a call when it only talks";
+}
+
+section! {
+    /// How many days things are kept; 0 is for ever.
+    KeepSettings, KEEP = "keep", |draft| draft.settings.keep;
+    conversation_days: usize, "conversation_days", Count(0, 36_500), Text("0"),  "Days after its last turn that a conversation is kept, with its state; 0 is for ever";
+    response_days: usize,     "response_days",     Count(0, 36_500), Text("30"), "Days that a response is kept, or longer if another follows it; 0 is for ever";
+    history_days: usize,      "history_days",      Count(0, 36_500), Text("30"), "Days that a history of Chat Completions with a character is kept; 0 is for ever";
+    trace_days: usize,        "trace_days",        Count(0, 36_500), Text("7"),  "Days that a trace is kept; 0 is for ever";
+}
+
+section! {
+    /// How characters are run.
+    PythonSettings, PYTHON = "python", |draft| draft.settings.python;
+    interpreter: PathBuf, "interpreter",    Path,           Text("python3"), "The Python program that runs characters, a path or a name to look up";
+    memory_bytes: usize,  "memory_bytes",   Bytes,          Text("512 MiB"), "Memory of one worker process";
+    workers: usize,       "workers",        Count(1, 64),   Text("4"),       "Worker processes of one character";
+    import: Duration,     "import_seconds", Seconds(0.001), Text("5"),       "Time that a character's file has to load";
+}
+
+section! {
+    /// What is recorded of turns.
+    TraceSettings, TRACE = "trace", |draft| draft.settings.trace;
+    record_percent: usize, "record_percent", Count(0, 100), Text("100"),   "How many of a hundred turns are kept as traces; all of them are counted";
+    content: bool,         "content",        Truth,         Text("false"), "Record in traces what users, models and tools say, not only how much";
+}
+
+section! {
+    /// The OpenTelemetry collector.
+    OtlpSettings, OTLP = "otlp", |draft| draft.settings.otlp;
+    endpoint: Option<String>, "endpoint", Collector, Nothing,  "Base URL of an OpenTelemetry collector that gets all traces; OTEL_EXPORTER_OTLP_ENDPOINT stands in for it";
+    headers: Vec<Secret>,     "headers",  Headers,   Text(""), "Headers that the collector wants, such as a key; OTEL_EXPORTER_OTLP_HEADERS stands in for them";
 }

@@ -12,7 +12,7 @@ use super::router::Shared;
 use crate::config::ContractMode;
 use crate::conversation::{Saving, resume_chat};
 use crate::session::{CharacterRequest, Observer, Session, TurnDriver, drive_character, passthrough};
-use crate::trace::TurnAbout;
+use crate::trace::{TraceEvent, TurnAbout};
 use crate::upstream::Route;
 use crate::{clock, random};
 
@@ -45,7 +45,7 @@ impl Wire for Chat {
             }
         };
         let trace = driver.trace_with(&shared.app.traces, Self::ENDPOINT, incoming.requester.caller.as_ref());
-        trace.kept_as(owner.conversation.as_deref(), None);
+        trace.record(TraceEvent::StoredAs { conversation: owner.conversation.as_deref(), response: None });
         let session = Session::new(Some(driver), writer, saving);
         Ok(if stream { Prepared::Stream(session) } else { Prepared::Whole(session) })
     }
@@ -76,15 +76,15 @@ async fn pass_through(
         ..TurnAbout::of(request)
     };
     let mut trace = shared.app.traces.begin(&about);
-    let headers = trace.asks(route, false);
+    let headers = trace.begin_request(route, false);
     let body = request.upstream_body(&Ask::default());
     let sent = shared.client.chat(upstream, requester.authorization.as_ref(), headers, body).await;
     let sent = sent.map_err(|failure| {
-        trace.lost(&failure);
-        trace.failed(&failure.to_api());
+        trace.record(TraceEvent::RequestFailed(&failure));
+        trace.record(TraceEvent::Failed(&failure.to_api()));
         failure.to_api()
     })?;
-    trace.answered();
+    trace.record(TraceEvent::ReplyBegun);
     let observer =
         (upstream.contract == ContractMode::Observe).then(|| Observer::new(&shared.app.settings, turn, sent.is_stream));
     let kind = if sent.is_stream { reply::EVENT_STREAM } else { reply::JSON };

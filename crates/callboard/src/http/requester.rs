@@ -9,7 +9,7 @@ use super::router::Shared;
 use crate::conversation::ChatOwner;
 use crate::hex;
 use crate::session::TurnContext;
-use crate::trace::Caller;
+use crate::trace::TraceParent;
 
 /// Names a conversation with a character.
 const CONVERSATION: HeaderName = HeaderName::from_static("callboard-conversation");
@@ -26,7 +26,7 @@ pub(super) struct Requester {
     /// continue.
     pub(super) owner: String,
     /// The trace that the client has begun.
-    pub(super) caller: Option<Caller>,
+    pub(super) caller: Option<TraceParent>,
 }
 
 impl Requester {
@@ -36,7 +36,7 @@ impl Requester {
             true => (shown.cloned(), String::new()),
             false => (None, shown.map(owner).unwrap_or_default()),
         };
-        Self { authorization, owner, caller: Caller::of(headers) }
+        Self { authorization, owner, caller: TraceParent::of(headers) }
     }
 
     /// What a turn for this client needs.

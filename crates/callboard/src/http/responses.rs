@@ -20,6 +20,7 @@ use crate::conversation::{
     new_response_id, renew_taken,
 };
 use crate::session::{CharacterRequest, Session, TurnContext, TurnDriver, drive_character};
+use crate::trace::TraceEvent;
 use crate::{clock, store};
 
 /// The Responses API.
@@ -59,7 +60,7 @@ pub(super) async fn prepare(
     let (id, conversation) = (new_response_id(), context.conversation().map(str::to_owned));
     if let Some(driver) = &mut driver {
         let trace = driver.trace_with(&app.traces, Responses::ENDPOINT, requester.caller.as_ref());
-        trace.kept_as(conversation.as_deref(), Some(&id));
+        trace.record(TraceEvent::StoredAs { conversation: conversation.as_deref(), response: Some(&id) });
     }
     let mut new_id = item_ids(&id);
     let mut input = request.input_items(&mut new_id);

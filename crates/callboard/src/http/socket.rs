@@ -26,7 +26,7 @@ use crate::conversation::ConnectionCache;
 use crate::session::{Session, Step};
 use crate::shutdown::shutdown_requested;
 use crate::telemetry::metrics;
-use crate::trace::Caller;
+use crate::trace::TraceParent;
 
 /// Requests that may wait for the one in progress.
 const MOST_WAITING: usize = 64;
@@ -140,7 +140,7 @@ impl Connection {
         &mut self,
         request_id: &str,
         request: ResponsesRequest,
-        caller: Option<Caller>,
+        caller: Option<TraceParent>,
         cache: &ConnectionCache,
     ) -> Result<Result<Session<ResponseWriter>, ApiError>, Gone> {
         let (shared, mut requester) = (self.shared.clone(), self.requester.clone());

@@ -6,7 +6,7 @@ use callboard_core::wire::ApiError;
 use callboard_core::wire::responses::{ResponsesRequest, read_object};
 use serde_json::{Map, Value, json};
 
-use crate::trace::Caller;
+use crate::trace::TraceParent;
 
 const CREATE: &str = "response.create";
 /// A connection has headers only once, so some clients (such as Codex) put those of each request here.
@@ -20,7 +20,7 @@ pub(super) struct SocketRequest {
     /// The client's id for this exchange, repeated in every event and error.
     pub(super) stream_id: Option<String>,
     /// The client's trace for this request.
-    pub(super) caller: Option<Caller>,
+    pub(super) caller: Option<TraceParent>,
 }
 
 impl SocketRequest {
@@ -38,9 +38,9 @@ impl SocketRequest {
     }
 }
 
-fn caller_of(fields: &Map<String, Value>) -> Option<Caller> {
+fn caller_of(fields: &Map<String, Value>) -> Option<TraceParent> {
     let header = |header: &str| fields.get(HEADERS)?.get(format!("ws_request_header_{header}"))?.as_str();
-    Caller::read(header("traceparent")?, header("tracestate").unwrap_or_default())
+    TraceParent::read(header("traceparent")?, header("tracestate").unwrap_or_default())
 }
 
 fn fields_of(text: &str, most_bytes: usize) -> Result<Map<String, Value>, ApiError> {

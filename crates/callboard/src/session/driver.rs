@@ -16,8 +16,8 @@ use super::tool_runner::ToolRunner;
 use crate::config::Settings;
 use crate::random;
 use crate::store::CharacterMemory;
-use crate::telemetry::{metrics, stage as counters};
-use crate::trace::{Caller, TraceRecorder, Traces, TurnAbout};
+use crate::telemetry::{character_metrics as counters, metrics};
+use crate::trace::{TraceEvent, TraceParent, TraceRecorder, Traces, TurnAbout};
 use crate::upstream::{Busy, Client, Failure, ReplyBody, Route, Upstreams};
 
 /// How long the end of a connection is waited for after the end of its reply.
@@ -141,7 +141,7 @@ impl TurnDriver {
         &mut self,
         traces: &Traces,
         endpoint: &'static str,
-        caller: Option<&Caller>,
+        caller: Option<&TraceParent>,
     ) -> &mut TraceRecorder {
         let about = TurnAbout {
             endpoint,
@@ -197,15 +197,15 @@ impl TurnDriver {
     /// Advances until there is something to report.
     pub async fn next(&mut self) -> Progress {
         let progress = self.advance().await;
-        self.trace.contract(self.turn.report());
+        self.trace.record(TraceEvent::Contract(self.turn.report()));
         match &progress {
             Progress::Events(events) => {
-                self.trace.said(events);
+                self.trace.record(TraceEvent::Emitted(events));
                 self.count_unrun_calls(events);
             }
             Progress::KeepAlive => {}
-            Progress::Complete(finish, usage) => self.trace.complete(*finish, usage.as_ref()),
-            Progress::Failed(error) => self.trace.failed(error),
+            Progress::Complete(finish, usage) => self.trace.record(TraceEvent::Complete(*finish, usage.as_ref())),
+            Progress::Failed(error) => self.trace.record(TraceEvent::Failed(error)),
         }
         progress
     }
@@ -322,7 +322,7 @@ impl TurnDriver {
     /// A reply broke off or cannot be used. As long as nothing was sent to the client, the request is retried.
     fn lose_reply(&mut self, failure: &Failure, error: ApiError) {
         self.busy = None;
-        self.trace.lost(failure);
+        self.trace.record(TraceEvent::RequestFailed(failure));
         let emitted = self.emitted || self.actions.iter().any(|action| matches!(action, Action::Emit(_)));
         if emitted || !self.can_retry(failure) {
             self.log_failure(failure);
@@ -372,13 +372,13 @@ impl TurnDriver {
         };
         for delta in self.deltas.drain(..) {
             match &delta {
-                Delta::Usage(usage) => self.trace.spent(usage),
-                Delta::Finish(finish) => self.trace.stopped(*finish),
+                Delta::Usage(usage) => self.trace.record(TraceEvent::ReplyUsage(usage)),
+                Delta::Finish(finish) => self.trace.record(TraceEvent::ReplyFinish(*finish)),
                 _ => {}
             }
             self.turn.step(Input::Delta(delta), &mut self.actions);
         }
-        self.trace.answered_by(reader.model());
+        self.trace.record(TraceEvent::AnsweredBy(reader.model()));
         self.after_piece(fed, reader, piece.map(|_| body));
         None
     }
@@ -410,7 +410,7 @@ impl TurnDriver {
 
     fn reply_ended(&mut self) {
         self.busy = None;
-        self.trace.replied();
+        self.trace.record(TraceEvent::ReplyEnded);
         self.model.succeeded();
         self.turn.step(Input::ReplyEnded, &mut self.actions);
     }
@@ -422,7 +422,7 @@ impl TurnDriver {
         };
         let results = runner.run(calls).await;
         let hurry = runner.is_past_deadline();
-        self.trace.ran(&runner.take_timings());
+        self.trace.record(TraceEvent::ToolsRan(&runner.take_timings()));
         self.turn.step(Input::ToolsDone { results, hurry }, &mut self.actions);
     }
 
@@ -432,8 +432,8 @@ impl TurnDriver {
         let Kind::Character(runner) = &mut self.kind else { return Vec::new() };
         let results = runner.take_done();
         if !results.is_empty() {
-            self.trace.answered_late(&results);
-            self.trace.ran(&runner.take_timings());
+            self.trace.record(TraceEvent::LateResults(&results));
+            self.trace.record(TraceEvent::ToolsRan(&runner.take_timings()));
         }
         self.turn.step(Input::Interrupted { results }, &mut self.actions);
         let unsent = self.actions.drain(..).filter_map(|action| match action {
@@ -445,7 +445,7 @@ impl TurnDriver {
 
     /// Records why the turn ended, where the reason is not its own.
     pub fn record_failure(&mut self, error: &ApiError) {
-        self.trace.failed(error);
+        self.trace.record(TraceEvent::Failed(error));
     }
 
     fn log_failure(&self, failure: &Failure) {
@@ -457,8 +457,8 @@ impl TurnDriver {
 /// Completes the trace before it is stored.
 impl Drop for TurnDriver {
     fn drop(&mut self) {
-        self.trace.contract(self.turn.report());
-        self.trace.name_calls(self.turn.transcript());
+        self.trace.record(TraceEvent::Contract(self.turn.report()));
+        self.trace.record(TraceEvent::Transcript(self.turn.transcript()));
     }
 }
 

@@ -16,7 +16,7 @@ use tokio::time::Sleep;
 
 use crate::random;
 use crate::telemetry::metrics;
-use crate::trace::TraceRecorder;
+use crate::trace::{TraceEvent, TraceRecorder};
 use crate::upstream::{Busy, Client, Failure, Reply, Route};
 
 /// How many refusals of one server are learned from within one request.
@@ -125,7 +125,7 @@ impl ModelRequest {
         if self.in_flight.lessons.is_empty() {
             self.in_flight.known_before = route.upstream.learned.of(&route.model);
         }
-        let traced = trace.asks(route, !ask.appended.is_empty());
+        let traced = trace.begin_request(route, !ask.appended.is_empty());
         let (client, upstream, key) = (self.client.clone(), Arc::clone(&route.upstream), self.authorization.clone());
         let reply: PendingReply = Box::pin(async move { client.chat(&upstream, key.as_ref(), traced, body).await });
         self.in_flight.pending = Some(Pending::Reply(Mutex::new(reply), busy));
@@ -145,12 +145,12 @@ impl ModelRequest {
         };
         match answer {
             Ok(reply) => {
-                trace.answered();
+                trace.record(TraceEvent::ReplyBegun);
                 metrics::upstream_reply(&route.upstream.url, "ok");
                 Some(Ok(StartedReply { reply, busy }))
             }
             Err(failure) => {
-                trace.lost(&failure);
+                trace.record(TraceEvent::RequestFailed(&failure));
                 let may_learn = self.in_flight.lessons.len() < MOST_LESSONS;
                 if may_learn && self.learns(route, request, ask, &failure, trace) {
                     self.in_flight.lessons.push(failure);
@@ -227,7 +227,7 @@ impl ModelRequest {
         for quirk in learn_all(&refusal, &sent) {
             tracing::info!(request_id, upstream, model, %quirk, "the model server refuses this; it is left out from now on");
             metrics::learned(upstream, quirk.as_str());
-            trace.learned(quirk.as_str());
+            trace.record(TraceEvent::Learned(quirk.as_str()));
             new |= route.upstream.learned.add(&route.model, quirk);
         }
         new

@@ -11,7 +11,7 @@ use futures_util::stream::{self, Stream};
 use super::driver::gateway_engine;
 use crate::config::Settings;
 use crate::telemetry::metrics;
-use crate::trace::TraceRecorder;
+use crate::trace::{TraceEvent, TraceRecorder};
 use crate::upstream::{Failure, ReplyBody};
 
 /// Reads a reply without changing it.
@@ -37,19 +37,19 @@ impl Observer {
 
     fn feed(&mut self, bytes: &[u8], trace: &mut TraceRecorder) {
         self.usable = self.usable && self.reader.feed(bytes, &mut self.deltas).is_ok();
-        trace.answered_by(self.reader.model());
+        trace.record(TraceEvent::AnsweredBy(self.reader.model()));
         self.step(trace);
     }
 
     fn finish(&mut self, trace: &mut TraceRecorder) {
         if self.usable && self.reader.finish(&mut self.deltas).is_ok() {
-            trace.answered_by(self.reader.model());
+            trace.record(TraceEvent::AnsweredBy(self.reader.model()));
             self.step(trace);
             self.turn.step(Input::ReplyEnded, &mut self.actions);
             self.trace_events(trace);
             let report = self.turn.report().as_observed();
             metrics::contract(&report);
-            trace.contract(&report);
+            trace.record(TraceEvent::Contract(&report));
         }
     }
 
@@ -68,7 +68,7 @@ impl Observer {
     fn trace_events(&mut self, trace: &mut TraceRecorder) {
         for action in self.actions.drain(..) {
             if let Action::Emit(event) = action {
-                trace.said(&[event]);
+                trace.record(TraceEvent::Emitted(&[event]));
             }
         }
     }
@@ -91,8 +91,8 @@ impl Passthrough {
                 None
             }
             Err(failure) => {
-                trace.lost(&failure);
-                trace.failed(&failure.to_api());
+                trace.record(TraceEvent::RequestFailed(&failure));
+                trace.record(TraceEvent::Failed(&failure.to_api()));
                 *observer = None;
                 Some(Err(failure))
             }
@@ -106,10 +106,10 @@ impl Passthrough {
     fn ended(&mut self) {
         let (finish, usage) = self.observer.take().map(|seen| (seen.finish, seen.usage)).unwrap_or_default();
         if let Some(usage) = &usage {
-            self.trace.spent(usage);
+            self.trace.record(TraceEvent::ReplyUsage(usage));
         }
-        self.trace.replied();
-        self.trace.passed_on(finish, usage.as_ref());
+        self.trace.record(TraceEvent::ReplyEnded);
+        self.trace.record(TraceEvent::PassedThrough(finish, usage.as_ref()));
     }
 }
 

@@ -19,7 +19,7 @@ use super::undo_tool;
 use crate::characters::UNDO;
 use crate::clock;
 use crate::store::CharacterMemory;
-use crate::telemetry::stage as counters;
+use crate::telemetry::character_metrics as counters;
 use crate::trace::ToolTiming;
 
 /// Runs the tools of one character in one turn.

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use callboard_core::wire::ApiError;
 
-use crate::telemetry::seldom::SeldomWords;
+use crate::telemetry::log_throttle::LogThrottle;
 
 /// Each request may fail for the same reason.
-static FAILED: SeldomWords = SeldomWords::new();
+static FAILED: LogThrottle = LogThrottle::new();
 
 /// A failure of the store.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

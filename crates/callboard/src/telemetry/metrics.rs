@@ -2,26 +2,26 @@
 
 use std::time::Duration;
 
-use super::{stage, turns};
 use callboard_core::contract::Report;
 use metrics::{counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
 
+use super::character_metrics;
+
 const SECONDS: [f64; 14] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0, 60.0, 300.0];
 
-/// Starts counting; the handle renders what was counted.
+/// Starts the recorder; the handle renders the metrics.
 pub fn start() -> Result<PrometheusHandle, BuildError> {
     let tools = Matcher::Full("character_tool_latency_seconds".to_owned());
     let recorder = PrometheusBuilder::new()
         .set_buckets(&SECONDS)?
-        .set_buckets_for_metric(tools, &stage::TOOL_SECONDS)?
+        .set_buckets_for_metric(tools, &character_metrics::TOOL_SECONDS)?
         .build_recorder();
     let handle = recorder.handle();
     // A second start in one process (as in tests) keeps the first recorder.
     if metrics::set_global_recorder(recorder).is_ok() {
         describe();
-        stage::describe();
-        turns::describe();
+        character_metrics::describe();
     }
     Ok(handle)
 }
@@ -53,7 +53,7 @@ pub fn in_flight(change: f64) {
     gauge!("callboard_in_flight").increment(change);
 }
 
-/// What was done to keep the contract in one turn.
+/// The contract report of one turn.
 pub fn contract(report: &Report) {
     for event in report.events() {
         counter!("callboard_contract_total", "violation" => event.violation, "outcome" => event.outcome.as_str())
@@ -61,12 +61,12 @@ pub fn contract(report: &Report) {
     }
 }
 
-/// A model server has answered, or failed to.
+/// A model server has answered or failed.
 pub fn upstream_reply(upstream: &str, outcome: &'static str) {
     counter!("callboard_upstream_requests_total", "upstream" => upstream.to_owned(), "outcome" => outcome).increment(1);
 }
 
-/// A model server was found to refuse something.
+/// A model server refused something that requests then leave out.
 pub fn learned(upstream: &str, quirk: &'static str) {
     counter!("callboard_upstream_learned_total", "upstream" => upstream.to_owned(), "quirk" => quirk).increment(1);
 }

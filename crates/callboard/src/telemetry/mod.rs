@@ -1,7 +1,6 @@
-//! What can be seen from outside: log lines and metrics.
+//! Log lines and metrics. Every other module may use this one; it uses none of them.
 
+pub mod character_metrics;
 pub mod log;
+pub mod log_throttle;
 pub mod metrics;
-pub mod seldom;
-pub mod stage;
-pub mod turns;

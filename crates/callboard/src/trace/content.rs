@@ -8,7 +8,7 @@ const MOST_BYTES: usize = 256 << 10;
 
 /// What the model was given.
 #[derive(Debug, Clone, Default, Serialize)]
-pub struct Input {
+pub struct RecordedInput {
     /// Bytes of messages and tools.
     pub bytes: usize,
     /// The messages, where they may be recorded and are not too long.
@@ -18,7 +18,7 @@ pub struct Input {
 
 /// What the client was told in words.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Output {
+pub struct RecordedOutput {
     /// Bytes of text.
     pub bytes: usize,
     /// The text, where it may be recorded.
@@ -26,7 +26,7 @@ pub struct Output {
     pub text: Option<String>,
 }
 
-impl Input {
+impl RecordedInput {
     /// What a request gives a model, with its messages if they are wanted.
     pub(super) fn new(bytes: usize, messages: Option<&str>) -> Self {
         let short = messages.filter(|text| text.len() <= MOST_BYTES);
@@ -34,7 +34,7 @@ impl Input {
     }
 }
 
-impl Output {
+impl RecordedOutput {
     /// Takes one more piece of text, and keeps its words if they are wanted.
     pub(super) fn add(&mut self, piece: &str, wanted: bool) {
         self.bytes += piece.len();
@@ -81,14 +81,14 @@ mod tests {
 
     #[test]
     fn words_are_kept_only_where_they_are_wanted() {
-        let (mut silent, mut told) = (Output::default(), Output::default());
+        let (mut silent, mut told) = (RecordedOutput::default(), RecordedOutput::default());
         for piece in ["Hel", "lo"] {
             silent.add(piece, false);
             told.add(piece, true);
         }
         assert_eq!((silent.bytes, silent.text), (5, None));
         assert_eq!((told.bytes, told.text.as_deref()), (5, Some("Hello")));
-        assert!(Input::new(9, None).messages.is_none());
-        assert_eq!(Input::new(9, Some("[1]")).messages.map(|raw| raw.get().to_owned()).as_deref(), Some("[1]"));
+        assert!(RecordedInput::new(9, None).messages.is_none());
+        assert_eq!(RecordedInput::new(9, Some("[1]")).messages.map(|raw| raw.get().to_owned()).as_deref(), Some("[1]"));
     }
 }

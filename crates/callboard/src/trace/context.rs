@@ -6,8 +6,8 @@
 use http::{HeaderMap, HeaderValue};
 use serde::Serialize;
 
-use super::Caller;
-use super::caller::{TRACEPARENT, TRACESTATE};
+use super::TraceParent;
+use super::trace_parent::{TRACEPARENT, TRACESTATE};
 use crate::hex;
 
 /// The place of a turn.
@@ -48,7 +48,7 @@ pub(super) struct Sampling {
 
 impl TraceContext {
     /// The place of a turn that begins now. The caller has drawn for its whole trace, so its choice holds.
-    pub(super) fn begin(caller: Option<&Caller>, own_trace: &str, random: [u8; 8], sampling: Sampling) -> Self {
+    pub(super) fn begin(caller: Option<&TraceParent>, own_trace: &str, random: [u8; 8], sampling: Sampling) -> Self {
         let drawn = caller.map_or(sampling.drawn, |caller| sampling.any && caller.records());
         let exported = sampling.collector && drawn;
         let own_flags = sampling.collector.then_some(u8::from(exported));
@@ -97,8 +97,8 @@ mod tests {
     const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
     const SPAN: &str = "00f067aa0ba902b7";
 
-    fn caller(flags: &str) -> Option<Caller> {
-        (!flags.is_empty()).then(|| Caller::read(&format!("00-{TRACE}-{SPAN}-{flags}"), "a=1").unwrap())
+    fn caller(flags: &str) -> Option<TraceParent> {
+        (!flags.is_empty()).then(|| TraceParent::read(&format!("00-{TRACE}-{SPAN}-{flags}"), "a=1").unwrap())
     }
 
     #[test]

@@ -1,32 +1,36 @@
-//! Traces: what happened in one turn, step by step, with its times, and the figures that turns add up to.
+//! Traces: what happened in one turn, step by step, with its times, and the counts that turns add up to.
 //!
-//! A session fills a [`TraceRecorder`] while it runs. At its end the trace is filed: counted for `/metrics`, noted for the
-//! store, and queued for a collector where one is set. Nothing here makes a turn wait. What was said is recorded only where
-//! the settings allow it.
+//! A session records [`TraceEvent`]s while it runs. When its [`TraceRecorder`] is dropped, the trace is counted for `/metrics`
+//! and queued for the store and for a collector where one is set. Nothing here makes a turn wait. Messages, arguments and
+//! results are recorded only where the settings allow it.
 
-mod caller;
 mod content;
 mod context;
 #[cfg(test)]
-mod documented;
-mod figures;
+mod documented_fields;
+mod event;
 mod millis;
 mod model_names;
-mod notebook;
 pub mod otlp;
+mod pending;
 mod recorder;
 mod tool_call;
+mod trace_parent;
 mod traces;
+mod turn_counts;
+mod turn_metrics;
 mod turn_trace;
 mod upstream_request;
 
-pub use caller::Caller;
-pub use content::{Input, Output};
+pub use content::{RecordedInput, RecordedOutput};
 pub use context::TraceContext;
-pub use figures::{Figure, Figures};
+pub use event::TraceEvent;
 pub use millis::Millis;
-pub use recorder::{TraceRecorder, TurnAbout};
+pub use recorder::TraceRecorder;
 pub use tool_call::{RunBy, ToolCall, ToolTiming};
-pub use traces::{TraceRules, Traces};
-pub use turn_trace::{ContractNote, Outcome, TokenUsage, TraceError, TurnTrace};
+pub use trace_parent::TraceParent;
+pub use traces::{TraceRules, Traces, TurnAbout};
+pub use turn_counts::{TurnCount, TurnCounts};
+pub use turn_metrics::describe_metrics;
+pub use turn_trace::{ContractNote, TokenUsage, TraceError, TurnOutcome, TurnTrace};
 pub use upstream_request::UpstreamRequest;

@@ -1,34 +1,74 @@
-//! Where the traces of all turns come together: counted at once, stored a moment later, told to a collector where one is set.
+//! The traces of all turns: counted at once, stored a moment later, and sent to a collector where one is set.
 
 use std::sync::Arc;
 
+use callboard_core::wire::chat::ChatRequest;
+
 use super::context::Sampling;
 use super::model_names::ModelNames;
-use super::notebook::{Notebook, Page};
 use super::otlp::Outbox;
-use super::recorder::Birth;
-use super::{TraceContext, TraceRecorder, TurnAbout, TurnTrace};
+use super::pending::{Batch, Pending};
+use super::{RecordedInput, TraceContext, TraceParent, TraceRecorder, TurnTrace, turn_metrics};
 use crate::clock;
 use crate::hex;
 use crate::random;
 use crate::store::{Store, StoreError};
-use crate::telemetry::turns;
+use crate::telemetry::log_throttle::LogThrottle;
 
-/// So many traces share a transaction at most, so that nobody else waits long for the store.
-const TOGETHER: usize = 512;
+/// The most traces in one transaction, so that other writers do not wait long.
+const PER_TRANSACTION: usize = 512;
+
+static STORE_FAILED: LogThrottle = LogThrottle::new();
 
 /// What is recorded.
 #[derive(Debug, Clone, Default)]
 pub struct TraceRules {
-    /// How many of a hundred turns are kept as traces.
+    /// The percentage of turns that are stored as traces.
     pub percent: usize,
-    /// Whether what was said may be recorded.
+    /// Whether traces may hold messages, arguments and results.
     pub content: bool,
-    /// Models that the settings name.
+    /// The models that the settings name.
     pub models: Vec<String>,
 }
 
-/// All traces on their way. Clones are handles to the same.
+/// What is known when a turn begins.
+#[derive(Debug, Default)]
+pub struct TurnAbout<'a> {
+    /// The endpoint of its request.
+    pub endpoint: &'static str,
+    /// The id of its request.
+    pub request_id: &'a str,
+    /// The character; none for the gateway.
+    pub character: Option<&'a str>,
+    /// The model that was asked for, or that plays the character.
+    pub model: &'a str,
+    /// Whether the model may call tools.
+    pub tools_offered: bool,
+    /// Whether the turn continues with results of calls.
+    pub continues: bool,
+    /// Bytes of messages and tools.
+    pub input_bytes: usize,
+    /// The caller's own trace.
+    pub caller: Option<&'a TraceParent>,
+    /// The messages as JSON text; copied only where they may be recorded.
+    pub messages: &'a str,
+}
+
+impl<'a> TurnAbout<'a> {
+    /// What a request says about its turn.
+    pub fn of(request: &'a ChatRequest) -> Self {
+        Self {
+            model: &request.model,
+            tools_offered: request.may_call(),
+            continues: request.continues,
+            input_bytes: request.prompt_bytes(),
+            messages: request.messages_text(),
+            ..Self::default()
+        }
+    }
+}
+
+/// A handle to all traces; clones share them.
 #[derive(Clone)]
 pub struct Traces(Arc<Inner>);
 
@@ -36,100 +76,106 @@ struct Inner {
     percent: usize,
     content: bool,
     names: ModelNames,
-    notebook: Notebook,
+    pending: Pending,
     outbox: Option<Outbox>,
     store: Store,
     writing: tokio::sync::Mutex<()>,
-    many: tokio::sync::Notify,
+    batch_full: tokio::sync::Notify,
 }
 
 impl Traces {
-    /// Traces that are kept in this store, and sent to a collector where there is an outbox for it.
-    pub fn new(settings: TraceRules, store: Store, outbox: Option<Outbox>) -> Self {
+    /// Traces for this store, and for the collector of the outbox.
+    pub fn new(rules: TraceRules, store: Store, outbox: Option<Outbox>) -> Self {
         Self(Arc::new(Inner {
-            percent: settings.percent,
-            content: settings.content,
-            names: ModelNames::new(settings.models),
-            notebook: Notebook::default(),
+            percent: rules.percent,
+            content: rules.content,
+            names: ModelNames::new(rules.models),
+            pending: Pending::default(),
             outbox,
             store,
             writing: tokio::sync::Mutex::default(),
-            many: tokio::sync::Notify::new(),
+            batch_full: tokio::sync::Notify::new(),
         }))
     }
 
     /// A recorder for a turn that begins now.
     pub fn begin(&self, about: &TurnAbout<'_>) -> TraceRecorder {
-        let (began, random, spans) = (clock::milliseconds(), random::bytes::<10>(), random::bytes::<8>());
+        let (started_at_ms, random) = (clock::milliseconds(), random::bytes::<10>());
         let draw = random.iter().fold(0_usize, |sum, byte| (sum * 256 + usize::from(*byte)) % 100);
-        let (id, sampled) = (new_id(began, &random), draw < self.0.percent);
+        let (id, sampled) = (new_id(started_at_ms, &random), draw < self.0.percent);
         let sampling = Sampling { collector: self.0.outbox.is_some(), drawn: sampled, any: self.0.percent > 0 };
-        let context = TraceContext::begin(about.caller, &id, spans, sampling);
-        TraceRecorder::new(self.clone(), Birth { id, began, sampled, context }, about)
+        let context = TraceContext::begin(about.caller, &id, random::bytes::<8>(), sampling);
+        let content = self.0.content && (sampled || context.exported);
+        let trace = TurnTrace {
+            character: about.character.map(str::to_owned),
+            model: about.model.to_owned(),
+            id,
+            object: "trace",
+            context,
+            started_at_ms,
+            endpoint: about.endpoint,
+            request_id: about.request_id.to_owned(),
+            tools_offered: about.tools_offered,
+            continues: about.continues,
+            input: RecordedInput::new(about.input_bytes, content.then_some(about.messages)),
+            sampled,
+            ..TurnTrace::default()
+        };
+        TraceRecorder::new(self.clone(), trace, content)
     }
 
-    /// What waits to be sent to a collector.
+    /// What waits to be sent to the collector.
     pub fn outbox(&self) -> Option<&Outbox> {
         self.0.outbox.as_ref()
     }
 
-    /// Notes a trace for the store.
-    pub fn note(&self, trace: TurnTrace) {
-        if self.0.notebook.note(trace) {
-            self.0.many.notify_one();
-        }
-    }
-
-    /// Counts a turn, and tells the collector about it.
-    pub(super) fn tell(&self, trace: &TurnTrace) {
-        self.0.notebook.count(trace);
+    /// Counts a finished turn, and queues its trace for the collector and the store.
+    pub(super) fn add(&self, mut trace: TurnTrace) {
+        let answered = trace.upstream_requests.iter().any(|request| request.first_byte_ms.is_some());
+        trace.counted_as = self.0.names.counted_as(&trace.model, answered);
         if let Some(outbox) = self.0.outbox.as_ref().filter(|_| trace.context.exported) {
             outbox.add(trace.clone());
         }
-    }
-
-    pub(super) fn takes_content(&self) -> bool {
-        self.0.content
-    }
-
-    pub(super) fn counted_as(&self, trace: &TurnTrace) -> String {
-        let answered = trace.upstream_requests.iter().any(|request| request.first_byte_ms.is_some());
-        self.0.names.counted_as(&trace.model, answered)
+        if self.0.pending.add(trace) {
+            self.0.batch_full.notify_one();
+        }
     }
 
     /// Brings `/metrics` up to date.
     pub fn count(&self) {
-        for sum in self.0.notebook.take_uncounted() {
-            turns::turns(&sum.character, &sum.model, &sum.figures);
+        for sum in self.0.pending.take_metrics() {
+            turn_metrics::turns(&sum.character, &sum.model, &sum.counts);
         }
     }
 
-    /// Waits until so much was noted that it should be stored.
-    pub async fn are_many(&self) {
-        self.0.many.notified().await;
+    /// Waits until a whole batch of traces waits to be stored.
+    pub async fn batch_full(&self) {
+        self.0.batch_full.notified().await;
     }
 
-    /// Stores all that was noted before.
+    /// Stores everything that waits.
     pub async fn flush(&self) {
         self.count();
         let _alone = self.0.writing.lock().await;
-        let page = self.0.notebook.take();
-        turns::traces_dropped("store", page.dropped);
-        if let Err(error) = self.write(&page).await {
-            turns::store_failed(&error);
+        let batch = self.0.pending.take_batch();
+        turn_metrics::traces_dropped("store", batch.dropped);
+        if let Err(error) = self.write(&batch).await
+            && STORE_FAILED.is_due("")
+        {
+            tracing::warn!(%error, "traces and counts cannot be stored; traces are dropped");
         }
     }
 
-    /// The figures go with the first traces, in one transaction.
-    async fn write(&self, page: &Page) -> Result<(), StoreError> {
-        let mut counts = page.counts();
-        let mut waiting = page.traces.as_slice();
+    /// The counts are written in the same transaction as the first traces.
+    async fn write(&self, batch: &Batch) -> Result<(), StoreError> {
+        let mut counts = batch.counts();
+        let mut waiting = batch.traces.as_slice();
         while !waiting.is_empty() || !counts.is_empty() {
-            let (together, later) = waiting.split_at_checked(TOGETHER).unwrap_or((waiting, &[]));
-            let traces = together.iter().filter_map(TurnTrace::stored).collect();
+            let (now, later) = waiting.split_at_checked(PER_TRANSACTION).unwrap_or((waiting, &[]));
+            let traces = now.iter().map(TurnTrace::stored).collect();
             if let Err(error) = self.0.store.keep_traces(traces, counts.clone()).await {
-                self.0.notebook.put_back(&counts);
-                turns::traces_dropped("store", waiting.len() as u64);
+                self.0.pending.put_back(&counts);
+                turn_metrics::traces_dropped("store", waiting.len() as u64);
                 return Err(error);
             }
             counts.clear();
@@ -139,8 +185,7 @@ impl Traces {
     }
 }
 
-/// The id of a turn that begins now. The time stands first, so that ids are stored in the order in which they are made; the
-/// rest nobody can guess.
+/// The id of a turn. The time comes first, so ids are stored in the order of creation; the rest cannot be guessed.
 fn new_id(milliseconds: i64, random: &[u8; 10]) -> String {
     let [_, _, time @ ..] = milliseconds.to_be_bytes();
     hex::encode(&time) + &hex::encode(random)
@@ -151,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_stand_in_the_order_of_time() {
+    fn ids_sort_by_time() {
         let id = new_id(0x0192_abcd_ef01, &[7; 10]);
         assert_eq!(id, "0192abcdef0107070707070707070707");
         assert!(new_id(0x0192_abcd_ef02, &[0; 10]) > id);

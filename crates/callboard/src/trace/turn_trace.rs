@@ -6,22 +6,23 @@ use callboard_core::contract::CallTally;
 use callboard_core::model::Usage;
 use serde::Serialize;
 
-use super::{Input, Millis, Output, ToolCall, TraceContext, UpstreamRequest};
+use super::{Millis, RecordedInput, RecordedOutput, ToolCall, TraceContext, UpstreamRequest};
 use crate::store;
 
 /// How a turn ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Outcome {
+pub enum TurnOutcome {
     /// With a whole reply.
     Complete,
     /// With an error.
     Failed,
     /// The client left before the end.
+    #[default]
     Interrupted,
 }
 
-impl Outcome {
+impl TurnOutcome {
     /// The word in JSON and on `/metrics`.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -33,7 +34,7 @@ impl Outcome {
 }
 
 /// What one turn was, from its beginning to its end.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct TurnTrace {
     /// The character; none for the gateway.
     pub character: Option<String>,
@@ -64,7 +65,7 @@ pub struct TurnTrace {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response: Option<String>,
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: TurnOutcome,
     /// Why the reply ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finish_reason: Option<&'static str>,
@@ -84,9 +85,9 @@ pub struct TurnTrace {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<TokenUsage>,
     /// What the model was given.
-    pub input: Input,
+    pub input: RecordedInput,
     /// What the client was told.
-    pub output: Output,
+    pub output: RecordedOutput,
     /// Requests to model servers, in their order.
     pub upstream_requests: Vec<UpstreamRequest>,
     /// What was done to keep the contract, in its order.
@@ -148,15 +149,15 @@ impl TurnTrace {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// The trace in the form that the store takes, where it is to be kept.
-    pub fn stored(&self) -> Option<store::Trace> {
-        self.sampled.then(|| store::Trace {
+    /// The trace as the store takes it.
+    pub fn stored(&self) -> store::Trace {
+        store::Trace {
             id: self.id.clone(),
             conversation: self.conversation.clone(),
             created_at: self.started_at_ms,
             body: self.to_json(),
             content_of: self.content_of(),
-        })
+        }
     }
 
     /// Whose words it holds: those of a conversation, or of a response outside of one.

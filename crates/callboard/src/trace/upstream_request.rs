@@ -10,7 +10,7 @@ pub(super) const OPEN: &str = "left";
 pub(super) const OK: &str = "ok";
 
 /// One request to a model server.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct UpstreamRequest {
     /// The server's base URL; keys are never part of it.
     pub url: String,

@@ -74,11 +74,11 @@ fn what_is_named_and_not_there_is_refused() {
             "caracters (command line --characters) does not exist: make it, or",
         ),
         (&["chat", "bard", "--characters", "caracters"], "caracters (command line --characters) does not exist"),
-        (&["check", "caracters"], "there is no folder caracters"),
-        (&["test", "--characters", env!("CARGO_BIN_EXE_callboard")], "(command line --characters) is no folder"),
+        (&["check", "caracters"], "the folder caracters does not exist"),
+        (&["test", "--characters", env!("CARGO_BIN_EXE_callboard")], "(command line --characters) is not a folder"),
         (
             &["stats", "--store", "sqlite::memory:"],
-            "the store sqlite::memory: is in the memory of the program that serves",
+            "the store sqlite::memory: exists only in the memory of the serving process",
         ),
     ];
     for (words, complaint) in rows {

@@ -1,4 +1,4 @@
-//! Files of cases: what holds, what is said, which calls must come of it, and what holds then.
+//! Files of cases: the state before, what the user says, the expected calls, and the state after.
 
 use std::path::Path;
 
@@ -28,7 +28,7 @@ pub(super) struct Case {
     pub(super) expect: Expect,
 }
 
-/// What must come of it.
+/// What the case expects.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(super) struct Expect {
     #[serde(default)]
@@ -42,12 +42,12 @@ pub(super) struct Expect {
     /// Parts of the state after the turn.
     #[serde(default)]
     pub(super) state: Map<String, Value>,
-    /// Parts of the finding that the last call reports.
+    /// Parts of the finding of the last call.
     #[serde(default)]
     pub(super) validation: Map<String, Value>,
 }
 
-/// A call that must come, or a request to take something back.
+/// An expected call, or an expected undo.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(super) struct ExpectedCall {
     #[serde(default)]
@@ -58,12 +58,12 @@ pub(super) struct ExpectedCall {
     pub(super) optional: bool,
     #[serde(default)]
     pub(super) undo: bool,
-    /// What is to be taken back, in words.
+    /// What is to be undone, in words.
     #[serde(default)]
     pub(super) target: String,
 }
 
-/// A call that was carried out before the case begins.
+/// A call that ran before the case begins.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct JournalCall {
     pub(super) tool: String,
@@ -88,14 +88,14 @@ pub(super) fn read(path: &Path, text: &str) -> anyhow::Result<Option<CaseFile>> 
 }
 
 impl CaseFile {
-    /// What holds in a case for one key: `base`, with the file's default and then the case's own words on top.
-    pub(super) fn holds(&self, case: &Case, key: &str, base: Value) -> Value {
+    /// The value of a key before a case: `base`, with the file's default and then the case's own value merged over it.
+    pub(super) fn value_before(&self, case: &Case, key: &str, base: Value) -> Value {
         let default = self.default_of(key).cloned();
         let given = default.into_iter().chain(case.context.get(key).cloned());
         given.fold(base, merged)
     }
 
-    /// True where the file or the case says anything about a key.
+    /// True where the file or the case sets a key.
     pub(super) fn mentions(&self, case: &Case, key: &str) -> bool {
         self.defaults.contains_key(key) || case.context.contains_key(key)
     }
@@ -105,17 +105,17 @@ impl CaseFile {
         self.list(case, "recent")
     }
 
-    /// Calls that were carried out before.
+    /// Calls that ran before.
     pub(super) fn journal(&self, case: &Case) -> anyhow::Result<Vec<JournalCall>> {
         self.list(case, "journal")
     }
 
     fn list<T: serde::de::DeserializeOwned>(&self, case: &Case, key: &str) -> anyhow::Result<Vec<T>> {
-        let list = self.holds(case, key, Value::Array(Vec::new()));
+        let list = self.value_before(case, key, Value::Array(Vec::new()));
         serde_json::from_value(list).with_context(|| format!("{key} cannot be read"))
     }
 
-    /// A default that is a word stands for the entry of that name in the table of the same key.
+    /// A default that is text names an entry in the table of the same key.
     fn default_of(&self, key: &str) -> Option<&Value> {
         let default = self.defaults.get(key)?;
         let named = default.as_str().and_then(|name| self.tables.get(key)?.get(name));
@@ -131,7 +131,7 @@ impl Case {
 }
 
 impl Expect {
-    /// The lists of calls of which one must come.
+    /// The lists of calls of which one is expected.
     pub(super) fn alternatives(&self) -> Vec<&[ExpectedCall]> {
         if self.calls_any_of.is_empty() {
             return vec![self.calls.as_slice()];
@@ -145,7 +145,7 @@ impl Expect {
     }
 }
 
-/// Objects are laid over each other key by key; anything else takes the place of what was there.
+/// Objects are merged key by key; any other value replaces the base.
 fn merged(base: Value, top: Value) -> Value {
     match (base, top) {
         (Value::Object(mut base), Value::Object(top)) => {
@@ -183,7 +183,7 @@ mod tests {
             ("unsaid", json!(7), json!(7)),
         ];
         for (key, base, expected) in table {
-            assert_eq!(file.holds(case, key, base), expected, "{key}");
+            assert_eq!(file.value_before(case, key, base), expected, "{key}");
         }
         assert_eq!(file.recent(case).unwrap(), ["one"]);
         assert!(file.journal(case).unwrap().is_empty());

@@ -1,4 +1,4 @@
-//! `callboard eval`: which files, with which model, and what to print.
+//! `callboard eval`: reads its files, chooses the model, and prints the report.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -6,29 +6,33 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 
-use super::bfcl;
 use super::cases::{self, CaseFile};
 use super::report::Report;
-use super::venue::Venue;
-use crate::author::script::Script;
+use super::{bfcl, case_run};
+use crate::author::recorded_turn::CharacterTurns;
+use crate::author::scripted_model::ScriptedModel;
 use crate::characters::LoadedCharacter;
 use crate::services::Services;
 use crate::upstream::{Upstream, Upstreams};
 
-/// What is asked for.
-pub struct Evaluation {
+/// The arguments of the command.
+pub(in crate::author) struct Evaluation {
     /// A character and files of cases, or files of BFCL.
-    pub what: Vec<String>,
+    pub(in crate::author) what: Vec<String>,
     /// The answers to BFCL's questions, where they are not beside them.
-    pub answers: Option<PathBuf>,
-    /// The calls that the cases want are carried out, instead of asking a model.
-    pub expected: bool,
-    /// Cases that fail are shown.
-    pub verbose: bool,
+    pub(in crate::author) answers: Option<PathBuf>,
+    /// Make the calls that the cases expect, instead of asking a model.
+    pub(in crate::author) expected: bool,
+    /// Show cases that fail.
+    pub(in crate::author) verbose: bool,
 }
 
-/// Plays all files and writes the figures; false when no case could be played.
-pub async fn eval(evaluation: &Evaluation, app: &Services, out: &mut impl Write) -> anyhow::Result<bool> {
+/// Plays all files and writes the report; false when no case could be played.
+pub(in crate::author) async fn eval(
+    evaluation: &Evaluation,
+    app: &Services,
+    out: &mut impl Write,
+) -> anyhow::Result<bool> {
     let (character, files) = split(&evaluation.what)?;
     let role = match character {
         Some(id) => Some(app.characters.load_one(id).await?),
@@ -43,9 +47,9 @@ pub async fn eval(evaluation: &Evaluation, app: &Services, out: &mut impl Write)
         match (cases::read(path, &text)?, &role) {
             (Some(file), Some(role)) => play_cases(evaluation, app, role, &file, &mut report, out).await?,
             (Some(_), None) => {
-                bail!("{} holds cases of a character; write: callboard eval CHARACTER FILE", path.display())
+                bail!("{} holds cases of a character; run: callboard eval CHARACTER FILE", path.display())
             }
-            (None, Some(_)) => bail!("{} holds no cases; a file of them is an object with \"cases\"", path.display()),
+            (None, Some(_)) => bail!("{} holds no cases; a case file is a JSON object with \"cases\"", path.display()),
             (None, None) => {
                 let questions = bfcl::read(path, &text, evaluation.answers.as_deref())?;
                 bfcl::play(app, &model, &questions, &mut report, out).await?;
@@ -57,19 +61,19 @@ pub async fn eval(evaluation: &Evaluation, app: &Services, out: &mut impl Write)
     Ok(!report.is_void())
 }
 
-/// The character, where the first word is one, and the files.
+/// The character, if the first word is one, and the files.
 fn split(what: &[String]) -> anyhow::Result<(Option<&str>, Vec<&Path>)> {
     let (character, files) = match what {
         [first, files @ ..] if !files.is_empty() && !Path::new(first).is_file() => (Some(first.as_str()), files),
         files => (None, files),
     };
     if files.is_empty() {
-        bail!("name a file of cases; write: callboard eval CHARACTER FILE");
+        bail!("no file of cases given; run: callboard eval CHARACTER FILE");
     }
     Ok((character, files.iter().map(Path::new).collect()))
 }
 
-/// The model that is asked: the character's own, the one of the settings, or the first there is.
+/// The model to measure: the character's own, the one of the settings, or the first of the model server.
 async fn model(app: &Services, role: Option<&LoadedCharacter>) -> anyhow::Result<String> {
     let own = role.and_then(|role| role.character.manifest().model.clone());
     let set = Some(app.settings.stage.model.clone()).filter(|model| !model.is_empty());
@@ -89,16 +93,16 @@ async fn play_cases(
     report: &mut Report,
     out: &mut impl Write,
 ) -> anyhow::Result<()> {
-    let script = Arc::new(Script::default());
+    let script = Arc::new(ScriptedModel::default());
     let scripted = Upstreams::new(vec![Upstream::local("expected", Arc::clone(&script) as _)]);
-    let venue = Venue {
-        role: Arc::clone(role),
+    let player = CharacterTurns {
+        character: Arc::clone(role),
         settings: &app.settings,
         tools: &app.tools,
         upstreams: if evaluation.expected { &scripted } else { &app.upstreams },
         client: app.client(),
     };
-    venue.play(file, evaluation.expected.then_some(&*script), report, out).await
+    case_run::play(&player, file, evaluation.expected.then_some(&*script), report, out).await
 }
 
 #[cfg(test)]

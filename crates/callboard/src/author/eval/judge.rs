@@ -1,106 +1,125 @@
-//! What a model did, held against what a case wants.
+//! Compares what a model did with what a case of a character expects.
+//!
+//! A finding is what a tool reports beside its result, as `validation` in a result that is a JSON object.
 
 use callboard_python::ToolManifest;
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::call_matching::{match_in_any_order, match_in_order};
 use super::cases::{Expect, ExpectedCall};
-use super::finding;
-use super::pairing::{pair_in_any_order, pair_in_order};
-use super::values::meets;
-use super::verdict::{Heard, Made, Verdict};
+use super::value_matching::matches;
+use super::verdict::{MadeCall, ModelTurn, Verdict};
 use crate::characters::UNDO;
 
 /// What the character offers its model.
 #[derive(Clone, Copy)]
 pub(super) struct Offer<'a> {
-    /// Its tools.
     pub(super) tools: &'a [ToolManifest],
-    /// Whether it offers to take back what was done.
+    /// Whether it offers the tool `undo`.
     pub(super) undo: bool,
 }
 
-/// Judges one case of a character; `before` is the state before the words were said.
-pub(super) fn judge(expect: &Expect, heard: &Heard, before: &Value, offer: Offer<'_>) -> Verdict {
-    let manner = heard.manner();
-    if heard.failure.is_some() {
-        return Verdict { wants_call: !expect.is_no_call(), ..manner };
+/// Judges one case; `before` is the state before the turn.
+pub(super) fn judge(expect: &Expect, turn: &ModelTurn, before: &Value, offer: Offer<'_>) -> Verdict {
+    let verdict = Verdict::of(turn, !expect.is_no_call());
+    if turn.failure.is_some() {
+        return verdict;
     }
-    let state = meets(&Value::Object(expect.state.clone()), &heard.state);
+    let state_matches = matches(&Value::Object(expect.state.clone()), &turn.state);
+    let has_expectation = !expect.state.is_empty() || !expect.validation.is_empty();
+    let state = has_expectation.then(|| state_matches && finding_matches(expect, &turn.calls));
     if expect.is_no_call() {
-        let right = state && heard.state == *before && heard.calls.iter().all(|call| call.refused);
-        return Verdict { tools: right, arguments: right, holds: stated(expect, heard, state), ..manner };
+        let right = state_matches && turn.state == *before && turn.calls.iter().all(|call| call.refused);
+        return Verdict { tools: right, arguments: right, state, ..verdict };
     }
-    let bench = Bench { expect, heard, offer, state };
+    let comparison = Comparison { expect, turn, offer, state_matches };
     let alternatives = expect.alternatives();
-    let tools = alternatives.iter().any(|wanted| bench.tools_fit(wanted));
-    let arguments = alternatives.iter().any(|wanted| bench.tools_fit(wanted) && bench.arguments_fit(wanted));
-    Verdict { wants_call: true, tools, arguments, holds: stated(expect, heard, state), ..manner }
+    let with_tools: Vec<_> = alternatives.into_iter().filter(|expected| comparison.tools_match(expected)).collect();
+    let arguments = with_tools.iter().any(|expected| comparison.arguments_match(expected));
+    Verdict { tools: !with_tools.is_empty(), arguments, state, ..verdict }
 }
 
-/// Whether the stated state and finding hold; nothing where none is stated.
-fn stated(expect: &Expect, heard: &Heard, state: bool) -> Option<bool> {
-    if expect.state.is_empty() && expect.validation.is_empty() {
-        return None;
-    }
-    Some(state && finding::holds(expect, &heard.calls))
-}
-
-struct Bench<'a> {
+struct Comparison<'a> {
     expect: &'a Expect,
-    heard: &'a Heard,
+    turn: &'a ModelTurn,
     offer: Offer<'a>,
-    state: bool,
+    state_matches: bool,
 }
 
-impl Bench<'_> {
-    fn tools_fit(&self, wanted: &[ExpectedCall]) -> bool {
-        let undone = self.heard.calls.iter().any(|call| self.is_undo(call));
-        let wants_undo = wanted.iter().any(|call| call.undo);
-        undone == wants_undo && self.pair(wanted, |wanted, made| wanted.tool.as_ref() == Some(&made.tool))
+impl Comparison<'_> {
+    fn tools_match(&self, expected: &[ExpectedCall]) -> bool {
+        let undone = self.turn.calls.iter().any(|call| self.is_undo(call));
+        let expects_undo = expected.iter().any(|call| call.undo);
+        undone == expects_undo && self.all_match(expected, |expected, made| expected.tool.as_ref() == Some(&made.tool))
     }
 
-    /// How something is taken back is the model's choice: the state after it tells whether it was right.
-    fn arguments_fit(&self, wanted: &[ExpectedCall]) -> bool {
-        let undone_rightly = self.state || !wanted.iter().any(|call| call.undo);
-        undone_rightly && self.pair(wanted, |wanted, made| self.fits(wanted, made))
+    /// How something is undone is the model's choice: the state afterwards shows whether it was right.
+    fn arguments_match(&self, expected: &[ExpectedCall]) -> bool {
+        let undone_rightly = self.state_matches || !expected.iter().any(|call| call.undo);
+        undone_rightly && self.all_match(expected, |expected, made| self.call_matches(expected, made))
     }
 
-    fn pair(&self, wanted: &[ExpectedCall], fits: impl Fn(&ExpectedCall, &Made) -> bool) -> bool {
-        let wanted: Vec<&ExpectedCall> = wanted.iter().filter(|call| !call.undo).collect();
-        let made: Vec<&Made> = self.heard.calls.iter().filter(|call| !self.is_undo(call)).collect();
-        let optional: Vec<bool> = wanted.iter().map(|call| call.optional).collect();
+    fn all_match(&self, expected: &[ExpectedCall], fits: impl Fn(&ExpectedCall, &MadeCall) -> bool) -> bool {
+        let expected: Vec<&ExpectedCall> = expected.iter().filter(|call| !call.undo).collect();
+        let made: Vec<&MadeCall> = self.turn.calls.iter().filter(|call| !self.is_undo(call)).collect();
+        let optional: Vec<bool> = expected.iter().map(|call| call.optional).collect();
         let fits = |one: usize, other: usize| {
-            wanted.get(one).zip(made.get(other)).is_some_and(|(wanted, made)| fits(wanted, made))
+            expected.get(one).zip(made.get(other)).is_some_and(|(expected, made)| fits(expected, made))
         };
         match self.expect.ordered {
-            true => pair_in_order(&optional, made.len(), fits),
-            false => pair_in_any_order(&optional, made.len(), fits),
+            true => match_in_order(&optional, made.len(), fits),
+            false => match_in_any_order(&optional, made.len(), fits),
         }
     }
 
-    fn fits(&self, wanted: &ExpectedCall, made: &Made) -> bool {
-        wanted.tool.as_ref() == Some(&made.tool)
-            && wanted.args.iter().all(|(name, value)| {
+    fn call_matches(&self, expected: &ExpectedCall, made: &MadeCall) -> bool {
+        expected.tool.as_ref() == Some(&made.tool)
+            && expected.args.iter().all(|(name, value)| {
                 let found = made.arguments.get(name).or_else(|| self.default_of(&made.tool, name));
-                meets(value, found.unwrap_or(&Value::Null))
+                matches(value, found.unwrap_or(&Value::Null))
             })
     }
 
-    /// An argument that is left out counts as its default.
+    /// A missing argument counts as its default.
     fn default_of(&self, tool: &str, parameter: &str) -> Option<&Value> {
         let tool = self.offer.tools.iter().find(|offered| offered.name == tool)?;
         tool.parameters.get("properties")?.get(parameter)?.get("default")
     }
 
-    fn is_undo(&self, call: &Made) -> bool {
+    fn is_undo(&self, call: &MadeCall) -> bool {
         self.offer.undo && call.tool == UNDO
     }
 }
 
+/// True when the last call reports the expected finding. Where no call is fine too, none need report it.
+fn finding_matches(expect: &Expect, calls: &[MadeCall]) -> bool {
+    if expect.validation.is_empty() {
+        return true;
+    }
+    let Some(last) = calls.last() else { return expect.alternatives().iter().any(|expected| expected.is_empty()) };
+    let found = finding_of(&last.result);
+    let value_of = |key: &str| found.get(key).or_else(|| found.get(camel_case(key))).unwrap_or(&Value::Null);
+    expect.validation.iter().all(|(key, expected)| matches(expected, value_of(key)))
+}
+
+/// No finding is the same as one that says that all is well.
+fn finding_of(result: &str) -> Value {
+    let result: Value = serde_json::from_str(result).unwrap_or_default();
+    result.get("validation").filter(|found| found.is_object()).cloned().unwrap_or_else(|| json!({"severity": "valid"}))
+}
+
+fn camel_case(key: &str) -> String {
+    let mut words = key.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |text, word| {
+        let mut letters = word.chars();
+        let capital: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+        text + &capital + letters.as_str()
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn tools() -> Vec<ToolManifest> {
@@ -114,17 +133,17 @@ mod tests {
 
     /// Calls as `[tool, arguments]`, with `true` behind them where they were refused; the state is 1 before and `after` then.
     fn judged(expect: &Value, calls: &Value, after: i64) -> Verdict {
-        let made = |call: &Value| Made {
+        let made = |call: &Value| MadeCall {
             tool: call[0].as_str().unwrap().to_owned(),
             arguments: call[1].as_object().unwrap().clone(),
             refused: call[2] == json!(true),
-            ..Made::default()
+            ..MadeCall::default()
         };
-        let calls: Vec<Made> = calls.as_array().unwrap().iter().map(made).collect();
-        let heard = Heard { attempts: calls.len(), calls, state: json!({"n": after}), ..Heard::default() };
+        let calls: Vec<MadeCall> = calls.as_array().unwrap().iter().map(made).collect();
+        let turn = ModelTurn { attempts: calls.len(), calls, state: json!({"n": after}), ..ModelTurn::default() };
         judge(
             &serde_json::from_value(expect.clone()).unwrap(),
-            &heard,
+            &turn,
             &json!({"n": 1}),
             Offer { tools: &tools(), undo: true },
         )
@@ -167,7 +186,7 @@ mod tests {
         for (expect, calls, after, expected) in table {
             let verdict = judged(expect, &calls, after);
             assert_eq!((verdict.tools, verdict.arguments), expected, "{expect} {calls} {after}");
-            assert!(verdict.wants_call && !verdict.failed);
+            assert!(verdict.expects_call && !verdict.failed);
         }
     }
 
@@ -182,15 +201,39 @@ mod tests {
         ];
         for (calls, after, expected) in table {
             let verdict = judged(&json!({"calls": [], "no_call": true}), &calls, after);
-            assert_eq!((verdict.wants_call, verdict.is_right()), (false, expected), "{calls} {after}");
+            assert_eq!((verdict.expects_call, verdict.is_right()), (false, expected), "{calls} {after}");
         }
     }
 
     #[test]
     fn a_case_that_failed_is_never_right() {
-        let heard = Heard { failure: Some("gone".to_owned()), state: json!({"n": 1}), ..Heard::default() };
+        let turn = ModelTurn { failure: Some("gone".to_owned()), state: json!({"n": 1}), ..ModelTurn::default() };
         let expect: Expect = serde_json::from_value(json!({"no_call": true})).unwrap();
-        let verdict = judge(&expect, &heard, &json!({"n": 1}), Offer { tools: &tools(), undo: true });
+        let verdict = judge(&expect, &turn, &json!({"n": 1}), Offer { tools: &tools(), undo: true });
         assert!(verdict.failed && !verdict.is_right() && !verdict.silent);
+    }
+
+    fn is_met(validation: &Value, result: &str) -> bool {
+        let expect: Expect = serde_json::from_value(json!({"calls": [{}], "validation": validation})).unwrap();
+        finding_matches(&expect, &[MadeCall { result: result.to_owned(), ..MadeCall::default() }])
+    }
+
+    #[test]
+    fn findings_are_compared_as_far_as_they_are_stated() {
+        let found = r#"{"validation": {"severity": "error", "rule": "skip", "requiresOverride": true}}"#;
+        assert!(is_met(&json!({"severity": "error", "requires_override": true}), found));
+        assert!(!is_met(&json!({"severity": "error", "rule": "other"}), found));
+        assert!(!is_met(&json!({"severity": "valid"}), found));
+        for nothing in ["done", "{}", r#"{"validation": null}"#] {
+            assert!(is_met(&json!({"severity": "valid"}), nothing), "{nothing}");
+        }
+    }
+
+    #[test]
+    fn a_call_that_may_be_missing_need_report_nothing() {
+        let optional = json!({"calls_any_of": [[{}], []], "validation": {"severity": "error"}});
+        assert!(finding_matches(&serde_json::from_value(optional).unwrap(), &[]));
+        let required = json!({"calls": [{}], "validation": {"severity": "error"}});
+        assert!(!finding_matches(&serde_json::from_value(required).unwrap(), &[]));
     }
 }

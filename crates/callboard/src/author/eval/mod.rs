@@ -1,21 +1,18 @@
-//! `callboard eval`: how well a model calls tools, measured on files of cases, through all that a real request goes through.
+//! `callboard eval`: how well a model calls tools, measured on files of cases, through everything a real request goes through.
 //!
-//! Cases of a character are played on the stage: their state is laid under a conversation, their words are said, and what
-//! reaches the tools is compared. Questions of BFCL go through the gateway. Both end in the same figures.
+//! Cases of a character are played as turns of that character, and the calls that reach its tools are compared. Questions of
+//! BFCL go through the gateway. Both end in the same report.
 
 mod bfcl;
+mod call_matching;
+mod case_run;
+mod case_setup;
 mod cases;
 mod command;
-mod finding;
+mod expected_calls;
 mod judge;
-mod opening;
-mod pairing;
-mod play;
 mod report;
-mod samples;
-mod undo_wish;
-mod values;
-mod venue;
+mod value_matching;
 mod verdict;
 
-pub use command::{Evaluation, eval};
+pub(super) use command::{Evaluation, eval};

@@ -1,9 +1,9 @@
-//! The figures of an evaluation, and the words for them.
+//! The accuracy of a model over all cases, and how it is printed.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use super::verdict::{Heard, Verdict, written};
+use super::verdict::{ModelTurn, Verdict, call_line};
 
 /// All verdicts so far.
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ pub(super) struct Report {
     failures: Share,
 }
 
-/// So many of so many.
+/// A part of a whole.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Share {
     part: usize,
@@ -43,16 +43,16 @@ impl Share {
 }
 
 impl Report {
-    /// No verdicts yet; with `verbose`, cases that fail are told as they fail.
+    /// An empty report; with `verbose`, cases are shown as they fail.
     pub(super) fn new(verbose: bool) -> Self {
         Self { verbose, ..Self::default() }
     }
 
-    /// Takes a verdict in.
+    /// Adds a verdict.
     pub(super) fn count(&mut self, kind: &str, verdict: Verdict) {
         self.kinds.entry(kind.to_owned()).or_default().count(verdict.is_right());
         self.all.count(verdict.is_right());
-        if verdict.wants_call {
+        if verdict.expects_call {
             self.tools.count(verdict.tools);
             self.talks.count(verdict.text_only && !verdict.is_right());
             if verdict.tools {
@@ -63,21 +63,21 @@ impl Report {
             self.silences += usize::from(verdict.silent);
         }
         self.failures.count(verdict.failed);
-        if let Some(holds) = verdict.holds {
-            self.states.count(holds);
+        if let Some(state) = verdict.state {
+            self.states.count(state);
         }
     }
 
-    /// Tells of a case that failed, where that is asked for.
-    pub(super) fn tell(&self, words: &str, out: &mut impl Write) -> io::Result<()> {
+    /// Shows a case that failed, if the report is verbose.
+    pub(super) fn show_failure(&self, failure: &str, out: &mut impl Write) -> io::Result<()> {
         if !self.verbose {
             return Ok(());
         }
-        out.write_all(words.as_bytes())?;
+        out.write_all(failure.as_bytes())?;
         out.flush()
     }
 
-    /// Writes the figures; the last line is the one that counts.
+    /// Writes the accuracies; the last line is the overall one.
     pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "{:<24} {:>5} {:>6}", "kind", "cases", "right")?;
         for (kind, share) in &self.kinds {
@@ -85,15 +85,15 @@ impl Report {
             writeln!(out, "{kind:<24} {:>5} {:>6}  {:>7}", share.whole, share.part, share.percent())?;
         }
         writeln!(out)?;
-        self.line("tool accuracy", self.tools, "cases in which a call is wanted", out)?;
-        self.line("argument accuracy", self.arguments, "of those with the right tools", out)?;
-        self.line("no-call accuracy", self.no_calls, &format!("no call even tried in {}", self.silences), out)?;
-        self.line("text-only rate", self.talks, "words where a call is wanted", out)?;
+        self.line("tool accuracy", self.tools, "cases that expect a call", out)?;
+        self.line("argument accuracy", self.arguments, "cases with the right tools", out)?;
+        self.line("no-call accuracy", self.no_calls, &format!("no call attempted in {}", self.silences), out)?;
+        self.line("text-only rate", self.talks, "text where a call is expected", out)?;
         if self.states.whole > 0 {
-            self.line("state accuracy", self.states, "cases that state what holds then", out)?;
+            self.line("state accuracy", self.states, "cases that expect a state", out)?;
         }
         if self.failures.part > 0 {
-            self.line("not finished", self.failures, "the model server or the case failed", out)?;
+            self.line("not finished", self.failures, "the model server failed, or the case cannot be set up", out)?;
         }
         writeln!(out, "overall: {}", self.all.percent())
     }
@@ -109,22 +109,22 @@ impl Report {
     }
 }
 
-/// A case that failed: what was wanted, and what came.
-pub(super) fn told(head: &str, wanted: &str, heard: &Heard) -> String {
-    let made: Vec<String> = heard.calls.iter().map(|call| written(&call.tool, &call.arguments)).collect();
+/// A case that failed: what was expected, and what came.
+pub(super) fn failed_case(title: &str, expected: &str, turn: &ModelTurn) -> String {
+    let made: Vec<String> = turn.calls.iter().map(|call| call_line(&call.tool, &call.arguments)).collect();
     let made = if made.is_empty() { "no call".to_owned() } else { made.join(", ") };
-    let mut words = format!("{head}\n  wanted:  {wanted}\n  made:    {made}\n");
-    let unheard = heard.attempts.saturating_sub(heard.calls.len());
-    if unheard > 0 {
-        words += &format!("  refused: {unheard} more before they reached a tool\n");
+    let mut page = format!("{title}\n  expected: {expected}\n  got:      {made}\n");
+    let refused = turn.attempts.saturating_sub(turn.calls.len());
+    if refused > 0 {
+        page += &format!("  refused:  {refused} more before they reached a tool\n");
     }
-    if !heard.said.trim().is_empty() {
-        words += &format!("  said:    {:?}\n", heard.said.trim());
+    if !turn.text.trim().is_empty() {
+        page += &format!("  text:     {:?}\n", turn.text.trim());
     }
-    if let Some(failure) = &heard.failure {
-        words += &format!("  failed:  {failure}\n");
+    if let Some(failure) = &turn.failure {
+        page += &format!("  failed:   {failure}\n");
     }
-    words
+    page
 }
 
 #[cfg(test)]
@@ -142,9 +142,9 @@ mod tests {
 
     #[test]
     fn the_last_line_counts_all_cases() {
-        let call = Verdict { wants_call: true, ..Verdict::default() };
+        let call = Verdict { expects_call: true, ..Verdict::default() };
         let verdicts = [
-            Verdict { tools: true, arguments: true, holds: Some(true), ..call },
+            Verdict { tools: true, arguments: true, state: Some(true), ..call },
             Verdict { tools: true, ..call },
             Verdict { silent: true, text_only: true, ..call },
             Verdict { tools: true, arguments: true, silent: true, ..Verdict::default() },
@@ -159,7 +159,7 @@ mod tests {
         for line in [
             "tool accuracy:       66.7 %  2 of 3",
             "argument accuracy:   50.0 %  1 of 2",
-            "no-call accuracy:   100.0 %  1 of 1 (no call even tried in 1)",
+            "no-call accuracy:   100.0 %  1 of 1 (no call attempted in 1)",
             "text-only rate:      33.3 %  1 of 3",
             "state accuracy:     100.0 %  1 of 1",
         ] {

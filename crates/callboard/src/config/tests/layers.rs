@@ -1,9 +1,10 @@
 //! Each key in each layer, and which layer wins.
 
-use super::setup::{Folder, Start, flags, held, pair};
+use super::setup::{Folder, Start, flags, in_effect, pair};
+use crate::config::table::keys;
 use crate::config::{
-    ContractMode, ContractSettings, Environment, KeepSettings, Limits, LogLevel, OtlpSettings, PythonSettings,
-    Settings, StageSettings, StoreUrl, Timeouts, TraceSettings, every_key, load,
+    ContractMode, ContractSettings, Environment, KeepSettings, Limits, OtlpSettings, PythonSettings, Settings,
+    StageSettings, StoreUrl, Timeouts, TraceSettings, load,
 };
 use std::time::Duration;
 
@@ -65,7 +66,7 @@ fn defaults_hold_when_nothing_is_said() {
         characters: "characters".into(),
         store: StoreUrl::new("sqlite:callboard.db").unwrap(),
         store_connections: 16,
-        log: LogLevel::Info,
+        log: "info",
         upstreams: Vec::new(),
         contract: ContractSettings { mode: ContractMode::Enforce, reasks: 1, stream_arguments: false },
         limits: Limits {
@@ -108,7 +109,7 @@ fn defaults_hold_when_nothing_is_said() {
     };
     let loaded = Start::default().load().unwrap();
     assert_eq!(loaded.settings, expected);
-    assert!(loaded.held.iter().all(|held| held.origin.to_string() == "default"));
+    assert!(loaded.entries.iter().all(|entry| entry.origin.to_string() == "default"));
 }
 
 #[test]
@@ -117,8 +118,8 @@ fn every_key_has_a_sample() {
     let sampled: Vec<String> = sampled
         .chain(["upstream.key_env", "upstream.contract", "upstream.models", "upstream.aliases"].map(str::to_owned))
         .collect();
-    for about in every_key() {
-        assert!(sampled.contains(&about.path()), "{}", about.path());
+    for key in keys() {
+        assert!(sampled.contains(&key.path()), "{}", key.path());
     }
 }
 
@@ -132,17 +133,17 @@ fn the_file_wins_over_defaults_and_the_environment_over_the_file() {
         };
         let file = format!("# a comment\n{header}\n{name} = {in_file}\n");
         let loaded = Start { file: &file, ..Start::default() }.load().unwrap();
-        assert_eq!(held(&loaded, path), pair(file_holds, "callboard.toml line 3"));
+        assert_eq!(in_effect(&loaded, path), pair(file_holds, "callboard.toml line 3"));
 
-        let about = every_key().find(|about| about.path() == *path).unwrap();
-        let variable = about.variable().unwrap();
+        let key = keys().find(|key| key.path() == *path).unwrap();
+        let variable = key.variable().unwrap();
         let environment = [(variable.as_str(), *in_variable)];
         let loaded = Start { file: &file, environment: &environment, ..Start::default() }.load().unwrap();
-        assert_eq!(held(&loaded, path), pair(variable_holds, &format!("environment {variable}")));
+        assert_eq!(in_effect(&loaded, path), pair(variable_holds, &format!("environment {variable}")));
 
         let empty = [(variable.as_str(), "")];
         let loaded = Start { file: &file, environment: &empty, ..Start::default() }.load().unwrap();
-        assert_eq!(held(&loaded, path), pair(file_holds, "callboard.toml line 3"));
+        assert_eq!(in_effect(&loaded, path), pair(file_holds, "callboard.toml line 3"));
     }
 }
 
@@ -157,7 +158,7 @@ fn flags_win_over_the_environment() {
     ] {
         let start = Start { flags: &words, environment: &[(variable, value)], ..Start::default() };
         let origin = format!("command line {}", words[0]);
-        assert_eq!(held(&start.load().unwrap(), path), pair(holds, &origin));
+        assert_eq!(in_effect(&start.load().unwrap(), path), pair(holds, &origin));
     }
 }
 
@@ -177,7 +178,7 @@ fn the_file_is_the_flag_s_else_the_variable_s_else_the_usual_one() {
     ] {
         let environment = Environment::new(variables.iter().copied());
         let loaded = load(&flags(words), &environment, &folder.0).unwrap();
-        assert_eq!(held(&loaded, "threads"), pair(threads, origin));
+        assert_eq!(in_effect(&loaded, "threads"), pair(threads, origin));
     }
 }
 

@@ -37,16 +37,15 @@ pub(super) fn flags(words: &[&str]) -> Flags {
 }
 
 /// The value of a key in TOML and its origin, as `callboard config` prints them.
-pub(super) fn held(loaded: &Loaded, path: &str) -> (String, String) {
+pub(super) fn in_effect(loaded: &Loaded, path: &str) -> (String, String) {
     let (section, name) = path.split_once('.').unwrap_or(("", path));
-    let upstreams = loaded.upstreams.iter().flatten();
-    let held = loaded.held.iter().chain(upstreams);
-    let found = held.filter(|held| held.section.name() == section && held.name == name).collect::<Vec<_>>();
-    let [held] = found.as_slice() else { panic!("{path} holds {} times", found.len()) };
-    (held.written.clone(), held.origin.to_string())
+    let entries = loaded.entries.iter().chain(loaded.upstreams.iter().flatten());
+    let found = entries.filter(|entry| entry.section == section && entry.name == name).collect::<Vec<_>>();
+    let [entry] = found.as_slice() else { panic!("{path} is listed {} times", found.len()) };
+    (entry.written.clone(), entry.origin.to_string())
 }
 
-/// What [`held`] is expected to give.
+/// What [`in_effect`] is expected to give.
 pub(super) fn pair(value: &str, origin: &str) -> (String, String) {
     (value.to_owned(), origin.to_owned())
 }

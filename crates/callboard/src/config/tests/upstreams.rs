@@ -1,6 +1,6 @@
 //! Upstreams from each layer, their keys and their contract.
 
-use super::setup::{Start, held, pair};
+use super::setup::{Start, in_effect, pair};
 use crate::config::ContractMode;
 
 #[test]
@@ -24,15 +24,15 @@ fn an_upstream_takes_its_contract_from_the_section_unless_it_says_so() {
     let file = "[[upstream]]\nurl = 'http://a'\n[contract]\nmode = 'observe'\n";
     let loaded = Start { file, ..Start::default() }.load().unwrap();
     assert_eq!(loaded.settings.upstreams[0].contract, ContractMode::Observe);
-    assert_eq!(held(&loaded, "upstream.contract"), pair("\"observe\"", "callboard.toml line 4"));
+    assert_eq!(in_effect(&loaded, "upstream.contract"), pair("\"observe\"", "callboard.toml line 4"));
 
     let file = "[[upstream]]\nurl = 'http://a'\ncontract = 'off'\n[contract]\nmode = 'observe'\n";
     let loaded = Start { file, ..Start::default() }.load().unwrap();
     assert_eq!(loaded.settings.upstreams[0].contract, ContractMode::Off);
-    assert_eq!(held(&loaded, "upstream.contract"), pair("\"off\"", "callboard.toml line 3"));
+    assert_eq!(in_effect(&loaded, "upstream.contract"), pair("\"off\"", "callboard.toml line 3"));
 
     let loaded = Start { flags: &["--upstream", "http://a"], ..Start::default() }.load().unwrap();
-    assert_eq!(held(&loaded, "upstream.contract"), pair("\"enforce\"", "default"));
+    assert_eq!(in_effect(&loaded, "upstream.contract"), pair("\"enforce\"", "default"));
 }
 
 #[test]

@@ -12,12 +12,12 @@ use super::super::queue::Jobs;
 use super::super::statement::{Answer, Cell, Job, Row, Statement, Work};
 use super::connection::{Database, failed, is_busy};
 use super::file_identity::FileIdentity;
-use crate::telemetry::seldom::SeldomWords;
+use crate::telemetry::log_throttle::LogThrottle;
 
 /// At most so many changes share a transaction, so that none waits long for the others.
 const BATCH: usize = 64;
 
-static FAILED: SeldomWords = SeldomWords::new();
+static FAILED: LogThrottle = LogThrottle::new();
 
 /// A change that waits for its transaction.
 struct PendingChange {

@@ -1,26 +1,26 @@
-//! Sending what waits in the outbox: a batch at a time, again where waiting helps, and never for ever.
+//! Sends the traces in the outbox to the collector: a batch at a time, with a bounded number of retries.
 
 use std::time::Duration;
 
 use serde::Deserialize;
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
+use super::super::turn_metrics;
 use super::outbox::Batch;
 use super::{Outbox, request};
-use crate::telemetry::seldom::Seldom;
-use crate::telemetry::turns;
+use crate::telemetry::log_throttle::LogThrottle;
 use crate::upstream::{Client, Failure};
 
-const EVERY: Duration = Duration::from_secs(1);
-const LONGEST: Duration = Duration::from_secs(10);
+const INTERVAL: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(10);
 const TRIES: u32 = 3;
 
-static FAILED: Seldom = Seldom::new();
+static FAILED: LogThrottle = LogThrottle::new();
 
-/// What a collector says about a request that it took only in part.
+/// The answer of a collector.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
-struct Taken {
+struct ExportResponse {
     partial_success: PartialSuccess,
 }
 
@@ -30,9 +30,9 @@ struct PartialSuccess {
     error_message: String,
 }
 
-/// Sends what waits, for as long as the program runs.
+/// Exports traces for as long as the program runs.
 pub async fn export(outbox: &Outbox, client: &Client) {
-    let mut ticks = interval(EVERY);
+    let mut ticks = interval(INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
@@ -42,7 +42,7 @@ pub async fn export(outbox: &Outbox, client: &Client) {
     }
 }
 
-/// Sends what still waits at the end of the program, once, within so much time.
+/// Exports the remaining traces at the end of the program, trying once, within the given time.
 pub async fn export_rest(outbox: &Outbox, client: &Client, within: Duration) {
     let rest = async {
         while let Some(batch) = outbox.batch() {
@@ -52,7 +52,7 @@ pub async fn export_rest(outbox: &Outbox, client: &Client, within: Duration) {
     let _ = timeout(within, rest).await;
 }
 
-/// Sends a batch, and gives it up when that fails too often.
+/// Sends a batch, and drops it after too many failures.
 async fn send(outbox: &Outbox, client: &Client, batch: Batch<'_>, tries: u32) {
     let body = request(&outbox.collector, &batch.traces).to_string().into_bytes();
     let mut tried = 0;
@@ -62,33 +62,33 @@ async fn send(outbox: &Outbox, client: &Client, batch: Batch<'_>, tries: u32) {
             batch.settle();
             return;
         };
-        if tried >= tries || !is_passing(&failure) {
-            turns::traces_dropped("collector", batch.settle());
-            if FAILED.is_due() {
+        if tried >= tries || !is_temporary(&failure) {
+            turn_metrics::traces_dropped("collector", batch.settle());
+            if FAILED.is_due("failed") {
                 let url = &outbox.collector.url;
-                tracing::warn!(url, %failure, "the collector takes no traces; they are dropped meanwhile");
+                tracing::warn!(url, %failure, "the collector does not accept traces; they are dropped");
             }
             return;
         }
-        sleep(EVERY * tried).await;
+        sleep(INTERVAL * tried).await;
     }
 }
 
 async fn post(outbox: &Outbox, client: &Client, body: Vec<u8>) -> Result<(), Failure> {
     let collector = &outbox.collector;
-    let sent = timeout(LONGEST, client.post(&collector.url, &collector.headers, body)).await;
+    let sent = timeout(TIMEOUT, client.post(&collector.url, &collector.headers, body)).await;
     let answer =
-        sent.unwrap_or(Err(Failure::Timeout { phase: "waiting for a collector", seconds: LONGEST.as_secs_f64() }))?;
-    let taken: Taken = serde_json::from_slice(&answer).unwrap_or_default();
-    let message = taken.partial_success.error_message;
-    if !message.is_empty() && FAILED.is_due() {
-        tracing::warn!(url = collector.url, message, "the collector took only some of the spans");
+        sent.unwrap_or(Err(Failure::Timeout { phase: "waiting for a collector", seconds: TIMEOUT.as_secs_f64() }))?;
+    let response: ExportResponse = serde_json::from_slice(&answer).unwrap_or_default();
+    let message = response.partial_success.error_message;
+    if !message.is_empty() && FAILED.is_due("partial") {
+        tracing::warn!(url = collector.url, message, "the collector accepted only some of the spans");
     }
     Ok(())
 }
 
-/// True when the same may succeed a little later.
-fn is_passing(failure: &Failure) -> bool {
+/// True when a retry may succeed.
+fn is_temporary(failure: &Failure) -> bool {
     match failure {
         Failure::Refused { status, .. } => matches!(status.as_u16(), 429 | 502 | 503 | 504),
         _ => true,

@@ -8,7 +8,7 @@ mod collector;
 mod export;
 mod messages;
 mod outbox;
-mod provider;
+mod server_address;
 mod span;
 mod spans;
 

@@ -1,20 +1,19 @@
-//! Traces that wait to be sent to a collector. There is room for so many; one that finds none is dropped and counted.
+//! The bounded queue of traces for a collector. A trace that finds no room is dropped and counted.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
-use super::super::TurnTrace;
+use super::super::{TurnTrace, turn_metrics};
 use super::Collector;
-use crate::telemetry::turns;
 
 const MOST_TRACES: usize = 4096;
 const MOST_CONTENT: usize = 32 << 20;
-const TOGETHER: usize = 128;
+const BATCH: usize = 128;
 
-/// What waits, and for whom.
+/// Traces for a collector.
 #[derive(Debug)]
 pub struct Outbox {
-    /// Who gets it.
+    /// The collector.
     pub collector: Collector,
     waiting: Mutex<Waiting>,
 }
@@ -25,7 +24,7 @@ struct Waiting {
     content: usize,
 }
 
-/// Traces that are being sent. Dropped on the way, they wait again.
+/// Traces that are being sent. A batch that is dropped without `settle` goes back into the queue.
 pub(super) struct Batch<'a> {
     pub(super) traces: Vec<TurnTrace>,
     outbox: &'a Outbox,
@@ -42,16 +41,16 @@ impl Outbox {
         let content = trace.content_bytes();
         let mut waiting = self.waiting();
         if waiting.traces.len() >= MOST_TRACES || waiting.content.saturating_add(content) > MOST_CONTENT {
-            return turns::traces_dropped("collector", 1);
+            return turn_metrics::traces_dropped("collector", 1);
         }
         waiting.content += content;
         waiting.traces.push_back(trace);
     }
 
-    /// The oldest ones, as many as are sent together; none when nothing waits.
+    /// The oldest traces, at most one batch of them.
     pub(super) fn batch(&self) -> Option<Batch<'_>> {
         let mut waiting = self.waiting();
-        let together = waiting.traces.len().min(TOGETHER);
+        let together = waiting.traces.len().min(BATCH);
         if together == 0 {
             return None;
         }
@@ -67,7 +66,7 @@ impl Outbox {
 }
 
 impl Batch<'_> {
-    /// They need not be sent again; their number comes back.
+    /// Marks the batch as done, and returns how many traces it had.
     pub(super) fn settle(mut self) -> u64 {
         std::mem::take(&mut self.traces).len() as u64
     }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::super::{RunBy, ToolCall, TraceContext, TurnTrace, UpstreamRequest};
 use super::attributes::Attributes;
-use super::provider::{Place, place};
+use super::server_address::ServerAddress;
 use super::span::{Frame, Kind, Span};
 use super::{Collector, messages};
 
@@ -74,7 +74,8 @@ fn turn(trace: &TurnTrace, frame: &Frame) -> Span {
 /// A character's turn.
 fn invoked(trace: &TurnTrace, name: &str) -> Span {
     let mut span = Span::new(format!("invoke_agent {name}"), Kind::Internal, Default::default(), trace.duration_ms);
-    let provider = trace.upstream_requests.first().map_or("callboard", |request| place(&request.url).provider);
+    let provider =
+        trace.upstream_requests.first().map_or("callboard", |request| ServerAddress::of(&request.url).provider);
     span.attributes = Attributes::default()
         .text("gen_ai.operation.name", "invoke_agent")
         .text("gen_ai.provider.name", provider)
@@ -108,7 +109,7 @@ fn events(trace: &TurnTrace, frame: &Frame) -> Vec<Value> {
 
 /// One request to a model server.
 fn chat(trace: &TurnTrace, request: &UpstreamRequest, (first, last): (bool, bool)) -> Span {
-    let Place { provider, host, port } = place(&request.url);
+    let ServerAddress { provider, host, port } = ServerAddress::of(&request.url);
     let kind = if host.is_some() { Kind::Client } else { Kind::Internal };
     let mut span = Span::new(format!("chat {}", request.model), kind, request.start_ms, request.duration_ms);
     span.id.clone_from(&request.span_id);

@@ -1,17 +1,16 @@
-//! Questions put to a model through the gateway, as a client's request would be: same checks, same repairs, same re-asks.
+//! Questions asked through the gateway like a client's request, with the same checks, repairs and re-asks.
 
 use std::io::Write;
 
 use callboard_core::contract::Call;
-use callboard_core::turn::Event;
 use callboard_core::wire::ApiError;
 use callboard_core::wire::chat::ChatRequest;
 use serde_json::json;
 
 use super::questions::Question;
-use crate::author::eval::pairing::pair_in_any_order;
-use crate::author::eval::report::{Report, told};
-use crate::author::eval::verdict::{Heard, Made, Verdict, written};
+use crate::author::eval::call_matching::match_in_any_order;
+use crate::author::eval::report::{Report, failed_case};
+use crate::author::eval::verdict::{MadeCall, ModelTurn, Verdict, call_line};
 use crate::author::recorded_turn::{EventLog, RecordedTurn};
 use crate::conversation::Saving;
 use crate::services::Services;
@@ -26,16 +25,14 @@ pub(in crate::author::eval) async fn play(
     out: &mut impl Write,
 ) -> anyhow::Result<()> {
     for question in questions {
-        let turn = RecordedTurn::run(prepare(app, model, question).await).await;
-        let mut heard = Heard { failure: turn.failure, ..Heard::default() };
-        turn.events.into_iter().for_each(|event| hear(&mut heard, event));
-        let verdict = judge(question, &heard);
+        let turn = model_turn(RecordedTurn::run(prepare(app, model, question).await).await);
+        let verdict = judge(question, &turn);
         report.count(&question.category, verdict);
         if !verdict.is_right() {
-            let wanted: Vec<String> =
-                question.answers.iter().map(|answer| written(&answer.tool, &answer.accepted)).collect();
-            let wanted = if wanted.is_empty() { "no call".to_owned() } else { wanted.join(", ") };
-            report.tell(&told(&question.id, &wanted, &heard), out)?;
+            let calls: Vec<String> =
+                question.answers.iter().map(|answer| call_line(&answer.tool, &answer.accepted)).collect();
+            let expected = if calls.is_empty() { "no call".to_owned() } else { calls.join(", ") };
+            report.show_failure(&failed_case(&question.id, &expected, &turn), out)?;
         }
     }
     Ok(())
@@ -58,27 +55,26 @@ async fn prepare(app: &Services, model: &str, question: &Question) -> Result<Ses
     Ok(Session::new(Some(driver), EventLog::default(), Saving::Nothing))
 }
 
-fn hear(heard: &mut Heard, event: Event) {
-    match event {
-        Event::Text(text) => heard.said.push_str(&text),
-        Event::Call(Call { name, arguments, .. }) => {
-            heard.attempts += 1;
-            let arguments = serde_json::from_str(arguments.as_str()).unwrap_or_default();
-            heard.calls.push(Made { tool: name, arguments, ..Made::default() });
-        }
-        _ => {}
-    }
+fn model_turn(turn: RecordedTurn) -> ModelTurn {
+    let call = |call: Call| {
+        let arguments = serde_json::from_str(call.arguments.as_str()).unwrap_or_default();
+        MadeCall { tool: call.name, arguments, ..MadeCall::default() }
+    };
+    let RecordedTurn { text, calls, failure, .. } = turn;
+    let (attempts, calls) = (calls.len(), calls.into_iter().map(call).collect());
+    ModelTurn { attempts, calls, text, failure, ..ModelTurn::default() }
 }
 
-fn judge(question: &Question, heard: &Heard) -> Verdict {
-    let required = vec![false; question.answers.len()];
-    let pair = |with_arguments: bool| {
-        heard.failure.is_none()
-            && pair_in_any_order(&required, heard.calls.len(), |answer, made| {
-                question.answers.get(answer).zip(heard.calls.get(made)).is_some_and(|(answer, made)| {
+fn judge(question: &Question, turn: &ModelTurn) -> Verdict {
+    let optional = vec![false; question.answers.len()];
+    let all_match = |with_arguments: bool| {
+        turn.failure.is_none()
+            && match_in_any_order(&optional, turn.calls.len(), |answer, made| {
+                question.answers.get(answer).zip(turn.calls.get(made)).is_some_and(|(answer, made)| {
                     answer.tool == made.tool && (!with_arguments || answer.accepts(&made.arguments))
                 })
             })
     };
-    Verdict { wants_call: !question.answers.is_empty(), tools: pair(false), arguments: pair(true), ..heard.manner() }
+    let verdict = Verdict::of(turn, !question.answers.is_empty());
+    Verdict { tools: all_match(false), arguments: all_match(true), ..verdict }
 }

@@ -1,8 +1,8 @@
-//! Who stands behind a model server's address, in the words of the semantic conventions.
+//! Host, port and provider of a model server, as the semantic conventions name them.
 
 use http::Uri;
 
-/// Hosts, or what they end with, and the provider's name.
+/// Hosts or their suffixes, and the provider's name.
 const KNOWN: [(&str, &str); 11] = [
     ("api.anthropic.com", "anthropic"),
     ("openai.azure.com", "azure.ai.openai"),
@@ -17,25 +17,28 @@ const KNOWN: [(&str, &str); 11] = [
     ("api.x.ai", "x_ai"),
 ];
 
-/// Where a request went.
+/// The server that a request was sent to.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct ServerAddress {
     pub(super) provider: &'static str,
     pub(super) host: Option<String>,
     pub(super) port: Option<u16>,
 }
 
-/// The place of a base URL. Servers that nobody knows speak OpenAI's wire, which is what the provider's name then says; a model
-/// without an address lives in this process.
-pub(super) fn place(url: &str) -> Place {
-    let uri: Option<Uri> = url.parse().ok().filter(|uri: &Uri| uri.scheme().is_some());
-    let Some((uri, host)) = uri.as_ref().and_then(|uri| Some((uri, uri.host()?))) else {
-        return Place { provider: "callboard", host: None, port: None };
-    };
-    let is_own = |name: &str| host.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with(['.', '-']));
-    let provider = KNOWN.iter().find(|(name, _)| is_own(name)).map_or("openai", |(_, provider)| *provider);
-    let usual = if uri.scheme_str() == Some("https") { 443 } else { 80 };
-    Place { provider, host: Some(host.to_owned()), port: Some(uri.port_u16().unwrap_or(usual)) }
+impl ServerAddress {
+    /// The server of a base URL. Unknown servers speak OpenAI's wire, so their provider is `openai`; a model without an address
+    /// runs in this process.
+    pub(super) fn of(url: &str) -> Self {
+        let uri: Option<Uri> = url.parse().ok().filter(|uri: &Uri| uri.scheme().is_some());
+        let Some((uri, host)) = uri.as_ref().and_then(|uri| Some((uri, uri.host()?))) else {
+            return Self { provider: "callboard", host: None, port: None };
+        };
+        let matches =
+            |name: &str| host.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with(['.', '-']));
+        let provider = KNOWN.iter().find(|(name, _)| matches(name)).map_or("openai", |(_, provider)| *provider);
+        let default_port = if uri.scheme_str() == Some("https") { 443 } else { 80 };
+        Self { provider, host: Some(host.to_owned()), port: Some(uri.port_u16().unwrap_or(default_port)) }
+    }
 }
 
 #[cfg(test)]
@@ -57,7 +60,11 @@ mod tests {
             ("http://notapi.x.ai/v1", "openai", Some("notapi.x.ai"), Some(80)),
             ("rehearsal", "callboard", None, None),
         ] {
-            assert_eq!(place(url), Place { provider, host: host.map(str::to_owned), port }, "{url}");
+            assert_eq!(
+                ServerAddress::of(url),
+                ServerAddress { provider, host: host.map(str::to_owned), port },
+                "{url}"
+            );
         }
     }
 }

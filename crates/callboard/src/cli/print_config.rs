@@ -1,10 +1,9 @@
-//! `callboard config`: prints the settings that hold.
+//! `callboard config`: prints the settings in effect.
 
 use crate::config::Loaded;
 use std::io::{self, ErrorKind, Write};
 
-/// Writes the settings as TOML; a reader that went away early (`callboard config | head`) is no
-/// failure.
+/// Writes the settings as TOML. A pipe that is closed early (`callboard config | head`) is not a failure.
 pub fn write_config(loaded: &Loaded, output: &mut impl Write) -> io::Result<()> {
     match output.write_all(loaded.to_toml().as_bytes()).and_then(|()| output.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),

@@ -1,26 +1,26 @@
-//! Whether a value is what a case wants: only what is stated is compared.
+//! Whether a value is the expected one: only what the case states is compared.
 //!
-//! Texts are compared without regard to case and outer space, lists as sets. `{"any_of": […]}` is met by any of its values,
-//! `{"contains": "…"}` by a text that holds it; other objects are met key by key.
+//! Texts are compared without regard to case and outer space, lists as sets. `{"any_of": […]}` matches any of its values,
+//! `{"contains": "…"}` a text that holds it; other objects are compared key by key.
 
 use serde_json::Value;
 
-/// True when `found` is what `wanted` asks for.
-pub(super) fn meets(wanted: &Value, found: &Value) -> bool {
-    if let Some(options) = sole(wanted, "any_of").and_then(Value::as_array) {
-        return options.iter().any(|option| meets(option, found));
+/// True when `found` is what `expected` describes.
+pub(super) fn matches(expected: &Value, found: &Value) -> bool {
+    if let Some(options) = sole(expected, "any_of").and_then(Value::as_array) {
+        return options.iter().any(|option| matches(option, found));
     }
-    if let Some(part) = sole(wanted, "contains").and_then(Value::as_str) {
+    if let Some(part) = sole(expected, "contains").and_then(Value::as_str) {
         return found.as_str().is_some_and(|text| folded(text).contains(&folded(part)));
     }
-    match (wanted, found) {
-        (Value::String(wanted), Value::String(found)) => folded(wanted) == folded(found),
-        (Value::Number(wanted), Value::Number(found)) => wanted.as_f64() == found.as_f64(),
-        (Value::Array(wanted), Value::Array(found)) => are_one_set(wanted, found),
-        (Value::Object(wanted), Value::Object(found)) => {
-            wanted.iter().all(|(key, value)| meets(value, found.get(key).unwrap_or(&Value::Null)))
+    match (expected, found) {
+        (Value::String(expected), Value::String(found)) => folded(expected) == folded(found),
+        (Value::Number(expected), Value::Number(found)) => expected.as_f64() == found.as_f64(),
+        (Value::Array(expected), Value::Array(found)) => are_one_set(expected, found),
+        (Value::Object(expected), Value::Object(found)) => {
+            expected.iter().all(|(key, value)| matches(value, found.get(key).unwrap_or(&Value::Null)))
         }
-        _ => wanted == found,
+        _ => expected == found,
     }
 }
 
@@ -33,9 +33,9 @@ fn folded(text: &str) -> String {
     text.trim().to_lowercase()
 }
 
-fn are_one_set(wanted: &[Value], found: &[Value]) -> bool {
-    wanted.iter().all(|wanted| found.iter().any(|found| meets(wanted, found)))
-        && found.iter().all(|found| wanted.iter().any(|wanted| meets(wanted, found)))
+fn are_one_set(expected: &[Value], found: &[Value]) -> bool {
+    expected.iter().all(|expected| found.iter().any(|found| matches(expected, found)))
+        && found.iter().all(|found| expected.iter().any(|expected| matches(expected, found)))
 }
 
 #[cfg(test)]
@@ -64,8 +64,8 @@ mod tests {
             (json!({"cp": {"player": 3}}), json!({"cp": {}}), false),
             (json!({"cp": null}), json!({}), true),
         ];
-        for (wanted, found, expected) in table {
-            assert_eq!(meets(&wanted, &found), expected, "{wanted} {found}");
+        for (expected, found, result) in table {
+            assert_eq!(matches(&expected, &found), result, "{expected} {found}");
         }
     }
 }

@@ -7,8 +7,8 @@ use callboard_core::turn::ToolOutcome;
 use serde_json::Value;
 
 use super::{
-    ContractNote, Input, Millis, Outcome, Output, RunBy, TokenUsage, ToolCall, TraceContext, TraceError, TurnTrace,
-    UpstreamRequest,
+    ContractNote, Millis, RecordedInput, RecordedOutput, RunBy, TokenUsage, ToolCall, TraceContext, TraceError,
+    TurnOutcome, TurnTrace, UpstreamRequest,
 };
 
 const PAGE: &str = include_str!("../../../../docs/traces.md");
@@ -31,7 +31,7 @@ fn full() -> TurnTrace {
         request_id: text(),
         conversation: Some(text()),
         response: Some(text()),
-        outcome: Outcome::Failed,
+        outcome: TurnOutcome::Failed,
         finish_reason: Some("stop"),
         error: Some(TraceError { code: text(), status: 400 }),
         tools_offered: true,
@@ -39,8 +39,8 @@ fn full() -> TurnTrace {
         rounds: 1,
         calls: CallTally::default(),
         usage: Some(TokenUsage::default()),
-        input: Input::new(1, Some("5")),
-        output: Output { bytes: 1, text: Some(text()) },
+        input: RecordedInput::new(1, Some("5")),
+        output: RecordedOutput { bytes: 1, text: Some(text()) },
         upstream_requests: vec![request()],
         contract: vec![ContractNote { violation: "x", outcome: "x", at_ms: Millis::default() }],
         tool_calls: vec![call()],

@@ -1,4 +1,4 @@
-//! Metrics of characters, under the names that their authors' dashboards know.
+//! Metrics of characters and their tools. The names are those of existing dashboards.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ pub(super) fn describe() {
     describe_counter!("character_tool_errors_total", "Tool execution errors");
     describe_histogram!("character_tool_latency_seconds", "Tool execution duration");
     describe_histogram!("character_tool_queue_seconds", "Time a call waited for a worker");
-    describe_gauge!("worker_characters_loaded", "Characters on stage");
+    describe_gauge!("worker_characters_loaded", "Characters loaded now");
     describe_counter!("worker_character_load_count", "Characters loaded, reloads included");
     describe_counter!("worker_character_load_errors", "Characters that could not be loaded, by kind");
     describe_histogram!("worker_character_load_duration", "Time until a folder of characters was loaded");
@@ -40,7 +40,7 @@ pub fn tool_error(outcome: ToolOutcome) {
         .increment(1);
 }
 
-/// A character came on stage.
+/// A character was loaded.
 pub fn character_loaded(character: &str, tools: usize) {
     counter!("worker_character_load_count").increment(1);
     counter!("character_tools_loaded_total", "character_name" => character.to_owned()).increment(tools as u64);

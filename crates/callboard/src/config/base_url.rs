@@ -1,13 +1,13 @@
-//! The base URL of a model server, in the one form the rest of the program sees.
+//! Base URLs of model servers and collectors, in the one form that the rest of the program sees.
 //!
-//! Paths such as `/chat/completions` are put behind it, so a query or a fragment has no place in
-//! it; keys come from `key_env`, so a user has none either.
+//! Paths such as `/chat/completions` are appended, so there is no query or fragment; keys come from
+//! `key_env`, so there is no user either.
 
 use http::Uri;
 
 /// The URL without slashes at its end, and with `/v1` where it had no path; `None` when it is not a
 /// base URL.
-pub(super) fn normal(text: &str) -> Option<String> {
+pub(super) fn with_path(text: &str) -> Option<String> {
     let url = plain(text)?;
     let has_path = url.split_once("://").is_some_and(|(_, rest)| rest.contains('/'));
     Some(if has_path { url } else { format!("{url}/v1") })
@@ -47,7 +47,7 @@ mod tests {
             ("https://example.org/openai//", "https://example.org/openai"),
             ("https://example.org/openai/v1", "https://example.org/openai/v1"),
         ] {
-            assert_eq!(normal(said).as_deref(), Some(expected), "{said}");
+            assert_eq!(with_path(said).as_deref(), Some(expected), "{said}");
         }
     }
 
@@ -74,7 +74,7 @@ mod tests {
             "http://ho st/",
             "http://host/v1 ",
         ] {
-            assert_eq!(normal(said), None, "{said}");
+            assert_eq!(with_path(said), None, "{said}");
         }
     }
 }

@@ -1,17 +1,16 @@
-//! What to say about a name that is not known: the nearest one that is.
+//! The known name that is nearest to an unknown one, for "did you mean …?".
 
 use strsim::damerau_levenshtein;
 
 /// The known name that was most likely meant.
-pub(super) fn nearest<'known>(unknown: &str, known: impl Iterator<Item = &'known str>) -> Option<&'known str> {
+pub(crate) fn nearest<'known>(unknown: &str, known: impl Iterator<Item = &'known str>) -> Option<&'known str> {
     known
         .filter_map(|name| closeness(unknown, name).map(|distance| (distance, name)))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, name)| name)
 }
 
-/// How far apart two names are, when they may be the same: one letter in three mistaken, or the
-/// front forgotten.
+/// The distance of two names that may be the same: at most one letter in three differs, or the front is missing.
 fn closeness(unknown: &str, name: &str) -> Option<usize> {
     let (unknown, name) = (unknown.to_lowercase().replace('-', "_"), name.to_lowercase());
     if name.ends_with(&format!("_{unknown}")) {

@@ -17,14 +17,14 @@ const MOST_STATE_MEMBERS: usize = 32;
 
 /// Who asks, in a trace of theirs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Caller {
+pub struct TraceParent {
     pub(super) trace_id: String,
     pub(super) span_id: String,
     pub(super) flags: u8,
     pub(super) state: Option<String>,
 }
 
-impl Caller {
+impl TraceParent {
     /// The caller that the headers of a request tell of.
     pub fn of(headers: &HeaderMap) -> Option<Self> {
         let mut given = headers.get_all(TRACEPARENT).iter();
@@ -121,7 +121,7 @@ mod tests {
             ("00", "+1", None),
             ("00", "", None),
         ] {
-            let read = Caller::read(&format!("{version}-{TRACE}-{SPAN}-{tail}"), "");
+            let read = TraceParent::read(&format!("{version}-{TRACE}-{SPAN}-{tail}"), "");
             assert_eq!(read.as_ref().map(|caller| caller.flags), flags, "{version} {tail}");
             assert!(read.is_none_or(|caller| caller.trace_id == TRACE && caller.span_id == SPAN));
         }
@@ -141,7 +141,7 @@ mod tests {
             ("é", SPAN),
             ("", ""),
         ] {
-            assert_eq!(Caller::read(&format!("00-{trace}-{span}-01"), ""), None, "{trace} {span}");
+            assert_eq!(TraceParent::read(&format!("00-{trace}-{span}-01"), ""), None, "{trace} {span}");
         }
     }
 
@@ -160,7 +160,7 @@ mod tests {
             (many.as_str(), false),
             (long.as_str(), false),
         ] {
-            let read = Caller::read(&format!("00-{TRACE}-{SPAN}-01"), state).unwrap();
+            let read = TraceParent::read(&format!("00-{TRACE}-{SPAN}-01"), state).unwrap();
             assert_eq!(read.state.as_deref(), kept.then_some(state), "{state}");
         }
     }
@@ -169,12 +169,12 @@ mod tests {
     fn headers_that_contradict_each_other_tell_nothing() {
         let parent = HeaderValue::from_str(&format!("00-{TRACE}-{SPAN}-01")).unwrap();
         let mut headers = HeaderMap::new();
-        assert_eq!(Caller::of(&headers), None);
+        assert_eq!(TraceParent::of(&headers), None);
         headers.append(TRACEPARENT, parent.clone());
         headers.append(TRACESTATE, HeaderValue::from_static("a=1"));
         headers.append(TRACESTATE, HeaderValue::from_static("b=2"));
-        assert_eq!(Caller::of(&headers).and_then(|caller| caller.state).as_deref(), Some("a=1,b=2"));
+        assert_eq!(TraceParent::of(&headers).and_then(|caller| caller.state).as_deref(), Some("a=1,b=2"));
         headers.append(TRACEPARENT, parent);
-        assert_eq!(Caller::of(&headers), None);
+        assert_eq!(TraceParent::of(&headers), None);
     }
 }

@@ -1,12 +1,12 @@
-//! Whether calls that were made can be paired with calls that were wanted, each with one of its own.
+//! Bipartite matching of made calls with expected calls.
 
-/// True when each of the `left` ones gets a partner among the `right` ones that fits it.
+/// True when each of the `left` ones gets a partner of its own among the `right` ones.
 pub(super) fn all_get_a_partner(left: usize, right: usize, fits: impl Fn(usize, usize) -> bool) -> bool {
     let mut taken_by = vec![None; right];
     (0..left).all(|one| find_partner(one, &fits, &mut taken_by, &mut vec![false; right]))
 }
 
-/// Looks for a partner; one that is taken is freed where its holder can have another.
+/// Looks for a partner; one that is taken is freed if its holder can have another.
 fn find_partner(
     one: usize,
     fits: &impl Fn(usize, usize) -> bool,
@@ -32,27 +32,28 @@ fn find_partner(
     false
 }
 
-/// True when all made calls are wanted and all wanted calls that may not be missing are made, in any order.
-pub(super) fn pair_in_any_order(optional: &[bool], made: usize, fits: impl Fn(usize, usize) -> bool) -> bool {
+/// True when all made calls are expected and all expected calls that are not optional are made, in any order.
+pub(super) fn match_in_any_order(optional: &[bool], made: usize, fits: impl Fn(usize, usize) -> bool) -> bool {
     let required: Vec<usize> = (0..optional.len()).filter(|place| optional.get(*place) == Some(&false)).collect();
-    let required_fits = |one: usize, made: usize| required.get(one).is_some_and(|wanted| fits(*wanted, made));
-    // One pairing that covers all made calls and one that covers all required ones can always be joined to one that does both.
-    all_get_a_partner(made, optional.len(), |made, wanted| fits(wanted, made))
+    let required_fits = |one: usize, made: usize| required.get(one).is_some_and(|expected| fits(*expected, made));
+    // A matching of all made calls and one of all required calls can always be combined into one of both.
+    all_get_a_partner(made, optional.len(), |made, expected| fits(expected, made))
         && all_get_a_partner(required.len(), made, required_fits)
 }
 
-/// The same, with the calls in the order in which they are wanted.
-pub(super) fn pair_in_order(optional: &[bool], made: usize, fits: impl Fn(usize, usize) -> bool) -> bool {
-    // `reached[count]`: the wanted calls so far can stand for the first `count` made ones.
+/// The same, with the calls in the expected order.
+pub(super) fn match_in_order(optional: &[bool], made: usize, fits: impl Fn(usize, usize) -> bool) -> bool {
+    // `reached[count]`: the expected calls so far can match the first `count` made ones.
     let mut reached = vec![false; made + 1];
     if let Some(start) = reached.first_mut() {
         *start = true;
     }
-    for (wanted, may_be_missing) in optional.iter().enumerate() {
+    for (expected, may_be_missing) in optional.iter().enumerate() {
         let before = reached.clone();
         for (count, place) in reached.iter_mut().enumerate() {
             let skipped = *may_be_missing && before.get(count) == Some(&true);
-            let paired = count.checked_sub(1).is_some_and(|last| before.get(last) == Some(&true) && fits(wanted, last));
+            let paired =
+                count.checked_sub(1).is_some_and(|last| before.get(last) == Some(&true) && fits(expected, last));
             *place = skipped || paired;
         }
     }
@@ -63,10 +64,10 @@ pub(super) fn pair_in_order(optional: &[bool], made: usize, fits: impl Fn(usize,
 mod tests {
     use super::*;
 
-    /// Wanted calls are letters, with `?` behind one that may be missing; `*` is met by any call.
-    fn pairs(wanted: &str, made: &str) -> (bool, bool) {
+    /// Expected calls are letters, with `?` behind one that may be missing; `*` is met by any call.
+    fn pairs(expected: &str, made: &str) -> (bool, bool) {
         let mut letters = Vec::new();
-        for letter in wanted.chars() {
+        for letter in expected.chars() {
             match (letter, letters.last_mut()) {
                 ('?', Some((_, optional))) => *optional = true,
                 _ => letters.push((letter, false)),
@@ -74,11 +75,11 @@ mod tests {
         }
         let made: Vec<char> = made.chars().collect();
         let optional: Vec<bool> = letters.iter().map(|(_, optional)| *optional).collect();
-        let fits = |wanted: usize, place: usize| {
-            let (letter, made) = (letters[wanted].0, made[place]);
+        let fits = |expected: usize, place: usize| {
+            let (letter, made) = (letters[expected].0, made[place]);
             letter == made || letter == '*'
         };
-        (pair_in_any_order(&optional, made.len(), fits), pair_in_order(&optional, made.len(), fits))
+        (match_in_any_order(&optional, made.len(), fits), match_in_order(&optional, made.len(), fits))
     }
 
     #[test]
@@ -99,8 +100,8 @@ mod tests {
             ("*a", "ba", (true, true)),
             ("*?a?b", "ab", (true, true)),
         ];
-        for (wanted, made, expected) in table {
-            assert_eq!(pairs(wanted, made), expected, "{wanted} {made}");
+        for (expected, made, result) in table {
+            assert_eq!(pairs(expected, made), result, "{expected} {made}");
         }
     }
 }

@@ -1,0 +1,51 @@
+//! Everything that a trace records about a turn while it runs.
+
+use callboard_core::contract::Report;
+use callboard_core::model::{Finish, Item, Usage};
+use callboard_core::turn::{Event, ToolResult};
+use callboard_core::wire::ApiError;
+
+use super::ToolTiming;
+use crate::upstream::Failure;
+
+/// Something that happened in a turn.
+#[derive(Debug, Clone, Copy)]
+pub enum TraceEvent<'a> {
+    /// The conversation and the response that the turn belongs to are known.
+    StoredAs {
+        /// The conversation.
+        conversation: Option<&'a str>,
+        /// The response.
+        response: Option<&'a str>,
+    },
+    /// The head of the model server's reply has arrived.
+    ReplyBegun,
+    /// The server names the model that answers, where it does.
+    AnsweredBy(Option<&'a str>),
+    /// The server's refusal taught what to leave out of requests to it.
+    Learned(&'static str),
+    /// The server reports its token usage.
+    ReplyUsage(&'a Usage),
+    /// The server reports why the model stopped.
+    ReplyFinish(Finish),
+    /// The reply is complete.
+    ReplyEnded,
+    /// No complete reply came.
+    RequestFailed(&'a Failure),
+    /// Events go out to the client.
+    Emitted(&'a [Event]),
+    /// A round of tools has run.
+    ToolsRan(&'a [ToolTiming]),
+    /// Tools finished after the client had disconnected.
+    LateResults(&'a [ToolResult]),
+    /// The contract report so far.
+    Contract(&'a Report),
+    /// What the turn adds to the conversation. It names the calls that were never valid.
+    Transcript(&'a [Item]),
+    /// The turn ended with a reply.
+    Complete(Finish, Option<&'a Usage>),
+    /// The turn ended with a reply that was passed through unchecked.
+    PassedThrough(Option<Finish>, Option<&'a Usage>),
+    /// The turn ended with an error.
+    Failed(&'a ApiError),
+}
