@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicUsize;
 
 use anyhow::Context as _;
 use callboard_core::contract::{SchemaLimits, ToolCache};
-use callboard_python::{CompanySettings, Limits, OutputSink};
+use callboard_python::{HostSettings, Limits, OutputSink};
 use http::HeaderValue;
 use metrics_exporter_prometheus::PrometheusHandle;
 
@@ -117,7 +117,7 @@ fn trace_rules(settings: &Settings) -> TraceRules {
 }
 
 /// How characters are run.
-pub fn company(settings: &Settings, output: OutputSink) -> CompanySettings {
+pub fn company(settings: &Settings, output: OutputSink) -> HostSettings {
     let python = &settings.python;
     let limits = Limits {
         memory: python.memory_bytes as u64,
@@ -125,7 +125,7 @@ pub fn company(settings: &Settings, output: OutputSink) -> CompanySettings {
         workers_per_character: python.workers,
         ..Limits::default()
     };
-    CompanySettings { interpreter: python.interpreter.clone(), limits, output }
+    HostSettings { interpreter: python.interpreter.clone(), limits, output }
 }
 
 fn upstream(settings: &UpstreamSettings) -> anyhow::Result<Upstream> {

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::{Context as _, bail};
 use callboard_core::contract::{CallRules, RawCall, SchemaLimits, ToolCache, check_arguments};
-use callboard_python::CallOrder;
+use callboard_python::CallRequest;
 
 use crate::stage::{Cast, Role};
 
@@ -19,8 +19,8 @@ pub async fn try_tool(
     let role = cast.load_one(id).await?;
     let call = RawCall { name: tool.to_owned(), arguments: arguments.to_owned(), ..RawCall::default() };
     let Some(arguments) = checked(&role, &call, out)? else { return Ok(false) };
-    let opening = role.character.open().await.context("the character cannot begin a conversation")?;
-    let order = CallOrder { tool, arguments: &arguments, state: opening.state.as_deref(), conversation: "try" };
+    let opening = role.character.start_conversation().await.context("the character cannot begin a conversation")?;
+    let order = CallRequest { tool, arguments: &arguments, state: opening.state.as_deref(), conversation: "try" };
     let outcome = role.character.call(order).await;
     let took = outcome.took.as_secs_f64() * 1000.0;
     match &outcome.result {

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Instant, SystemTime};
 
 use callboard_core::wire::ApiError;
-use callboard_python::{Company, CompanySettings, LoadFailure, Problem, ProblemKind, StartError};
+use callboard_python::{HostSettings, LoadError, Problem, ProblemKind, PythonHost, StartError};
 use futures_util::future::join_all;
 
 use super::Role;
@@ -32,8 +32,8 @@ pub struct FileProblem {
 /// The characters of one folder.
 pub struct Cast {
     folder: PathBuf,
-    settings: CompanySettings,
-    company: tokio::sync::Mutex<Option<Company>>,
+    settings: HostSettings,
+    company: tokio::sync::Mutex<Option<PythonHost>>,
     known: Mutex<Known>,
 }
 
@@ -46,7 +46,7 @@ struct Known {
 
 impl Cast {
     /// The cast of a folder, nobody loaded yet.
-    pub fn new(folder: PathBuf, settings: CompanySettings) -> Self {
+    pub fn new(folder: PathBuf, settings: HostSettings) -> Self {
         Self { folder, settings, company: tokio::sync::Mutex::default(), known: Mutex::default() }
     }
 
@@ -96,17 +96,17 @@ impl Cast {
         Ok(())
     }
 
-    async fn company(&self) -> Result<Company, StartError> {
+    async fn company(&self) -> Result<PythonHost, StartError> {
         let mut kept = self.company.lock().await;
         if let Some(company) = kept.as_ref() {
             return Ok(company.clone());
         }
-        let company = Company::start(self.settings.clone())?;
+        let company = PythonHost::start(self.settings.clone())?;
         *kept = Some(company.clone());
         Ok(company)
     }
 
-    async fn load_file(&self, company: &Company, id: String, path: PathBuf, version: Version) {
+    async fn load_file(&self, company: &PythonHost, id: String, path: PathBuf, version: Version) {
         let loaded = company.load(&path, &id).await;
         let mut known = self.known();
         known.versions.insert(id.clone(), version);
@@ -195,10 +195,10 @@ fn told(names: &[&str]) -> String {
 }
 
 /// A file that could not even be tried has one problem: that.
-fn problems_of(path: &Path, failure: LoadFailure) -> Vec<Problem> {
+fn problems_of(path: &Path, failure: LoadError) -> Vec<Problem> {
     match failure {
-        LoadFailure::Refused(problems) => problems,
-        LoadFailure::Stage(failure) => vec![Problem {
+        LoadError::Invalid(problems) => problems,
+        LoadError::Host(failure) => vec![Problem {
             file: path.to_owned(),
             line: None,
             what: failure.to_string(),

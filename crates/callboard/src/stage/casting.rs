@@ -36,11 +36,11 @@ struct Casting {
 
 /// A conversation at its beginning.
 pub async fn open(role: &Role) -> Result<(String, Record), ApiError> {
-    let opening = role.character.open().await.map_err(|failure| character_failed(role, &failure))?;
+    let opening = role.character.start_conversation().await.map_err(|failure| character_failed(role, &failure))?;
     Ok((opening.system_prompt, Record::new(opening.state)))
 }
 
-fn character_failed(role: &Role, failure: &callboard_python::Failure) -> ApiError {
+fn character_failed(role: &Role, failure: &callboard_python::CallError) -> ApiError {
     let id = &role.character.manifest().id;
     // Its words may quote the conversation.
     tracing::error!(character = id, "a character failed before its turn");
