@@ -1,6 +1,6 @@
-//! The figures of this crate, for those who change it: `cargo run --release -p callboard-python --example figures`.
+//! Measures this crate: `cargo run --release -p callboard-python --example figures`.
 //!
-//! `PYTHON` picks the interpreter. Times depend on the machine; compare them with those of the same run only.
+//! `PYTHON` selects the interpreter. Times depend on the machine: compare only runs on the same one.
 
 use std::fs;
 use std::io::Write;
@@ -114,7 +114,7 @@ async fn throughput(character: &Character, lanes: u32) -> Result<()> {
     say(&format!("{lanes} at a time: {:.0} calls/s", f64::from(CALLS) / began.elapsed().as_secs_f64()))
 }
 
-/// One worker only, so that the next call is answered by the successor of the one that was killed.
+/// One worker only, so that the next call is answered by the replacement of the one that was killed.
 async fn kills(path: &Path) -> Result<()> {
     let host = start(Limits { workers_per_character: 1, ..Limits::default() })?;
     let character = host.load(path, "measured").await?;
@@ -130,8 +130,8 @@ async fn kills(path: &Path) -> Result<()> {
         ensure!(log(&character).await);
         succeeded.push(began.elapsed());
     }
-    say(&format!("dead after its deadline: {}", summary(&mut late)))?;
-    say(&format!("answered by the successor: {}", summary(&mut succeeded)))
+    say(&format!("killed after its deadline: {}", summary(&mut late)))?;
+    say(&format!("answered by the replacement: {}", summary(&mut succeeded)))
 }
 
 async fn log(character: &Character) -> bool {

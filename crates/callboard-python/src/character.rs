@@ -23,11 +23,10 @@ pub struct Character(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     /// Keeps the supervisor running.
-    _host: PythonHost,
+    host: PythonHost,
     manifest: Manifest,
     jobs: mpsc::UnboundedSender<Job>,
     next_number: AtomicU64,
-    prompt_limit: Duration,
 }
 
 /// What a new conversation starts with.
@@ -68,13 +67,8 @@ pub struct CallOutcome {
 }
 
 impl Character {
-    pub(crate) fn new(
-        host: PythonHost,
-        manifest: Manifest,
-        jobs: mpsc::UnboundedSender<Job>,
-        prompt_limit: Duration,
-    ) -> Self {
-        Self(Arc::new(Inner { _host: host, manifest, jobs, next_number: AtomicU64::new(1), prompt_limit }))
+    pub(crate) fn new(host: PythonHost, manifest: Manifest, jobs: mpsc::UnboundedSender<Job>) -> Self {
+        Self(Arc::new(Inner { host, manifest, jobs, next_number: AtomicU64::new(1) }))
     }
 
     /// What the file defines.
@@ -146,7 +140,7 @@ impl Character {
     }
 
     async fn run(&self, operation: Operation, state: Option<&str>) -> Result<WorkerReply, CallError> {
-        let pending = self.send(operation, None, state, self.0.prompt_limit)?;
+        let pending = self.send(operation, None, state, self.0.host.prompt_limit)?;
         pending.await.map_err(|_| HostError::Closed)?.result.and_then(into_success)
     }
 

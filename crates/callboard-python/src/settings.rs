@@ -5,6 +5,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::Serialize;
+
 use crate::output::OutputSink;
 
 /// The settings of a [`PythonHost`](crate::PythonHost).
@@ -19,7 +21,7 @@ pub struct HostSettings {
 }
 
 /// What characters may use. Each limit holds per process or call, unless it says otherwise.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Limits {
     /// Bytes of memory that a worker or an import may use.
     pub memory: u64,

@@ -65,7 +65,7 @@ class PromptGenerator:
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("soaked.py");
         fs::write(&path, SOAKED).unwrap();
         let soaked = host.load(&path, "soaked").await.unwrap();
-        let play = async |count: usize| {
+        let run_calls = async |count: usize| {
             let lanes = 8;
             let mut running = tokio::task::JoinSet::new();
             for _ in 0..lanes {
@@ -80,9 +80,9 @@ class PromptGenerator:
                 lane.unwrap();
             }
         };
-        play(160).await;
+        run_calls(160).await;
         let before = settled_figures(&soaked).await;
-        play(calls).await;
+        run_calls(calls).await;
         let after = settled_figures(&soaked).await;
         println!("{calls} calls: processes {} -> {}", before.processes, after.processes);
         println!(

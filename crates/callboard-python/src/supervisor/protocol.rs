@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use crate::error::ToolError;
 use crate::manifest::{Manifest, ToolManifest};
 use crate::problem::Problem;
+use crate::settings::Limits;
 
 /// The version of this protocol. Python's is in `channel.py`.
 pub(crate) const VERSION: u32 = 2;
@@ -18,22 +19,9 @@ pub(crate) const VERSION: u32 = 2;
 #[derive(Serialize)]
 pub(crate) struct Boot<'a> {
     pub(crate) modules: &'a [(&'a str, &'a str)],
-    pub(crate) settings: BootSettings,
-}
-
-#[derive(Serialize)]
-pub(crate) struct BootSettings {
     /// The root process ends with this process.
     pub(crate) parent: u32,
-    pub(crate) limits: BootLimits,
-}
-
-#[derive(Serialize)]
-pub(crate) struct BootLimits {
-    pub(crate) memory: u64,
-    pub(crate) open_files: u64,
-    pub(crate) result: usize,
-    pub(crate) state: usize,
+    pub(crate) limits: &'a Limits,
 }
 
 /// To the root process: fork a zygote. To a zygote: fork a worker.

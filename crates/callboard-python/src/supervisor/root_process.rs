@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::child::{Child, Pipes};
 use super::process::Process;
-use super::protocol::{Boot, BootLimits, BootSettings, HostEvent, VERSION};
+use super::protocol::{Boot, HostEvent, VERSION};
 use super::transport::json_frame;
 use crate::error::StartError;
 use crate::settings::{HostSettings, Limits};
@@ -61,7 +61,7 @@ fn boot_command() -> String {
 }
 
 async fn boot(root: &mut Child, limits: &Limits) -> Result<(), StartError> {
-    let message = json_frame(&boot_message(limits))?;
+    let message = json_frame(&Boot { modules: MODULES, parent: std::process::id(), limits })?;
     let hello = root.pipes.exchange(&[BOOT.as_bytes(), &message], START_TIMEOUT).await;
     let body = hello.ok().and_then(Result::ok).flatten();
     match body.map(|body| serde_json::from_slice(&body)) {
@@ -76,23 +76,14 @@ async fn boot(root: &mut Child, limits: &Limits) -> Result<(), StartError> {
     }
 }
 
-fn boot_message(limits: &Limits) -> Boot<'static> {
-    let Limits { memory, open_files, result, state, .. } = *limits;
-    let limits = BootLimits { memory, open_files, result, state };
-    Boot { modules: MODULES, settings: BootSettings { parent: std::process::id(), limits } }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn all_modules_are_embedded() {
-        let message = boot_message(&Limits::default());
-        assert!(message.modules.iter().all(|(name, source)| !name.is_empty() && source.starts_with("\"\"\"")));
-        assert!(
-            BOOT.contains("root_process") && message.modules.last().is_some_and(|(name, _)| *name == "root_process")
-        );
+        assert!(MODULES.iter().all(|(name, source)| !name.is_empty() && source.starts_with("\"\"\"")));
+        assert!(BOOT.contains("root_process") && MODULES.last().is_some_and(|(name, _)| *name == "root_process"));
     }
 
     #[test]

@@ -105,7 +105,7 @@ async fn nothing_happens_after_a_deadline() {
     assert_eq!(outcome.result, Err(CallError::Tool(ToolError::TimedOut { limit: Duration::from_secs(1) })));
     assert!(outcome.took >= Duration::from_secs(1));
     // The process has ended by the time we get the result, so what was not written never will be.
-    assert!(has_exited(noted(&folder, "before")));
+    assert!(has_exited(pid_in(&folder, "before")));
     assert!(!folder.join("after").exists());
 }
 
@@ -116,7 +116,7 @@ async fn what_a_killed_call_forked_dies_with_it() {
     for (tool, name) in [("forks_and_hangs", "child"), ("leaves_a_daemon", "daemon")] {
         let folder = scratch();
         assert_eq!(model_text(call(&hostile, tool, &in_folder(&folder)).await), "Error: Tool execution timed out");
-        wait_for_exit(noted(&folder, name));
+        wait_for_exit(pid_in(&folder, name));
     }
 }
 
@@ -165,9 +165,9 @@ const IMPORTS: &[(&str, ProblemKind, Option<u32>, &str)] = &[
 #[tokio::test]
 async fn an_import_harms_its_own_file_only() {
     let host = TestHost::start();
-    let impatient = TestHost::with_limits(Limits { import: Duration::from_secs(1), ..Limits::default() });
+    let short_import = TestHost::with_limits(Limits { import: Duration::from_secs(1), ..Limits::default() });
     for (name, kind, line, words) in IMPORTS {
-        let host = if *kind == ProblemKind::Timeout { &impatient } else { &host };
+        let host = if *kind == ProblemKind::Timeout { &short_import } else { &host };
         let narrator = host.load("narrator.py").await;
         let problem = host.problem(&format!("hostile/{name}")).await;
         assert_eq!((problem.kind, problem.line), (*kind, *line), "{problem}");
@@ -226,23 +226,23 @@ async fn an_abandoned_call_is_killed() {
     let folder = scratch();
     let arguments = in_folder(&folder);
     let hanging = call(&hostile, "hangs", &arguments);
-    let begun = async {
-        while !folder.join("begun").exists() {
+    let started = async {
+        while !folder.join("started").exists() {
             tokio::task::yield_now().await;
         }
     };
     tokio::select! {
         outcome = hanging => panic!("{outcome:?}"),
-        () = begun => {}
+        () = started => {}
     }
-    wait_for_exit(noted(&folder, "begun"));
+    wait_for_exit(pid_in(&folder, "started"));
     assert_eq!(call_text(&hostile, "answers").await, "well");
 }
 
 fn hanging() -> String {
     let common = fs::read_to_string(characters().join("hostile/tools.py")).unwrap();
     format!(
-        "{common}\ndef hangs(folder: str) -> str:\n    \"\"\"Hangs.\"\"\"\n    note(folder, 'begun', os.getpid())\n    \
+        "{common}\ndef hangs(folder: str) -> str:\n    \"\"\"Hangs.\"\"\"\n    note(folder, 'started', os.getpid())\n    \
          time.sleep(600)\n\nTOOLS.append(hangs)\nTOOL_TIMEOUT_MS = 600_000\n"
     )
 }
@@ -257,11 +257,11 @@ async fn shutdown_leaves_no_process() {
     let arguments = in_folder(&folder);
     let hanging = call(&hostile, "hangs", &arguments);
     let shutdown = async {
-        while !folder.join("begun").exists() {
+        while !folder.join("started").exists() {
             tokio::task::yield_now().await;
         }
         let processes = host.processes();
-        assert!(processes.len() >= 5 && processes.contains(&noted(&folder, "begun")), "{processes:?}");
+        assert!(processes.len() >= 5 && processes.contains(&pid_in(&folder, "started")), "{processes:?}");
         host.python.shutdown().await;
         processes
     };
@@ -279,6 +279,6 @@ fn in_folder(folder: &Path) -> String {
     serde_json::json!({ "folder": folder }).to_string()
 }
 
-fn noted(folder: &Path, name: &str) -> u32 {
+fn pid_in(folder: &Path, name: &str) -> u32 {
     fs::read_to_string(folder.join(name)).unwrap().parse().unwrap()
 }

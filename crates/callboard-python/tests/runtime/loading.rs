@@ -93,7 +93,7 @@ async fn a_manifest_says_what_the_file_says() {
     assert_eq!((model, reply, undo, view), (None, None, false, None));
     assert_eq!((limits.tools, limits.rounds), (10, None));
     let [tool] = tools.as_slice() else { panic!("{tools:?}") };
-    assert_eq!((tool.name.as_str(), tool.timeout), ("log_story_event", Duration::from_millis(100)));
+    assert_eq!((tool.name.as_str(), tool.timeout), ("log_story_event", Duration::from_secs(10)));
     assert_eq!(tool.description, "Log an important narrative event to the terminal");
     assert_eq!(tool.parameters["properties"]["importance"]["enum"], json!(["low", "medium", "high"]));
 }

@@ -1,11 +1,11 @@
-//! What a character keeps on `self`: kept by a call that succeeds, and only by one.
+//! The state of a character: stored by a call that succeeds, and only by one.
 
 use callboard_python::{CallError, CallOutcome, CallRequest, Character, ToolError};
 use serde_json::{Value, json};
 
 use crate::harness::TestHost;
 
-async fn play(character: &Character, tool: &str, arguments: &Value, state: &Value) -> CallOutcome {
+async fn call_with_state(character: &Character, tool: &str, arguments: &Value, state: &Value) -> CallOutcome {
     let (arguments, state) = (arguments.to_string(), state.to_string());
     character.call(CallRequest { tool, arguments: &arguments, state: Some(&state), conversation: "test" }).await
 }
@@ -21,11 +21,11 @@ async fn a_call_keeps_what_it_changed() {
     let start = scores.start_conversation().await.unwrap();
     let opened = json!({"points": {}, "rounds": 0, "asked": ["why?"]});
     assert_eq!(read(start.state), opened);
-    let first = play(&scores, "score", &json!({"who": "bob", "points": 2}), &opened).await;
+    let first = call_with_state(&scores, "score", &json!({"who": "bob", "points": 2}), &opened).await;
     assert_eq!(first.result.as_deref(), Ok("2"));
     let kept = json!({"points": {"bob": 2}, "rounds": 1, "asked": ["why?"]});
     assert_eq!(read(first.state), kept);
-    let second = play(&scores, "score", &json!({"who": "bob", "points": 1}), &kept).await;
+    let second = call_with_state(&scores, "score", &json!({"who": "bob", "points": 1}), &kept).await;
     assert_eq!(read(second.state)["points"], json!({"bob": 3}));
 }
 
@@ -34,14 +34,14 @@ async fn what_did_not_change_is_not_reported() {
     let host = TestHost::start();
     let scores = host.load("scores.py").await;
     let state = json!({"points": {"ann": 2.5}, "rounds": 12345678901234567890_u64, "asked": ["é😀\n"]});
-    let looked = play(&scores, "look", &json!({}), &state).await;
+    let looked = call_with_state(&scores, "look", &json!({}), &state).await;
     assert_eq!(looked.state, None);
     let shown = "[('asked', ['é😀\\n']), ('instructions', {'questions': ['why?'], 'tone': 'dry'}), ('points', {'ann': \
                  2.5}), ('rounds', 12345678901234567890)]";
     assert_eq!(looked.result.as_deref(), Ok(shown));
 }
 
-/// State before, tool, and state after; `Null` where nothing is kept.
+/// Tool and state after it; `Null` where nothing is stored.
 #[tokio::test]
 async fn only_success_keeps_anything() {
     let host = TestHost::start();
@@ -61,13 +61,17 @@ async fn only_success_keeps_anything() {
         ("keep_much", Value::Null),
     ];
     for (tool, after) in rows {
-        let outcome =
-            play(&scores, tool, &if tool == "score" { json!({"who": "ann", "points": 1}) } else { json!({}) }, &before)
-                .await;
+        let outcome = call_with_state(
+            &scores,
+            tool,
+            &if tool == "score" { json!({"who": "ann", "points": 1}) } else { json!({}) },
+            &before,
+        )
+        .await;
         assert_eq!(outcome.result.is_ok(), !after.is_null(), "{tool}: {:?}", outcome.result);
         assert_eq!(outcome.state.map_or(Value::Null, |state| serde_json::from_str(&state).unwrap()), after, "{tool}");
         // The next call starts from what it is given, not from what a failed one left in its worker.
-        let next = play(&scores, "look", &json!({}), &before).await;
+        let next = call_with_state(&scores, "look", &json!({}), &before).await;
         assert!(next.result.unwrap().contains("('points', {}), ('rounds', 1)"), "after {tool}");
     }
 }
@@ -76,23 +80,24 @@ async fn only_success_keeps_anything() {
 async fn what_was_deleted_stays_deleted_until_it_is_kept_again() {
     let host = TestHost::start();
     let scores = host.load("scores.py").await;
-    let forgot = play(&scores, "forget_rounds", &json!({}), &json!({"points": {}, "rounds": 3})).await;
+    let forgot = call_with_state(&scores, "forget_rounds", &json!({}), &json!({"points": {}, "rounds": 3})).await;
     let kept = read(forgot.state);
-    let looked = play(&scores, "look", &json!({}), &kept).await;
+    let looked = call_with_state(&scores, "look", &json!({}), &kept).await;
     let shown = "[('instructions', {'questions': ['why?'], 'tone': 'dry'}), ('points', {})]";
     assert_eq!((looked.result.as_deref(), looked.state), (Ok(shown), None));
-    let forgot = play(&scores, "forget_everything", &json!({}), &kept).await;
-    let looked = play(&scores, "look", &json!({}), &read(forgot.state)).await;
+    let forgot = call_with_state(&scores, "forget_everything", &json!({}), &kept).await;
+    let looked = call_with_state(&scores, "look", &json!({}), &read(forgot.state)).await;
     assert_eq!(looked.result.as_deref(), Ok("[]"));
     let text = CLOCK.replace("CONSTRUCTED", "self.hours = 1");
     let kept = json!({"_deleted": ["hours"]});
-    let set = play(&host.load_text(&text).await, "set", &json!({}), &kept).await;
+    let set = call_with_state(&host.load_text(&text).await, "set", &json!({}), &kept).await;
     assert_eq!(read(set.state), json!({"hours": 5}));
 }
 
 const CLOCK: &str = r#"
 CHARACTER_NAME = "Clock"
 INSTRUCTIONS = {"instruction_prompt": "You tell the time."}
+TOOL_TIMEOUT_MS = 10_000
 
 class PromptGenerator:
     def __init__(self, instructions):
@@ -124,17 +129,18 @@ async fn a_newer_constructor_adds_to_a_state_and_replaces_nothing() {
     let host = TestHost::start();
     let version = async |constructed: &str| host.load_text(&CLOCK.replace("CONSTRUCTED", constructed)).await;
     let first = version("self.hours = 1").await;
-    let state =
-        read(play(&first, "set", &json!({}), &read(first.start_conversation().await.unwrap().state)).await.state);
+    let state = read(
+        call_with_state(&first, "set", &json!({}), &read(first.start_conversation().await.unwrap().state)).await.state,
+    );
     assert_eq!(state, json!({"hours": 5}));
     let second = version("self.hours, self.days = 1, [7]").await;
-    let looked = play(&second, "look", &json!({}), &state).await;
+    let looked = call_with_state(&second, "look", &json!({}), &state).await;
     assert_eq!(looked.result.as_deref(), Ok("[('days', [7]), ('hours', 5)]"));
-    let state = read(play(&second, "drop", &json!({}), &state).await.state);
+    let state = read(call_with_state(&second, "drop", &json!({}), &state).await.state);
     assert_eq!(state, json!({"hours": 5, "_deleted": ["days"]}));
-    assert_eq!(play(&second, "look", &json!({}), &state).await.result.as_deref(), Ok("[('hours', 5)]"));
+    assert_eq!(call_with_state(&second, "look", &json!({}), &state).await.result.as_deref(), Ok("[('hours', 5)]"));
     let third = version("self.days = [8]").await;
-    assert_eq!(play(&third, "look", &json!({}), &state).await.result.as_deref(), Ok("[('hours', 5)]"));
+    assert_eq!(call_with_state(&third, "look", &json!({}), &state).await.result.as_deref(), Ok("[('hours', 5)]"));
 }
 
 #[tokio::test]
@@ -142,10 +148,10 @@ async fn names_with_an_underscore_are_not_kept() {
     let host = TestHost::start();
     let scores = host.load("scores.py").await;
     let state = json!({"points": {}, "rounds": 0});
-    let scored = play(&scores, "score", &json!({"who": "ann", "points": 1}), &state).await;
+    let scored = call_with_state(&scores, "score", &json!({"who": "ann", "points": 1}), &state).await;
     let kept = read(scored.state);
     assert_eq!(kept, json!({"points": {"ann": 1}, "rounds": 1}));
-    assert_eq!(play(&scores, "underscore", &json!({}), &kept).await.result.as_deref(), Ok("False"));
+    assert_eq!(call_with_state(&scores, "underscore", &json!({}), &kept).await.result.as_deref(), Ok("False"));
 }
 
 #[tokio::test]
@@ -159,7 +165,8 @@ async fn state_is_the_same_in_every_worker() {
             let who = format!("player{number}");
             let mut state = json!({"points": {}, "rounds": 0});
             for _ in 0..25 {
-                state = read(play(&scores, "score", &json!({"who": who, "points": number}), &state).await.state);
+                state =
+                    read(call_with_state(&scores, "score", &json!({"who": who, "points": number}), &state).await.state);
             }
             assert_eq!(state, json!({"points": {who: number * 25}, "rounds": 25}));
         });
@@ -169,7 +176,7 @@ async fn state_is_the_same_in_every_worker() {
     }
 }
 
-/// What is kept as `self.kept = {"a": [0, …]}`, and what is said of it.
+/// What is kept as `self.kept = {"a": [0, …]}`, and what is reported.
 const NOT_JSON: &[(&str, &str, &str, &str)] = &[
     ("(1, 2)", "self.kept['a'][1]", "a tuple", "keep a list: list(...)"),
     ("{1}", "self.kept['a'][1]", "a set", "keep a list: sorted(...)"),
@@ -192,7 +199,7 @@ async fn what_json_cannot_hold_is_named() {
     let scores = host.load("scores.py").await;
     let state = json!({"points": {}, "rounds": 0});
     for (what, expected_path, expected_found, expected_remedy) in NOT_JSON {
-        let outcome = play(&scores, "keep", &json!({"what": what}), &state).await;
+        let outcome = call_with_state(&scores, "keep", &json!({"what": what}), &state).await;
         let Err(CallError::Tool(ToolError::StateNotJson { path, found, remedy })) = outcome.result else {
             panic!("{what}: {outcome:?}");
         };
@@ -202,7 +209,7 @@ async fn what_json_cannot_hold_is_named() {
         assert_eq!(outcome.state, None);
     }
     for what in ["[1, 2.5, True, None, 'é', {'b': {}}]", "10 ** 30", "-0.0"] {
-        let outcome = play(&scores, "keep", &json!({"what": what}), &state).await;
+        let outcome = call_with_state(&scores, "keep", &json!({"what": what}), &state).await;
         assert_eq!(outcome.result.as_deref(), Ok("kept"), "{what}");
     }
 }
@@ -211,7 +218,7 @@ async fn what_json_cannot_hold_is_named() {
 async fn a_state_that_is_too_large_is_refused() {
     let host = TestHost::start();
     let scores = host.load("scores.py").await;
-    let outcome = play(&scores, "keep_much", &json!({}), &json!({})).await;
+    let outcome = call_with_state(&scores, "keep_much", &json!({}), &json!({})).await;
     let Err(CallError::Tool(ToolError::StateTooLarge { size, limit })) = outcome.result else {
         panic!("{outcome:?}");
     };

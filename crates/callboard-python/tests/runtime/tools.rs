@@ -146,12 +146,12 @@ async fn tools_may_depend_on_state() {
         tools.unwrap().into_iter().map(|tool| (tool.name, tool.timeout)).collect()
     };
     let start = doorkeeper.start_conversation().await.unwrap();
-    assert_eq!(names(start.tools), [("open_door".to_owned(), Duration::from_millis(250))]);
+    assert_eq!(names(start.tools), [("open_door".to_owned(), Duration::from_millis(2500))]);
     let request = CallRequest { tool: "open_door", arguments: "{}", state: start.state.as_deref(), conversation: "c" };
     let opened = doorkeeper.call(request).await;
     assert_eq!((opened.result.as_deref(), opened.state.as_deref()), (Ok("open"), Some(r#"{"is_open":true}"#)));
     let tools = doorkeeper.tools(opened.state.as_deref()).await.unwrap();
-    assert_eq!(names(tools), [("shut_door".to_owned(), Duration::from_millis(250))]);
+    assert_eq!(names(tools), [("shut_door".to_owned(), Duration::from_millis(2500))]);
     // In any worker, also one that was never asked for the tools of this state.
     let other = host.load("changing.py").await;
     let request = CallRequest { tool: "shut_door", state: opened.state.as_deref(), ..request };

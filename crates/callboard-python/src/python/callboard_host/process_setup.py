@@ -64,7 +64,7 @@ def set_up_child(parent: int, descriptors: list[int]) -> Channel:
     return Channel(socket.socket(fileno=channel))
 
 
-def set_limits(limits: dict[str, int]) -> None:
+def set_limits(limits: dict[str, Any]) -> None:
     """Sets limits that this process and its children cannot raise."""
     memory = limits["memory"]
     _limit(resource.RLIMIT_DATA, memory)

@@ -22,9 +22,9 @@ PRELOADED = (
 ).split()
 
 
-def run(settings: dict[str, Any]) -> None:
+def run(parent: int, limits: dict[str, Any]) -> None:
     """Says hello, then forks zygotes until Callboard closes the channel."""
-    exit_with_parent(settings["parent"])
+    exit_with_parent(parent)
     adopt_orphans()
     set_name("callboard-root")
     configure_streams()
@@ -37,7 +37,7 @@ def run(settings: dict[str, Any]) -> None:
     channel.send({"hello": {"version": VERSION, "pid": root}})
     gc.collect()
     gc.freeze()
-    ForkServer(channel, 3, lambda descriptors: zygote.run(root, settings["limits"], descriptors)).serve()
+    ForkServer(channel, 3, lambda descriptors: zygote.run(root, limits, descriptors)).serve()
 
 
 def _take_standard_input() -> int:

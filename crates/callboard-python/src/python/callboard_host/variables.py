@@ -61,7 +61,7 @@ class VariableReader:
         for name in value:
             if names_are_final and name not in tool_names:
                 what = f"TOOL_TIMEOUT_MS names {name!r}, which is no tool"
-                self._report("invalid_value", what, "use the name of a tool, or remove it", name)
+                self._report("TOOL_TIMEOUT_MS", what, "use the name of a tool, or remove it", name)
         return {
             "default_ms": TIMEOUT_MS,
             "by_tool": {str(name): self._milliseconds(one, name) for name, one in value.items()},
@@ -73,19 +73,17 @@ class VariableReader:
             return timeout
         allowed = f"a number above 0 and up to {MAX_TIMEOUT_MS}, or a dict of such by tool"
         what = f"TOOL_TIMEOUT_MS is {value!r:.60}; it must be {allowed}"
-        self._report(
-            "invalid_value", what, "write TOOL_TIMEOUT_MS = 250, in milliseconds", *path, name="TOOL_TIMEOUT_MS"
-        )
+        self._report("TOOL_TIMEOUT_MS", what, "write TOOL_TIMEOUT_MS = 250, in milliseconds", *path)
         return TIMEOUT_MS
 
     def _name(self) -> str:
         value = self._required("CHARACTER_NAME", 'write CHARACTER_NAME = "Narrator"')
         if value is not None and (not isinstance(value, str) or not value.strip()):
             what = f"CHARACTER_NAME is {_shown(value)}; it must be text that is not empty"
-            self._report("invalid_value", what, 'write CHARACTER_NAME = "Narrator"')
+            self._report("CHARACTER_NAME", what, 'write CHARACTER_NAME = "Narrator"')
         elif value is None and "CHARACTER_NAME" in self._names:
             self._report(
-                "invalid_value", "CHARACTER_NAME is None; it must be text", 'write CHARACTER_NAME = "Narrator"'
+                "CHARACTER_NAME", "CHARACTER_NAME is None; it must be text", 'write CHARACTER_NAME = "Narrator"'
             )
         return value if isinstance(value, str) else ""
 
@@ -93,7 +91,7 @@ class VariableReader:
         value = self._required("INSTRUCTIONS", 'write INSTRUCTIONS = {"instruction_prompt": "…", "language": "en"}')
         if "INSTRUCTIONS" in self._names and not isinstance(value, dict):
             what = f"INSTRUCTIONS is {_shown(value)}; it must be a dict"
-            self._report("invalid_value", what, 'write INSTRUCTIONS = {"instruction_prompt": "…"}')
+            self._report("INSTRUCTIONS", what, 'write INSTRUCTIONS = {"instruction_prompt": "…"}')
         if not isinstance(value, dict):
             return {}
         language = value.get("language")
@@ -107,26 +105,15 @@ class VariableReader:
         if value is None:
             return dict(LIMITS)
         if not isinstance(value, dict):
-            self._report(
-                "invalid_value",
-                f"LIMITS is {_shown(value)}; it must be a dict",
-                'write LIMITS = {"tools": 20}',
-                name="LIMITS",
-            )
+            self._report("LIMITS", f"LIMITS is {_shown(value)}; it must be a dict", 'write LIMITS = {"tools": 20}')
             return dict(LIMITS)
         limits = dict(LIMITS)
         for key, limit in value.items():
             if key not in LIMITS:
-                self._report(
-                    "invalid_value",
-                    f"LIMITS has the unknown key {key!r}",
-                    "known are " + ", ".join(LIMITS),
-                    key,
-                    name="LIMITS",
-                )
+                self._report("LIMITS", f"LIMITS has the unknown key {key!r}", "known are " + ", ".join(LIMITS), key)
             elif type(limit) is not int or not 0 < limit <= MAX_LIMIT:
                 what = f"LIMITS[{key!r}] is {limit!r:.60}; it must be a whole number from 1 to {MAX_LIMIT}"
-                self._report("invalid_value", what, f'write LIMITS = {{"{key}": 20}}', key, name="LIMITS")
+                self._report("LIMITS", what, f'write LIMITS = {{"{key}": 20}}', key)
             else:
                 limits[key] = limit
         return limits
@@ -135,12 +122,7 @@ class VariableReader:
         value = self._names.get("REPLY")
         if value is not None and value not in REPLIES:
             what = f"REPLY is {value!r:.60}; it may be {' or '.join(map(repr, REPLIES))}"
-            self._report(
-                "invalid_value",
-                what,
-                'write REPLY = "tools_only", or leave it out for a character that talks',
-                name="REPLY",
-            )
+            self._report("REPLY", what, 'write REPLY = "tools_only", or leave it out for a character that talks')
             return None
         reply: str | None = value
         return reply
@@ -149,29 +131,19 @@ class VariableReader:
         value = self._names.get("TOOL_CHOICE", "auto")
         if value not in TOOL_CHOICES:
             what = f"TOOL_CHOICE is {value!r:.60}; it may be {' or '.join(map(repr, TOOL_CHOICES))}"
-            self._report("invalid_value", what, 'write TOOL_CHOICE = "required", or leave it out', name="TOOL_CHOICE")
+            self._report("TOOL_CHOICE", what, 'write TOOL_CHOICE = "required", or leave it out')
         return value
 
     def _undo(self) -> bool:
         value = self._names.get("UNDO", False)
         if not isinstance(value, bool):
-            self._report(
-                "invalid_value",
-                f"UNDO is {_shown(value)}; it must be True or False",
-                "write UNDO = True",
-                name="UNDO",
-            )
+            self._report("UNDO", f"UNDO is {_shown(value)}; it must be True or False", "write UNDO = True")
         return value is True
 
     def _text(self, name: str, remedy: str) -> str | None:
         value = self._names.get(name)
         if value is not None and (not isinstance(value, str) or not value.strip()):
-            self._report(
-                "invalid_value",
-                f"{name} is {_shown(value)}; it must be text that is not empty",
-                remedy,
-                name=name,
-            )
+            self._report(name, f"{name} is {_shown(value)}; it must be text that is not empty", remedy)
             return None
         text: str | None = value
         return text
@@ -182,13 +154,13 @@ class VariableReader:
             return None
         if not isinstance(value, kinds):
             wanted = "a dict" if kinds is dict else "a dict or a list"
-            self._report("invalid_value", f"{name} is {_shown(value)}; it must be {wanted}", remedy, name=name)
+            self._report(name, f"{name} is {_shown(value)}; it must be {wanted}", remedy)
             return None
         try:
             require_json(value, name)
         except NotJson as error:
             what = f"{name} cannot be written as JSON: {error.path} is {error.found}"
-            self._report("invalid_value", what, error.remedy, name=name)
+            self._report(name, what, error.remedy)
             return None
         return value
 
@@ -197,9 +169,8 @@ class VariableReader:
             self._problems.add("missing_attribute", None, f"{name} is missing", remedy)
         return self._names.get(name)
 
-    def _report(self, kind: str, what: str, remedy: str, *path: str | int, name: str | None = None) -> None:
-        name = name or what.split(" ", 1)[0]
-        self._problems.add(kind, self._lines.line(name, *path), what, remedy)
+    def _report(self, name: str, what: str, remedy: str, *path: str | int) -> None:
+        self._problems.add("invalid_value", self._lines.line(name, *path), what, remedy)
 
 
 def _shown(value: Any) -> str:

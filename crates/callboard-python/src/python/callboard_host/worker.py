@@ -35,7 +35,7 @@ class ToolError(Exception):
         self.report = {kind: details}
 
 
-def run(parent: int, character: Character, limits: dict[str, int], descriptors: list[int]) -> None:
+def run(parent: int, character: Character, limits: dict[str, Any], descriptors: list[int]) -> None:
     channel = set_up_child(parent, descriptors)
     progress = mmap.mmap(descriptors[3], _PROGRESS.size)
     os.close(descriptors[3])
@@ -48,7 +48,7 @@ def run(parent: int, character: Character, limits: dict[str, int], descriptors: 
 class Worker:
     """Receives requests and replies to them, until Callboard closes the channel."""
 
-    def __init__(self, channel: Channel, character: Character, limits: dict[str, int], progress: mmap.mmap) -> None:
+    def __init__(self, channel: Channel, character: Character, limits: dict[str, Any], progress: mmap.mmap) -> None:
         self._channel, self._progress = channel, progress
         self._handle = RequestHandler(character, limits).handle
         self._pid = os.getpid()
@@ -94,7 +94,7 @@ class Worker:
 class RequestHandler:
     """Runs the character's code. Every operation returns a reply and, where it is stored, the state as JSON."""
 
-    def __init__(self, character: Character, limits: dict[str, int]) -> None:
+    def __init__(self, character: Character, limits: dict[str, Any]) -> None:
         self._character, self._limits = character, limits
         self._operations = {
             "call_tool": self._call_tool,

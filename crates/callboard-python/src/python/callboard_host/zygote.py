@@ -13,7 +13,7 @@ from callboard_host.loading import Character, InvalidFile, load, read_source
 from callboard_host.process_setup import adopt_orphans, flush_streams, set_limits, set_name, set_up_child
 
 
-def run(parent: int, limits: dict[str, int], descriptors: list[int]) -> None:
+def run(parent: int, limits: dict[str, Any], descriptors: list[int]) -> None:
     channel = set_up_child(parent, descriptors)
     adopt_orphans()
     channel.send({"hello": {"pid": os.getpid()}})
