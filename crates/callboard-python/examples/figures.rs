@@ -1,6 +1,6 @@
-//! The figures of this crate, for those who change it: `cargo run --release -p callboard-python --example figures`.
+//! Measures this crate: `cargo run --release -p callboard-python --example figures`.
 //!
-//! `PYTHON` picks the interpreter. Times depend on the machine; compare them with those of the same run only.
+//! `PYTHON` selects the interpreter. Times depend on the machine: compare only runs on the same one.
 
 use std::fs;
 use std::io::Write;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use callboard_python::{CallOrder, Character, Company, CompanySettings, Limits, OutputSink};
+use callboard_python::{CallRequest, Character, HostSettings, Limits, OutputSink, PythonHost};
 use futures_util::future::join_all;
 
 const CALLS: u32 = 20_000;
@@ -69,10 +69,10 @@ fn main() -> Result<()> {
 
 async fn measure(path: &Path) -> Result<()> {
     let began = Instant::now();
-    let company = start(Limits::default())?;
+    let host = start(Limits::default())?;
     say(&format!("interpreter started in {:?}", began.elapsed()))?;
-    loads(&company, path).await?;
-    let character = company.load(path, "measured").await?;
+    loads(&host, path).await?;
+    let character = host.load(path, "measured").await?;
     round_trips(&character).await?;
     for lanes in [1, 2, 4, 8, 32] {
         throughput(&character, lanes).await?;
@@ -80,14 +80,14 @@ async fn measure(path: &Path) -> Result<()> {
     kills(path).await
 }
 
-fn start(limits: Limits) -> Result<Company> {
+fn start(limits: Limits) -> Result<PythonHost> {
     let interpreter = std::env::var_os("PYTHON").map_or_else(|| "python3".into(), PathBuf::from);
-    Ok(Company::start(CompanySettings { interpreter, limits, output: OutputSink::none() })?)
+    Ok(PythonHost::start(HostSettings { interpreter, limits, output: OutputSink::none() })?)
 }
 
-async fn loads(company: &Company, path: &Path) -> Result<()> {
+async fn loads(host: &PythonHost, path: &Path) -> Result<()> {
     let (began, used) = (Instant::now(), processor_time()?);
-    let loaded = join_all((0..FILES).map(|_| company.load(path, "measured"))).await;
+    let loaded = join_all((0..FILES).map(|_| host.load(path, "measured"))).await;
     let (took, used) = (began.elapsed(), processor_time()? - used);
     ensure!(loaded.iter().all(Result::is_ok), "a file did not load");
     say(&format!("{FILES} files loaded in {took:?}, with {used:?} of processor time"))
@@ -114,31 +114,31 @@ async fn throughput(character: &Character, lanes: u32) -> Result<()> {
     say(&format!("{lanes} at a time: {:.0} calls/s", f64::from(CALLS) / began.elapsed().as_secs_f64()))
 }
 
-/// One worker only, so that the next call is answered by the successor of the one that was killed.
+/// One worker only, so that the next call is answered by the replacement of the one that was killed.
 async fn kills(path: &Path) -> Result<()> {
-    let company = start(Limits { workers_per_character: 1, ..Limits::default() })?;
-    let character = company.load(path, "measured").await?;
+    let host = start(Limits { workers_per_character: 1, ..Limits::default() })?;
+    let character = host.load(path, "measured").await?;
     let limit = character.manifest().timeout_of("hangs");
     let (mut late, mut succeeded) = (Vec::new(), Vec::new());
     for _ in 0..KILLS {
         ensure!(log(&character).await);
         let began = Instant::now();
-        let order = CallOrder { tool: "hangs", arguments: "{}", state: None, conversation: "figures" };
-        ensure!(character.call(order).await.result.is_err());
+        let request = CallRequest { tool: "hangs", arguments: "{}", state: None, conversation: "figures" };
+        ensure!(character.call(request).await.result.is_err());
         late.push(began.elapsed().saturating_sub(limit));
         let began = Instant::now();
         ensure!(log(&character).await);
         succeeded.push(began.elapsed());
     }
-    say(&format!("dead after its deadline: {}", summary(&mut late)))?;
-    say(&format!("answered by the successor: {}", summary(&mut succeeded)))
+    say(&format!("killed after its deadline: {}", summary(&mut late)))?;
+    say(&format!("answered by the replacement: {}", summary(&mut succeeded)))
 }
 
 async fn log(character: &Character) -> bool {
     let arguments = r#"{"event":"The door opens"}"#;
-    let order =
-        CallOrder { tool: "log_story_event", arguments, state: Some(r#"{"count":4}"#), conversation: "figures" };
-    character.call(order).await.result.is_ok()
+    let request =
+        CallRequest { tool: "log_story_event", arguments, state: Some(r#"{"count":4}"#), conversation: "figures" };
+    character.call(request).await.result.is_ok()
 }
 
 fn summary(times: &mut [Duration]) -> String {

@@ -1,6 +1,5 @@
-//! The Python interpreter: asked once for its name and version, so that a wrong one is told of before anything needs it.
+//! The Python interpreter: its name and version are probed at start, so that an unsuitable one is reported at once.
 
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -9,88 +8,67 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use thiserror::Error;
 
+/// Major and minor version of Python.
+type Version = (u32, u32);
+
 /// The oldest version that runs characters.
-const OLDEST: Version = Version { major: 3, minor: 9 };
+const MINIMUM: Version = (3, 9);
 
-const PATIENCE_SECONDS: i64 = 10;
+const PROBE_TIMEOUT_SECONDS: i64 = 10;
 
-const QUESTION: &str = "import sys; print(sys.implementation.name, *sys.version_info[:2])";
-
-/// A version of Python.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Version {
-    /// The 3 of 3.11.
-    pub major: u32,
-    /// The 11 of 3.11.
-    pub minor: u32,
-}
-
-impl fmt::Display for Version {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.major, self.minor)
-    }
-}
-
-/// An interpreter that can run characters.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Interpreter {
-    /// The program.
-    pub program: PathBuf,
-    /// What it says of itself.
-    pub version: Version,
-}
+const PROBE: &str = "import sys; print(sys.implementation.name, *sys.version_info[:2])";
 
 /// Why an interpreter cannot run characters.
 #[derive(Debug, Error)]
 pub enum InterpreterError {
     /// It cannot be started.
-    #[error(
-        "Python cannot be started as {program:?}: {source}; set [python] interpreter to a CPython of {OLDEST} or newer"
-    )]
+    #[error("Python cannot be started as {program:?}: {source}; set [python] interpreter to {}", needed())]
     NotStarted {
         /// The program that was tried.
         program: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// It is something else, or gives no answer.
-    #[error(
-        "{program:?} is not a CPython: it answered {answer:?}; set [python] interpreter to a CPython of {OLDEST} or newer"
-    )]
+    /// It is something else, or does not answer.
+    #[error("{program:?} is not a CPython: it answered {answer:?}; set [python] interpreter to {}", needed())]
     NotCPython {
         /// The program that was tried.
         program: PathBuf,
-        /// What it said.
+        /// What it printed.
         answer: String,
     },
     /// It is too old.
-    #[error("{program:?} is Python {version}; characters need {OLDEST} or newer: set [python] interpreter")]
+    #[error("{program:?} is Python {version}; set [python] interpreter to {}", needed())]
     TooOld {
         /// The program that was tried.
         program: PathBuf,
         /// Its version.
-        version: Version,
+        version: String,
     },
 }
 
-impl Interpreter {
-    /// Asks a program whether it is a fitting interpreter. Blocks until it has answered.
-    pub fn probe(program: &Path) -> Result<Self, InterpreterError> {
-        let answer = ask(program).map_err(|source| InterpreterError::NotStarted { program: program.into(), source })?;
-        let Some(version) = read_answer(&answer) else {
-            return Err(InterpreterError::NotCPython { program: program.into(), answer });
-        };
-        if version < OLDEST {
-            return Err(InterpreterError::TooOld { program: program.into(), version });
+fn needed() -> String {
+    let (major, minor) = MINIMUM;
+    format!("a CPython of {major}.{minor} or newer")
+}
+
+/// Checks that a program is a suitable interpreter. Blocks until it has answered.
+pub(crate) fn check_interpreter(program: &Path) -> Result<(), InterpreterError> {
+    let answer =
+        run_probe(program).map_err(|source| InterpreterError::NotStarted { program: program.into(), source })?;
+    match parse_version(&answer) {
+        None => Err(InterpreterError::NotCPython { program: program.into(), answer }),
+        Some(version) if version >= MINIMUM => Ok(()),
+        Some((major, minor)) => {
+            Err(InterpreterError::TooOld { program: program.into(), version: format!("{major}.{minor}") })
         }
-        Ok(Self { program: program.into(), version })
     }
 }
 
-/// What a program says when it is asked. One that does not answer is killed.
-fn ask(program: &Path) -> io::Result<String> {
+/// What a program prints when it runs the probe. One that does not end is killed.
+fn run_probe(program: &Path) -> io::Result<String> {
     let mut command = Command::new(program);
-    let command = command.args(["-I", "-S", "-c", QUESTION]).stdin(Stdio::null()).stderr(Stdio::null());
+    let command = command.args(["-I", "-S", "-c", PROBE]).stdin(Stdio::null()).stderr(Stdio::null());
     let mut child = command.stdout(Stdio::piped()).spawn()?;
     if !ends_in_time(&child)? {
         child.kill()?;
@@ -102,16 +80,15 @@ fn ask(program: &Path) -> io::Result<String> {
 }
 
 fn ends_in_time(child: &Child) -> io::Result<bool> {
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
-    let handle = pidfd_open(pid, PidfdFlags::empty())?;
-    let patience = Timespec { tv_sec: PATIENCE_SECONDS, tv_nsec: 0 };
-    Ok(poll(&mut [PollFd::new(&handle, PollFlags::IN)], Some(&patience))? > 0)
+    let handle = pidfd_open(Pid::from_child(child), PidfdFlags::empty())?;
+    let limit = Timespec { tv_sec: PROBE_TIMEOUT_SECONDS, tv_nsec: 0 };
+    Ok(poll(&mut [PollFd::new(&handle, PollFlags::IN)], Some(&limit))? > 0)
 }
 
-fn read_answer(answer: &str) -> Option<Version> {
+fn parse_version(answer: &str) -> Option<Version> {
     let mut words = answer.split(' ');
     let (name, major, minor) = (words.next()?, words.next()?.parse().ok()?, words.next()?.parse().ok()?);
-    (name == "cpython").then_some(Version { major, minor })
+    (name == "cpython").then_some((major, minor))
 }
 
 #[cfg(test)]
@@ -119,22 +96,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_systems_python_is_found() {
-        let found = Interpreter::probe(Path::new("python3")).unwrap();
-        assert!(found.version >= OLDEST);
+    fn the_systems_python_is_suitable() {
+        check_interpreter(Path::new("python3")).unwrap();
     }
 
     #[test]
-    fn what_is_no_python_is_named() {
-        let missing = Interpreter::probe(Path::new("no-such-python")).unwrap_err().to_string();
+    fn unsuitable_programs_are_named() {
+        let missing = check_interpreter(Path::new("no-such-python")).unwrap_err().to_string();
         assert!(missing.contains("no-such-python") && missing.contains("3.9"));
-        assert!(matches!(Interpreter::probe(Path::new("echo")), Err(InterpreterError::NotCPython { .. })));
+        assert!(matches!(check_interpreter(Path::new("echo")), Err(InterpreterError::NotCPython { .. })));
     }
 
     #[test]
-    fn answers_are_read() {
-        assert_eq!(read_answer("cpython 3 11"), Some(Version { major: 3, minor: 11 }));
-        assert!(["", "pypy 3 10", "cpython 3", "cpython x 1"].iter().all(|answer| read_answer(answer).is_none()));
-        assert!(Version { major: 3, minor: 8 } < OLDEST && Version { major: 3, minor: 10 } > OLDEST);
+    fn versions_are_parsed() {
+        assert_eq!(parse_version("cpython 3 11"), Some((3, 11)));
+        assert!(["", "pypy 3 10", "cpython 3", "cpython x 1"].iter().all(|answer| parse_version(answer).is_none()));
+        assert!((3, 8) < MINIMUM && (3, 10) > MINIMUM);
     }
 }

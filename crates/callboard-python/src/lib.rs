@@ -1,25 +1,24 @@
-//! Characters in worker processes: loads their files, runs their code, and keeps both from doing harm.
+//! Characters in worker processes: loads their files, runs their code, and limits the harm that either can do.
 //!
 //! A character is one Python file. Its code never runs in this process: an interpreter that we start forks a process
-//! for each file, and that one forks workers, which can be killed at any moment. Knows nothing of HTTP, SQL or models;
-//! what is done with results and state is the caller's part.
+//! per file, which forks workers that can be killed at any time. Knows nothing of HTTP, SQL or models; storing results
+//! and state is up to the caller.
 
-mod backstage;
 mod character;
-mod company;
-mod fault;
+mod error;
+mod host;
 mod interpreter;
 mod manifest;
 mod output;
 mod problem;
 mod settings;
+mod supervisor;
 
-pub use backstage::StartError;
-pub use character::{CallOrder, CallOutcome, Character, Opening};
-pub use company::Company;
-pub use fault::{Failure, StageFailure, ToolFault};
-pub use interpreter::{Interpreter, InterpreterError, Version};
+pub use character::{CallOutcome, CallRequest, Character, ConversationStart};
+pub use error::{CallError, HostError, StartError, ToolError};
+pub use host::PythonHost;
+pub use interpreter::InterpreterError;
 pub use manifest::{CharacterLimits, Manifest, ReplyMode, ToolManifest};
-pub use output::{OutputLine, OutputSink, OutputStream};
-pub use problem::{LoadFailure, Problem, ProblemKind};
-pub use settings::{CompanySettings, Limits};
+pub use output::{OutputLine, OutputSink};
+pub use problem::{LoadError, Problem, ProblemKind};
+pub use settings::{HostSettings, Limits};

@@ -1,4 +1,4 @@
-//! What a character says of itself: read once when its file is loaded, and fixed from then on.
+//! What a character file defines: read once when the file is loaded.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-/// What a character says of itself.
+/// What a character file defines.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Manifest {
     /// The name of its file, without the ending: its name as a model.
@@ -20,33 +20,33 @@ pub struct Manifest {
     pub name: String,
     /// `VOICE_SOURCE`, for voice clients.
     pub voice: Option<Value>,
-    /// `INSTRUCTIONS`; what JSON cannot hold is shown as text.
+    /// `INSTRUCTIONS`; values that JSON cannot represent appear as text.
     pub instructions: Value,
     /// `METADATA`.
     pub metadata: Option<Value>,
     /// The tools it offers.
     pub tools: Vec<ToolManifest>,
-    /// The model that plays it, where it asks for one.
+    /// The model to use, where the file names one.
     pub model: Option<String>,
-    /// Limits of its own.
+    /// `LIMITS`.
     pub limits: CharacterLimits,
-    /// How it answers, where it does more than talk.
+    /// How it replies, where it does more than talk.
     pub reply: Option<ReplyMode>,
-    /// Whether every turn must begin with a call (`TOOL_CHOICE = "required"`).
+    /// Whether every turn must start with a call (`TOOL_CHOICE = "required"`).
     pub requires_call: bool,
-    /// Whether the model is offered to take back what it did.
+    /// Whether the model may undo its calls.
     pub undo: bool,
     /// How a page shows its state.
     pub view: Option<Value>,
-    /// Whether its methods set attributes of `self`, also where it has none at the beginning.
+    /// Whether its methods set attributes of `self`, even if it starts with none.
     pub keeps_state: bool,
-    /// Whether it gives the model text at every turn.
+    /// Whether it has `make_turn_context`.
     pub has_turn_context: bool,
-    /// Whether its tools depend on its state.
+    /// Whether it has `get_tools`.
     pub has_get_tools: bool,
-    /// Whether it names things that arguments are matched with.
+    /// Whether it has `get_names`.
     pub has_get_names: bool,
-    /// What is odd about the file, but not wrong.
+    /// What is suspicious about the file, but not wrong.
     pub warnings: Vec<String>,
     timeouts: Timeouts,
 }
@@ -57,7 +57,7 @@ impl Manifest {
         self.tools.iter().find(|tool| tool.name == name)
     }
 
-    /// How long a tool may run, also one that only `get_tools` offers.
+    /// How long a tool may run, including one that only `get_tools` returns.
     pub fn timeout_of(&self, tool: &str) -> Duration {
         milliseconds(self.timeouts.by_tool.get(tool).copied().unwrap_or(self.timeouts.default_ms))
     }
@@ -77,7 +77,7 @@ pub struct ToolManifest {
     pub timeout: Duration,
 }
 
-/// `LIMITS`: what a character may define, and what it asks the conversation to allow.
+/// `LIMITS`: how much a character may define, and limits it sets for conversations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct CharacterLimits {
     /// Tools.
@@ -89,11 +89,11 @@ pub struct CharacterLimits {
     pub enum_values: u32,
     /// Characters of a tool's description.
     pub description: u32,
-    /// Bytes of a call's arguments, where it says so.
+    /// Bytes of a call's arguments, where it is set.
     pub arguments: Option<u32>,
-    /// Characters of a result that the model is given, where it says so.
+    /// Characters of a result that the model is given, where it is set.
     pub result: Option<u32>,
-    /// Rounds of calls in one turn, where it says so.
+    /// Rounds of calls in one turn, where it is set.
     pub rounds: Option<u32>,
 }
 

@@ -1,18 +1,16 @@
-//! Lines that characters print, and where they go.
+//! The lines that characters print, and the sink that receives them.
 //!
-//! This crate cuts output into lines, limits it and says whose it is; writing it somewhere is the program's part.
+//! This crate cuts output into lines and limits it; the program decides where it is written.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// One line that a character printed, without its end.
+/// One line that a character printed, without its newline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutputLine<'a> {
     /// The character's id.
     pub character: &'a str,
-    /// Where it printed it.
-    pub stream: OutputStream,
-    /// The line. Control characters are written out, so that it cannot steer a terminal.
+    /// The line. Control characters are escaped, so that it cannot control a terminal.
     pub text: &'a str,
 }
 
@@ -22,21 +20,12 @@ impl fmt::Display for OutputLine<'_> {
     }
 }
 
-/// The stream that a line was printed to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OutputStream {
-    /// Standard output.
-    Stdout,
-    /// Standard error.
-    Stderr,
-}
-
-/// Takes lines. It is called on the company's own thread, so it must not block: hand the line on, or drop it.
+/// Receives lines. It is called on the supervisor's thread, so it must not block.
 #[derive(Clone)]
 pub struct OutputSink(Arc<dyn Fn(OutputLine<'_>) + Send + Sync>);
 
 impl OutputSink {
-    /// A sink that hands each line to a function.
+    /// A sink that calls a function for each line.
     pub fn new(take: impl Fn(OutputLine<'_>) + Send + Sync + 'static) -> Self {
         Self(Arc::new(take))
     }

@@ -1,4 +1,4 @@
-//! Why a file is no character: problems in the file itself, each with its place and remedy.
+//! Why a file was not loaded: the problems in it, each with its line and remedy.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,41 +6,48 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use thiserror::Error;
 
-use crate::fault::StageFailure;
+use crate::error::HostError;
 
 /// Why a file was not loaded.
 #[derive(Debug, Clone, Error)]
-pub enum LoadFailure {
-    /// The file is wrong. There is at least one problem.
-    #[error("{}", Listed(.0))]
-    Refused(Vec<Problem>),
+pub enum LoadError {
+    /// The file is invalid. There is at least one problem.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    Invalid(Vec<Problem>),
     /// The file could not be tried.
     #[error("the file could not be tried: {0}")]
-    Stage(#[from] StageFailure),
+    Host(#[from] HostError),
 }
 
-impl LoadFailure {
-    /// What is wrong with the file; nothing where it could not be tried.
+impl LoadError {
+    /// What is wrong with the file; empty where it could not be tried.
     pub fn problems(&self) -> &[Problem] {
         match self {
-            Self::Refused(problems) => problems,
-            Self::Stage(_) => &[],
+            Self::Invalid(problems) => problems,
+            Self::Host(_) => &[],
         }
     }
 }
 
+impl From<Problem> for LoadError {
+    fn from(problem: Problem) -> Self {
+        Self::Invalid(vec![problem])
+    }
+}
+
 /// One thing that is wrong with a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Problem {
     /// The file.
+    #[serde(skip)]
     pub file: PathBuf,
-    /// The line, where one can be told.
+    /// The line, where it is known.
     pub line: Option<u32>,
     /// What is wrong.
     pub what: String,
     /// What to write instead.
     pub remedy: String,
-    /// Which kind of problem it is.
+    /// The kind of problem.
     pub kind: ProblemKind,
 }
 
@@ -54,7 +61,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// The kinds of problems. This set is closed, so that it can be a label of a metric.
+/// The kinds of problems: a closed set, since it labels a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProblemKind {
@@ -77,7 +84,7 @@ pub enum ProblemKind {
 }
 
 impl ProblemKind {
-    /// The kind as a metric's label.
+    /// The label of the metric.
     pub fn label(self) -> &'static str {
         match self {
             Self::MissingHandler => "missing_handler",
@@ -89,16 +96,5 @@ impl ProblemKind {
             Self::Timeout => "timeout",
             Self::Crash => "crash",
         }
-    }
-}
-
-struct Listed<'a>(&'a [Problem]);
-
-impl fmt::Display for Listed<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, problem) in self.0.iter().enumerate() {
-            write!(f, "{}{problem}", if index == 0 { "" } else { "\n" })?;
-        }
-        Ok(())
     }
 }

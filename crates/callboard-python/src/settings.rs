@@ -1,40 +1,41 @@
-//! What a company is started with: which interpreter, which limits, and where the output of characters goes.
+//! The settings of the Python host: interpreter, limits and output sink.
 //!
-//! Every number has a default that suits small tools on one machine. Nothing here is read from a file or the
-//! environment: that is the program's part.
+//! The defaults suit small tools on one machine. Nothing here is read from a file or the environment.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::Serialize;
+
 use crate::output::OutputSink;
 
-/// What a company is started with.
+/// The settings of a [`PythonHost`](crate::PythonHost).
 #[derive(Debug, Clone)]
-pub struct CompanySettings {
+pub struct HostSettings {
     /// The Python to run, such as `python3` or the one of a virtual environment.
     pub interpreter: PathBuf,
     /// What characters may use.
     pub limits: Limits,
-    /// Where lines go that characters print.
+    /// Receives the lines that characters print.
     pub output: OutputSink,
 }
 
-/// What characters may use. Each limit is kept for every process or call on its own, unless it says otherwise.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What characters may use. Each limit holds per process or call, unless it says otherwise.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Limits {
-    /// Bytes of memory that a worker, or a file while it is imported, may fill.
+    /// Bytes of memory that a worker or an import may use.
     pub memory: u64,
     /// Files, sockets and pipes that may be open at the same time.
     pub open_files: u64,
-    /// Bytes that one call, or one import, may print; the rest is cut.
+    /// Bytes that one call, or one import, may print; the rest is dropped.
     pub output: usize,
     /// Bytes of text that a tool may return.
     pub result: usize,
-    /// Bytes of state, as JSON, that a conversation may keep.
+    /// Bytes of a conversation's state, as JSON.
     pub state: usize,
     /// How long importing and checking a file may take.
     pub import: Duration,
-    /// How long making a system prompt, a turn's context, names or a list of tools may take.
+    /// How long a system prompt, a turn context, names or a list of tools may take.
     pub prompt: Duration,
     /// Workers of one character.
     pub workers_per_character: usize,

@@ -3,8 +3,8 @@
 //! `CALLBOARD_SOAK` says how many calls; without it there are few, to be quick.
 
 #[cfg(test)]
-#[path = "stage/theatre/family.rs"]
-mod family;
+#[path = "runtime/harness/process_tree.rs"]
+mod process_tree;
 
 #[cfg(test)]
 mod soaking {
@@ -12,10 +12,10 @@ mod soaking {
     use std::path::Path;
 
     use callboard_python::{
-        CallOrder, CallOutcome, Character, Company, CompanySettings, Failure, Limits, OutputSink, ToolFault,
+        CallError, CallOutcome, CallRequest, Character, HostSettings, Limits, OutputSink, PythonHost, ToolError,
     };
 
-    use crate::family::{children, family};
+    use crate::process_tree::{children, process_tree};
 
     const SOAKED: &str = r#"
 import os
@@ -60,12 +60,12 @@ class PromptGenerator:
     async fn nothing_is_left_behind() {
         let calls: usize = std::env::var("CALLBOARD_SOAK").map_or(400, |calls| calls.parse().unwrap());
         let output = OutputSink::none();
-        let settings = CompanySettings { interpreter: interpreter(), limits: Limits::default(), output };
-        let company = Company::start(settings).unwrap();
+        let settings = HostSettings { interpreter: interpreter(), limits: Limits::default(), output };
+        let host = PythonHost::start(settings).unwrap();
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("soaked.py");
         fs::write(&path, SOAKED).unwrap();
-        let soaked = company.load(&path, "soaked").await.unwrap();
-        let play = async |count: usize| {
+        let soaked = host.load(&path, "soaked").await.unwrap();
+        let run_calls = async |count: usize| {
             let lanes = 8;
             let mut running = tokio::task::JoinSet::new();
             for _ in 0..lanes {
@@ -80,9 +80,9 @@ class PromptGenerator:
                 lane.unwrap();
             }
         };
-        play(160).await;
+        run_calls(160).await;
         let before = settled_figures(&soaked).await;
-        play(calls).await;
+        run_calls(calls).await;
         let after = settled_figures(&soaked).await;
         println!("{calls} calls: processes {} -> {}", before.processes, after.processes);
         println!(
@@ -98,7 +98,7 @@ class PromptGenerator:
         let outcome = call(soaked, if overruns { "hangs" } else { "answers" }).await;
         match outcome.result {
             Ok(text) => assert!(!overruns && text == "well"),
-            Err(Failure::Fault(ToolFault::TimedOut { .. })) => assert!(overruns),
+            Err(CallError::Tool(ToolError::TimedOut { .. })) => assert!(overruns),
             Err(other) => panic!("{other:?}"),
         }
     }
@@ -113,8 +113,8 @@ class PromptGenerator:
             same = if now == last { same + 1 } else { 0 };
             last = now;
         }
-        let family = children(std::process::id()).into_iter().flat_map(family);
-        let kilobytes = family.chain([std::process::id()]).map(kilobytes_of).sum();
+        let processes = children(std::process::id()).into_iter().flat_map(process_tree);
+        let kilobytes = processes.chain([std::process::id()]).map(kilobytes_of).sum();
         Figures { processes: last.0, open_files: last.1, kilobytes }
     }
 
@@ -124,7 +124,7 @@ class PromptGenerator:
     }
 
     async fn call(character: &Character, tool: &str) -> CallOutcome {
-        character.call(CallOrder { tool, arguments: "{}", state: None, conversation: "soak" }).await
+        character.call(CallRequest { tool, arguments: "{}", state: None, conversation: "soak" }).await
     }
 
     fn interpreter() -> std::path::PathBuf {
@@ -132,7 +132,7 @@ class PromptGenerator:
     }
 
     fn count_processes() -> usize {
-        children(std::process::id()).into_iter().map(|root| family(root).len()).sum()
+        children(std::process::id()).into_iter().map(|root| process_tree(root).len()).sum()
     }
 
     fn open_files() -> usize {

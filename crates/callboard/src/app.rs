@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use callboard_core::contract::{SchemaLimits, ToolCache};
-use callboard_python::{CompanySettings, Limits, OutputSink};
+use callboard_python::{HostSettings, Limits, OutputSink};
 use http::HeaderValue;
 use metrics_exporter_prometheus::PrometheusHandle;
 
@@ -36,7 +36,7 @@ pub fn build(settings: Settings, serving_threads: usize) -> anyhow::Result<Servi
         metrics: start_metrics()?,
         characters: Arc::new(CharacterRegistry::new(
             settings.characters.clone(),
-            company(&settings, terminal_output()),
+            python_settings(&settings, terminal_output()),
         )),
         store,
         in_flight: Arc::default(),
@@ -74,7 +74,7 @@ fn trace_rules(settings: &Settings) -> TraceRules {
 }
 
 /// How characters are run.
-pub fn company(settings: &Settings, output: OutputSink) -> CompanySettings {
+pub fn python_settings(settings: &Settings, output: OutputSink) -> HostSettings {
     let python = &settings.python;
     let limits = Limits {
         memory: python.memory_bytes as u64,
@@ -82,7 +82,7 @@ pub fn company(settings: &Settings, output: OutputSink) -> CompanySettings {
         workers_per_character: python.workers,
         ..Limits::default()
     };
-    CompanySettings { interpreter: python.interpreter.clone(), limits, output }
+    HostSettings { interpreter: python.interpreter.clone(), limits, output }
 }
 
 fn upstream(settings: &UpstreamSettings) -> anyhow::Result<Upstream> {

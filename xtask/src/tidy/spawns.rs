@@ -8,7 +8,7 @@ use super::rust_file::RustFile;
 
 /// The files that own and join tasks or threads.
 const OWNERS: &[&str] = &[
-    "crates/callboard-python/src/backstage/thread.rs",
+    "crates/callboard-python/src/supervisor/thread.rs",
     "crates/callboard/src/author/prompt.rs",
     "crates/callboard/src/server.rs",
     "crates/callboard/src/store/handle.rs",

@@ -2,7 +2,7 @@
 
 CHARACTER_NAME = "Doorkeeper"
 INSTRUCTIONS = {}
-TOOL_TIMEOUT_MS = 250
+TOOL_TIMEOUT_MS = 2_500
 
 
 def described(name):

@@ -4,6 +4,7 @@ CHARACTER_NAME = "Narrator"
 VOICE_SOURCE = {"source_type": "file", "path_on_server": "voices/narrator.wav"}
 INSTRUCTIONS = {"instruction_prompt": "Tell a story.", "language": "en"}
 METADATA = {"good": True, "comment": None, "season": 2}
+TOOL_TIMEOUT_MS = 10_000
 
 TOOLS = [
     {

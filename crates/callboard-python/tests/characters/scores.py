@@ -96,3 +96,6 @@ TOOLS = [
         ],
     ),
 ]
+# What must time out does so soon; what must not has time enough on a busy machine.
+TOOL_TIMEOUT_MS = {tool["function"]["name"]: 10_000 for tool in TOOLS}
+TOOL_TIMEOUT_MS["score_and_hang"] = 100

@@ -7,7 +7,6 @@ from typing import Annotated, Dict, List, Literal, Optional
 CHARACTER_NAME = "Ways"
 INSTRUCTIONS = {"language": "fr/en"}
 LIMITS = {"tools": 40, "description": 400}
-TOOL_TIMEOUT_MS = {"slow": 2_000}
 
 
 class Colour(enum.Enum):
@@ -126,6 +125,12 @@ TOOLS = [
     slow,
     hurried,
 ]
+# All but `hurried`, which has the default of 100 ms, have time enough on a busy machine.
+TOOL_TIMEOUT_MS = {
+    name: 2_000
+    for name in (tool["function"]["name"] if isinstance(tool, dict) else tool.__name__ for tool in TOOLS)
+    if name != "hurried"
+}
 
 
 class PromptGenerator:

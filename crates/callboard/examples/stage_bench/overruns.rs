@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, bail, ensure};
-use callboard_python::{Failure, Limits, ToolFault};
+use callboard_python::{CallError, Limits, ToolError};
 use serde_json::{Value, json};
 
 use crate::figures::quantile;
@@ -64,7 +64,7 @@ async fn one(player: &Player, tool: &str, page: &Path) -> anyhow::Result<Option<
     let late = raw_call(tool, &json!({"page": page}).to_string());
     let outcome = player.call(&late, None).await?;
     let (answered_at, answered) = (SystemTime::now(), Instant::now());
-    let Err(Failure::Fault(ToolFault::TimedOut { limit })) = outcome.result else {
+    let Err(CallError::Tool(ToolError::TimedOut { limit })) = outcome.result else {
         bail!("a tool that overran was not stopped: {:?}", outcome.result);
     };
     let stamped = stamps(page)?;

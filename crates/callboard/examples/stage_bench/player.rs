@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use anyhow::{Context as _, anyhow};
 use callboard_core::contract::{CallRules, RawCall, SchemaLimits, ToolSet, check_arguments};
-use callboard_python::{CallOrder, CallOutcome, Character, Company, CompanySettings, Limits, OutputSink};
+use callboard_python::{CallOutcome, CallRequest, Character, HostSettings, Limits, OutputSink, PythonHost};
 use serde_json::{Value, json};
 
 /// The most bytes of arguments that a character's tool takes.
@@ -22,8 +22,8 @@ pub(crate) struct Player {
 impl Player {
     /// Loads a file, on an interpreter of its own.
     pub(crate) async fn load(file: &Path, limits: Limits) -> anyhow::Result<Self> {
-        let settings = CompanySettings { interpreter: "python3".into(), limits, output: silent_terminal()? };
-        let company = Company::start(settings)?;
+        let settings = HostSettings { interpreter: "python3".into(), limits, output: silent_terminal()? };
+        let company = PythonHost::start(settings)?;
         let character = company.load(file, "player").await.map_err(|failure| anyhow!("{failure}"))?;
         let tools =
             character.manifest().tools.iter().map(
@@ -36,7 +36,7 @@ impl Player {
 
     /// The state at the beginning of a conversation.
     pub(crate) async fn open(&self) -> anyhow::Result<Option<String>> {
-        Ok(self.character.open().await?.state)
+        Ok(self.character.start_conversation().await?.state)
     }
 
     /// Checks a call as a model made it, and runs it.
@@ -45,7 +45,7 @@ impl Player {
             check_arguments(raw, &self.tools, &self.rules, ARGUMENTS).map_err(|violation| anyhow!("{violation:?}"))?;
         let checked = checked.first().context("a call came out as none")?;
         let order =
-            CallOrder { tool: &checked.tool, arguments: checked.arguments.as_str(), state, conversation: "bench" };
+            CallRequest { tool: &checked.tool, arguments: checked.arguments.as_str(), state, conversation: "bench" };
         Ok(self.character.call(order).await)
     }
 }

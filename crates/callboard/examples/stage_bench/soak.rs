@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::bail;
-use callboard_python::{Failure, Limits, ToolFault};
+use callboard_python::{CallError, Limits, ToolError};
 use futures_util::future::try_join_all;
 use serde_json::{Value, json};
 
@@ -50,7 +50,7 @@ async fn play(player: &Player, calls: usize) -> anyhow::Result<usize> {
 async fn answered(player: &Player, overruns: bool) -> anyhow::Result<()> {
     let call = raw_call(if overruns { "hang" } else { "quick" }, "{}");
     match (player.call(&call, None).await?.result, overruns) {
-        (Ok(_), false) | (Err(Failure::Fault(ToolFault::TimedOut { .. })), true) => Ok(()),
+        (Ok(_), false) | (Err(CallError::Tool(ToolError::TimedOut { .. })), true) => Ok(()),
         (result, _) => bail!("a call was answered with {result:?}"),
     }
 }

@@ -78,7 +78,7 @@ fn read_lists(text: &str) -> Vec<List> {
 
 async fn lists_of(cast: &CharacterRegistry, id: &str) -> anyhow::Result<Vec<List>> {
     let role = cast.load_one(id).await?;
-    let opening = role.character.open().await.context("the character cannot begin a conversation")?;
+    let opening = role.character.start_conversation().await.context("the character cannot begin a conversation")?;
     let names =
         role.character.names(opening.state.as_deref()).await.context("the names of the character cannot be read")?;
     match names {

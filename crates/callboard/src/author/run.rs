@@ -63,7 +63,7 @@ async fn dispatch(command: Command, settings: Settings, out: &mut impl Write) ->
         Command::Test { dir, .. } => {
             let printed = OutputBuffer::default();
             let folder = dir.unwrap_or_else(|| settings.characters.clone());
-            let cast = CharacterRegistry::new(folder, app::company(&settings, printed.sink()));
+            let cast = CharacterRegistry::new(folder, app::python_settings(&settings, printed.sink()));
             let rehearsal = Rehearsal { cast: &cast, settings: &settings, client: client(&settings)?, printed };
             test(&rehearsal, out).await
         }
@@ -87,7 +87,7 @@ async fn dispatch(command: Command, settings: Settings, out: &mut impl Write) ->
 
 fn cast(settings: &Settings, folder: Option<PathBuf>) -> CharacterRegistry {
     let folder = folder.unwrap_or_else(|| settings.characters.clone());
-    CharacterRegistry::new(folder, app::company(settings, terminal_output()))
+    CharacterRegistry::new(folder, app::python_settings(settings, terminal_output()))
 }
 
 fn client(settings: &Settings) -> anyhow::Result<Client> {

@@ -6,7 +6,7 @@ use anyhow::{Context as _, bail};
 use callboard_core::contract::{
     CallRules, RawCall, SchemaLimits, ToolCache, ViolationKind, check_arguments, stage_words,
 };
-use callboard_python::CallOrder;
+use callboard_python::CallRequest;
 
 use crate::characters::{CharacterRegistry, LoadedCharacter};
 use crate::config::nearest;
@@ -22,8 +22,8 @@ pub(super) async fn try_tool(
     let role = cast.load_one(id).await?;
     let call = RawCall { name: tool.to_owned(), arguments: arguments.to_owned(), ..RawCall::default() };
     let Some(arguments) = checked(&role, &call, out)? else { return Ok(false) };
-    let opening = role.character.open().await.context("the character cannot begin a conversation")?;
-    let order = CallOrder { tool, arguments: &arguments, state: opening.state.as_deref(), conversation: "try" };
+    let opening = role.character.start_conversation().await.context("the character cannot begin a conversation")?;
+    let order = CallRequest { tool, arguments: &arguments, state: opening.state.as_deref(), conversation: "try" };
     let outcome = role.character.call(order).await;
     let took = outcome.took.as_secs_f64() * 1000.0;
     match &outcome.result {

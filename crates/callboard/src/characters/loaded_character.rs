@@ -1,7 +1,7 @@
 //! A loaded character file, with its tools in the form that models get them.
 
 use callboard_core::wire::ApiError;
-use callboard_python::{Character, Failure, ToolManifest};
+use callboard_python::{CallError, Character, ToolManifest};
 use serde_json::{Map, Value, json};
 
 use super::undo_offer::undo_offer;
@@ -28,12 +28,12 @@ impl LoadedCharacter {
 
     /// The character's part of a new conversation.
     pub async fn begin(&self) -> Result<CharacterMemory, ApiError> {
-        let opening = self.character.open().await.map_err(|failure| self.failed(&failure))?;
-        Ok(CharacterMemory::new(&self.character.manifest().id, opening.system_prompt, opening.state))
+        let start = self.character.start_conversation().await.map_err(|failure| self.failed(&failure))?;
+        Ok(CharacterMemory::new(&self.character.manifest().id, start.system_prompt, start.state))
     }
 
     /// The error of a character that failed before its turn. The failure may quote the conversation, so only debug logs hold it.
-    pub fn failed(&self, failure: &Failure) -> ApiError {
+    pub fn failed(&self, failure: &CallError) -> ApiError {
         let id = &self.character.manifest().id;
         tracing::error!(character = id, "character failed before its turn");
         tracing::debug!(character = id, %failure, "character failed before its turn");

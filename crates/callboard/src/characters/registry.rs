@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Instant, SystemTime};
 
 use callboard_core::wire::ApiError;
-use callboard_python::{Company, CompanySettings, LoadFailure, Problem, ProblemKind, StartError};
+use callboard_python::{HostSettings, LoadError, Problem, ProblemKind, PythonHost, StartError};
 use futures_util::future::join_all;
 
 use super::LoadedCharacter;
@@ -32,8 +32,8 @@ pub struct FileProblem {
 /// The characters of one folder.
 pub struct CharacterRegistry {
     folder: PathBuf,
-    settings: CompanySettings,
-    company: tokio::sync::Mutex<Option<Company>>,
+    settings: HostSettings,
+    host: tokio::sync::Mutex<Option<PythonHost>>,
     known: Mutex<Known>,
 }
 
@@ -46,8 +46,8 @@ struct Known {
 
 impl CharacterRegistry {
     /// The registry of a folder; nothing is loaded yet.
-    pub fn new(folder: PathBuf, settings: CompanySettings) -> Self {
-        Self { folder, settings, company: tokio::sync::Mutex::default(), known: Mutex::default() }
+    pub fn new(folder: PathBuf, settings: HostSettings) -> Self {
+        Self { folder, settings, host: tokio::sync::Mutex::default(), known: Mutex::default() }
     }
 
     /// The folder.
@@ -87,8 +87,8 @@ impl CharacterRegistry {
             files.iter().filter(|file| all || self.is_changed(file)).cloned().collect();
         self.forget_missing(&files);
         if !changed.is_empty() {
-            let company = self.company().await?;
-            let loads = changed.into_iter().map(|(id, path, version)| self.load_file(&company, id, path, version));
+            let host = self.python_host().await?;
+            let loads = changed.into_iter().map(|(id, path, version)| self.load_file(&host, id, path, version));
             join_all(loads).await;
         }
         self.refuse_duplicate_names();
@@ -96,18 +96,18 @@ impl CharacterRegistry {
         Ok(())
     }
 
-    async fn company(&self) -> Result<Company, StartError> {
-        let mut kept = self.company.lock().await;
-        if let Some(company) = kept.as_ref() {
-            return Ok(company.clone());
+    async fn python_host(&self) -> Result<PythonHost, StartError> {
+        let mut kept = self.host.lock().await;
+        if let Some(host) = kept.as_ref() {
+            return Ok(host.clone());
         }
-        let company = Company::start(self.settings.clone())?;
-        *kept = Some(company.clone());
-        Ok(company)
+        let host = PythonHost::start(self.settings.clone())?;
+        *kept = Some(host.clone());
+        Ok(host)
     }
 
-    async fn load_file(&self, company: &Company, id: String, path: PathBuf, version: Version) {
-        let loaded = company.load(&path, &id).await;
+    async fn load_file(&self, host: &PythonHost, id: String, path: PathBuf, version: Version) {
+        let loaded = host.load(&path, &id).await;
         let mut known = self.known();
         known.versions.insert(id.clone(), version);
         match loaded {
@@ -135,8 +135,8 @@ impl CharacterRegistry {
             let known: Vec<&str> = files.iter().map(|(id, ..)| id.as_str()).collect();
             anyhow::bail!("there is no character {id:?} in {}; there are: {}", self.folder.display(), known.join(", "));
         };
-        let company = self.company().await?;
-        self.load_file(&company, id.clone(), path, version).await;
+        let host = self.python_host().await?;
+        self.load_file(&host, id.clone(), path, version).await;
         if let Some(character) = self.get(&id) {
             return Ok(character);
         }
@@ -198,10 +198,10 @@ fn tool_list(names: &[&str]) -> String {
 }
 
 /// A file that could not be tried at all has that as its one problem.
-fn problems_of(path: &Path, failure: LoadFailure) -> Vec<Problem> {
+fn problems_of(path: &Path, failure: LoadError) -> Vec<Problem> {
     match failure {
-        LoadFailure::Refused(problems) => problems,
-        LoadFailure::Stage(failure) => vec![Problem {
+        LoadError::Invalid(problems) => problems,
+        LoadError::Host(failure) => vec![Problem {
             file: path.to_owned(),
             line: None,
             what: failure.to_string(),

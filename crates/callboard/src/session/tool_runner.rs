@@ -9,7 +9,7 @@ use callboard_core::contract::Call;
 use callboard_core::journal::CallNote;
 use callboard_core::names::resolve_arguments;
 use callboard_core::turn::{Ran, ToolOutcome, ToolResult};
-use callboard_python::{CallOrder, CallOutcome, Character, Failure, ToolFault};
+use callboard_python::{CallError, CallOutcome, CallRequest, Character, ToolError};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use serde_json::{Map, Value};
@@ -173,18 +173,18 @@ impl ToolRunner {
     }
 
     /// Logs the failure for operators, without user content above debug level.
-    fn log(&self, tool: &str, failure: &Failure) {
+    fn log(&self, tool: &str, failure: &CallError) {
         let (request_id, character) = (&self.request_id, &self.character.manifest().id);
         match failure {
-            Failure::Fault(ToolFault::Raised { exception, traceback, .. }) => {
+            CallError::Tool(ToolError::Raised { exception, traceback, .. }) => {
                 tracing::error!(request_id, character, tool, exception, "Tool execution error");
                 tracing::debug!(request_id, character, tool, traceback, "Tool execution error");
             }
-            Failure::Fault(ToolFault::TimedOut { limit }) => {
+            CallError::Tool(ToolError::TimedOut { limit }) => {
                 tracing::warn!(request_id, character, tool, "Tool {tool} exceeded {}ms", limit.as_millis());
             }
             // Keys inside of an attribute may be users' words.
-            Failure::Fault(fault @ ToolFault::StateNotJson { path, remedy, .. }) => {
+            CallError::Tool(fault @ ToolError::StateNotJson { path, remedy, .. }) => {
                 let attribute = path.split('[').next();
                 tracing::error!(request_id, character, tool, attribute, remedy, "Tool keeps what JSON cannot hold");
                 tracing::debug!(request_id, character, tool, %fault, "Tool keeps what JSON cannot hold");
@@ -195,8 +195,8 @@ impl ToolRunner {
 }
 
 impl Prepared {
-    fn order<'a>(&'a self, state: Option<&'a str>, conversation: &'a str) -> CallOrder<'a> {
-        CallOrder { tool: &self.call.name, arguments: &self.arguments, state, conversation }
+    fn order<'a>(&'a self, state: Option<&'a str>, conversation: &'a str) -> CallRequest<'a> {
+        CallRequest { tool: &self.call.name, arguments: &self.arguments, state, conversation }
     }
 }
 
@@ -210,10 +210,10 @@ fn note(call: &Call, arguments: &str, result: &str) -> CallNote {
     }
 }
 
-fn kind_of(failure: &Failure) -> ToolOutcome {
+fn kind_of(failure: &CallError) -> ToolOutcome {
     match failure {
-        Failure::Fault(ToolFault::TimedOut { .. }) => ToolOutcome::Timeout,
-        Failure::Fault(ToolFault::UnknownTool { .. }) => ToolOutcome::UnknownTool,
+        CallError::Tool(ToolError::TimedOut { .. }) => ToolOutcome::Timeout,
+        CallError::Tool(ToolError::UnknownTool { .. }) => ToolOutcome::UnknownTool,
         _ => ToolOutcome::Execution,
     }
 }

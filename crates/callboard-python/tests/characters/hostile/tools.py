@@ -10,7 +10,6 @@ import time
 CHARACTER_NAME = "Saboteur"
 INSTRUCTIONS = {}
 LIMITS = {"tools": 40}
-TOOL_TIMEOUT_MS = {"prints_100_megabytes": 20_000, "eats_memory_slowly": 20_000, "overflows_the_stack": 5_000}
 
 
 def answers() -> str:
@@ -229,7 +228,7 @@ def writes_after_its_deadline(folder: str) -> str:
         folder: where it notes
     """
     note(folder, "before", os.getpid())
-    time.sleep(0.3)
+    time.sleep(3)
     note(folder, "after", os.getpid())
     return "done"
 
@@ -242,6 +241,14 @@ def note(folder, name, number):
 
 
 TOOLS = [value for name, value in list(globals().items()) if callable(value) and value is not note and hasattr(value, "__code__")]
+
+
+# What must time out does so soon; what must not has time enough on a busy machine.
+TOOL_TIMEOUT_MS = {
+    **dict.fromkeys([tool.__name__ for tool in TOOLS], 20_000),
+    **dict.fromkeys(["loops", "sleeps_in_c", "ignores_signals"], 100),
+    **dict.fromkeys(["forks_and_hangs", "leaves_a_daemon", "writes_after_its_deadline"], 1_000),
+}
 
 
 class PromptGenerator:

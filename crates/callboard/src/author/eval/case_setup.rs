@@ -4,7 +4,7 @@
 
 use anyhow::{Context as _, bail};
 use callboard_core::journal::{CallNote, StateRecord};
-use callboard_python::{CallOrder, Character};
+use callboard_python::{CallRequest, Character};
 use serde_json::{Map, Value, json};
 
 use super::cases::{Case, CaseFile, JournalCall};
@@ -22,7 +22,7 @@ const READING: [&str; 4] = ["query_", "get_", "list_", "show_"];
 
 /// Opens the conversation.
 pub(super) async fn open(character: &Character, file: &CaseFile, case: &Case) -> anyhow::Result<CharacterMemory> {
-    let opening = character.open().await.context("the character cannot begin a conversation")?;
+    let opening = character.start_conversation().await.context("the character cannot begin a conversation")?;
     let state = match opening.state {
         Some(state) => Some(refreshed(character, merged_state(&state, file, case)?).await?),
         None => None,
@@ -57,7 +57,7 @@ async fn refreshed(character: &Character, state: String) -> anyhow::Result<Strin
         return Ok(state);
     };
     let arguments = Value::Object(with_samples(tool, &Map::new(), None)).to_string();
-    let order = CallOrder { tool: &tool.name, arguments: &arguments, state: Some(&state), conversation: "eval" };
+    let order = CallRequest { tool: &tool.name, arguments: &arguments, state: Some(&state), conversation: "eval" };
     let outcome = character.call(order).await;
     outcome.result.with_context(|| format!("{} failed in the state of the case", tool.name))?;
     Ok(outcome.state.unwrap_or(state))
@@ -75,7 +75,7 @@ impl Setup<'_> {
     async fn run(&mut self, place: usize, call: &JournalCall) -> anyhow::Result<()> {
         let (id, arguments) = (format!("journal_{}", place + 1), Value::Object(call.args.clone()).to_string());
         let state = self.record.state();
-        let order = CallOrder { tool: &call.tool, arguments: &arguments, state, conversation: "eval" };
+        let order = CallRequest { tool: &call.tool, arguments: &arguments, state, conversation: "eval" };
         let outcome = self.character.call(order).await;
         let result = outcome.result.with_context(|| format!("{} of the journal failed", call.tool))?;
         let Some(state) = outcome.state else { bail!("{} of the journal changed nothing: {result}", call.tool) };

@@ -1,0 +1,80 @@
+"""The channel to Callboard: frames of a length (four bytes, little endian) and JSON, with descriptors attached."""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+from typing import Any
+
+VERSION = 2
+
+_LENGTH = struct.Struct("<I")
+_READ_AT_ONCE = 65536
+_MAX_DESCRIPTORS = 8
+
+encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+_decode = json.JSONDecoder().raw_decode
+
+
+class Closed(Exception):
+    """Callboard has closed the channel."""
+
+
+class Channel:
+    """One end of a Unix socket."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._buffer = b""
+        self._descriptors: list[int] = []
+
+    def fileno(self) -> int:
+        return self._connection.fileno()
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def send(self, message: dict[str, Any]) -> None:
+        self.send_text(encode(message))
+
+    def send_text(self, text: str) -> None:
+        """Sends a message that is JSON already. A lone surrogate, which UTF-8 cannot encode, becomes `?`."""
+        body = text.encode("utf-8", "replace")
+        self._connection.sendall(_LENGTH.pack(len(body)) + body)
+
+    def receive(self) -> dict[str, Any]:
+        """Waits for the next message."""
+        frame = self.next_frame()
+        while frame is None:
+            chunk = self._connection.recv(_READ_AT_ONCE)
+            if not chunk:
+                raise Closed
+            self._buffer = self._buffer + chunk if self._buffer else chunk
+            frame = self.next_frame()
+        message: dict[str, Any] = _decode(frame.decode("utf-8"))[0]
+        return message
+
+    def fill(self) -> None:
+        """Reads once, and keeps attached descriptors."""
+        chunk, descriptors, _, _ = socket.recv_fds(self._connection, _READ_AT_ONCE, _MAX_DESCRIPTORS)
+        if not chunk:
+            raise Closed
+        self._buffer += chunk
+        self._descriptors.extend(descriptors)
+
+    def next_frame(self) -> bytes | None:
+        """The body of the next frame, if all of it has arrived."""
+        buffer = self._buffer
+        if len(buffer) < 4:
+            return None
+        end = 4 + _LENGTH.unpack_from(buffer)[0]
+        if len(buffer) < end:
+            return None
+        self._buffer = buffer[end:]
+        return buffer[4:end]
+
+    def take_descriptors(self, count: int) -> list[int]:
+        """The oldest descriptors received, in order."""
+        taken, self._descriptors = self._descriptors[:count], self._descriptors[count:]
+        return taken

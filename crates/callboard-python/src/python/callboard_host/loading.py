@@ -1,0 +1,252 @@
+"""Loads a character file: runs it, checks it, starts one conversation on trial, and makes its manifest."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import importlib.util
+import inspect
+import sys
+import types
+from typing import TYPE_CHECKING, Any
+
+from callboard_host.problems import Problems, SourceLines, describe_exception, describe_message, line_in
+from callboard_host.state import NotJson, StateCodec
+from callboard_host.tools import Tool, ToolChecker
+from callboard_host.variables import VariableReader
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
+    from callboard_host.problems import ReportAt
+
+MODULE = "callboard_character"
+
+
+class InvalidFile(Exception):
+    """The file is not a valid character."""
+
+    def __init__(self, problems: Problems) -> None:
+        super().__init__(f"{len(problems.found)} problems")
+        self.problems = problems.found
+
+
+class Character:
+    """A checked character: what workers need to run it."""
+
+    def __init__(
+        self, generator: Any, states: StateCodec, checker: ToolChecker, tools: list[Tool], timeouts: dict[str, Any]
+    ) -> None:
+        self.generator, self.states = generator, states
+        self._checker, self._timeouts = checker, timeouts
+        self.tools = {tool.name: tool for tool in tools}
+        self._set_timeouts(tools)
+
+    def add_tools(self, entries: Any, report: ReportAt) -> list[Tool]:
+        """Checks the tools that get_tools() returned, and makes them callable."""
+        tools = self._checker.check(entries, report, lambda _warning: None)
+        self._set_timeouts(tools)
+        self.tools.update({tool.name: tool for tool in tools if tool.is_valid})
+        return tools
+
+    def _set_timeouts(self, tools: list[Tool]) -> None:
+        for tool in tools:
+            tool.timeout_ms = self._timeouts["by_tool"].get(tool.name, self._timeouts["default_ms"])
+
+
+def resolve(value: Any) -> Any:
+    """The value itself, or the result of an awaitable: a character's functions may be `async def`."""
+    return asyncio.run(_wait_for(value)) if inspect.isawaitable(value) else value
+
+
+async def _wait_for(value: Awaitable[Any]) -> Any:
+    return await value
+
+
+def read_source(path: str) -> str:
+    """The text of a file, decoded as Python does."""
+    try:
+        with open(path, "rb") as file:
+            return importlib.util.decode_source(file.read())
+    except (OSError, SyntaxError, UnicodeDecodeError) as error:
+        problems = Problems()
+        problems.add(
+            "import_error",
+            None,
+            f"the file cannot be read: {describe_exception(error)}",
+            "save it as UTF-8 text that Callboard may read",
+        )
+        raise InvalidFile(problems) from None
+
+
+def load(path: str, folder: str, source: str) -> tuple[Character, dict[str, Any]]:
+    """A character and its manifest. Raises InvalidFile with all problems."""
+    problems = Problems()
+    warnings: list[str] = []
+    module, lines = _run_file(path, folder, source, problems)
+    variables = VariableReader(module, lines, problems, warnings)
+    manifest = variables.read()
+    generator = _find_generator(module, lines, problems)
+    checker = ToolChecker(module, generator, manifest["limits"])
+    tools = checker.check(
+        vars(module).get("TOOLS"),
+        lambda path, kind, what, remedy: problems.add(kind, lines.line("TOOLS", *path), what, remedy),
+        warnings.append,
+    )
+    timeouts = variables.timeouts({tool.name for tool in tools}, not hasattr(generator, "get_tools"))
+    if problems.found:
+        raise InvalidFile(problems)
+    states = StateCodec(generator, vars(module)["INSTRUCTIONS"])
+    character = Character(generator, states, checker, tools, timeouts)
+    _try_conversation(character, path, lines, problems)
+    if problems.found:
+        raise InvalidFile(problems)
+    manifest.update(
+        tools=[tool.manifest() for tool in tools],
+        timeouts=timeouts,
+        keeps_state=_writes_to_self(source),
+        has_turn_context=hasattr(generator, "make_turn_context"),
+        has_get_tools=hasattr(generator, "get_tools"),
+        has_get_names=hasattr(generator, "get_names"),
+        warnings=warnings,
+    )
+    return character, manifest
+
+
+def _run_file(path: str, folder: str, source: str, problems: Problems) -> tuple[types.ModuleType, SourceLines]:
+    """Runs the file as a module that can import the modules of its folder."""
+    module = types.ModuleType(MODULE)
+    module.__file__ = path
+    sys.modules[MODULE] = module
+    sys.path.insert(_before_installed_packages(), folder)
+    try:
+        tree = ast.parse(source, path)
+        exec(compile(tree, path, "exec", dont_inherit=True), module.__dict__)
+    except SyntaxError as error:
+        _report_syntax_error(error, path, problems)
+    except SystemExit as error:
+        what = f"the file calls sys.exit({describe_message(error)}) when it is imported"
+        problems.add("import_error", line_in(error, path), what, "remove the call: a character only defines things")
+    except BaseException as error:
+        what = f"importing the file raises {describe_exception(error)}"
+        problems.add("import_error", line_in(error, path), what, _import_remedy(error))
+    if problems.found:
+        raise InvalidFile(problems)
+    return module, SourceLines(tree)
+
+
+def _writes_to_self(source: str) -> bool:
+    """Whether any method but the constructor sets a public attribute of `self`: then calls must run in order."""
+    for function in ast.walk(ast.parse(source)):
+        if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or function.name == "__init__":
+            continue
+        for node in ast.walk(function):
+            if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, (ast.Store, ast.Del)):
+                continue
+            if isinstance(node.value, ast.Name) and node.value.id == "self" and not node.attr.startswith("_"):
+                return True
+    return False
+
+
+def _before_installed_packages() -> int:
+    """Own modules precede installed ones, but never hide a module of the standard library."""
+    for index, entry in enumerate(sys.path):
+        if "site-packages" in entry or "dist-packages" in entry:
+            return index
+    return len(sys.path)
+
+
+def _report_syntax_error(error: SyntaxError, path: str, problems: Problems) -> None:
+    if error.filename == path:
+        problems.add(
+            "import_error", error.lineno, f"syntax error: {error.msg}", "correct the line, or the one before it"
+        )
+    else:
+        what = f"syntax error in {error.filename} line {error.lineno}: {error.msg}"
+        problems.add("import_error", line_in(error, path), what, "correct that file")
+
+
+def _import_remedy(error: BaseException) -> str:
+    if isinstance(error, ModuleNotFoundError):
+        return f"install it for the interpreter in use ({sys.executable}), or put it beside the character"
+    if isinstance(error, MemoryError):
+        return "build less at import, or raise the memory limit"
+    return "correct the line; what may fail belongs into a tool, not into the import"
+
+
+def _find_generator(module: types.ModuleType, lines: SourceLines, problems: Problems) -> Any:
+    generator = vars(module).get("PromptGenerator")
+    remedy = "write `class PromptGenerator:` with __init__(self, instructions) and make_system_prompt(self)"
+    if generator is None:
+        problems.add("missing_attribute", None, "PromptGenerator is missing", remedy)
+    elif not inspect.isclass(generator):
+        what = f"PromptGenerator is a {type(generator).__name__}; it must be a class"
+        problems.add("invalid_value", lines.line("PromptGenerator"), what, remedy)
+    elif not callable(getattr(generator, "make_system_prompt", None)):
+        line = lines.line("PromptGenerator")
+        problems.add(
+            "missing_attribute",
+            line,
+            "PromptGenerator has no make_system_prompt",
+            "write `def make_system_prompt(self) -> str:`",
+        )
+    else:
+        for name in ("handle_tool_call", "get_tools", "make_turn_context", "get_names"):
+            if not callable(getattr(generator, name, len)):
+                what = f"PromptGenerator.{name} is not a method"
+                problems.add(
+                    "invalid_value", lines.line("PromptGenerator", name), what, f"write `def {name}(self, …):`"
+                )
+    return generator
+
+
+def _try_conversation(character: Character, path: str, lines: SourceLines, problems: Problems) -> None:
+    """Makes one instance and one system prompt, to find what fails now rather than in a conversation."""
+    method = "__init__"
+
+    def report(what: str, remedy: str, error: BaseException | None = None) -> None:
+        line = (line_in(error, path) if error else None) or lines.line("PromptGenerator", method)
+        problems.add("invalid_value", line, what, remedy)
+
+    try:
+        _check_constructor(character.generator)
+        instance = character.states.restore(None)
+        method = "make_system_prompt"
+        prompt = resolve(instance.make_system_prompt())
+        if not isinstance(prompt, str):
+            report(
+                f"make_system_prompt() returns {type(prompt).__name__}; it must return text",
+                "end it with `return` and the text",
+            )
+            return
+        character.states.capture(instance)
+        if hasattr(character.generator, "get_tools"):
+            method = "get_tools"
+            line = lines.line("PromptGenerator", method)
+            character.add_tools(
+                resolve(instance.get_tools()),
+                lambda _path, kind, what, remedy: problems.add(kind, line, "get_tools(): " + what, remedy),
+            )
+    except _WrongConstructor as error:
+        report(str(error), "write `def __init__(self, instructions):`")
+    except NotJson as error:
+        report(f"{error.path} is {error.found}, and so cannot be kept", error.remedy)
+    except BaseException as error:
+        report(
+            f"{method}() raises {describe_exception(error)}",
+            "correct it: it is run once for every conversation",
+            error,
+        )
+
+
+class _WrongConstructor(Exception):
+    """The constructor cannot be called with the instructions alone."""
+
+
+def _check_constructor(generator: Any) -> None:
+    try:
+        inspect.signature(generator).bind({})
+    except ValueError:
+        return
+    except TypeError as error:
+        raise _WrongConstructor(f"PromptGenerator cannot be made from the instructions alone: {error}") from None

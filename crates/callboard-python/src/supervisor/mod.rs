@@ -1,0 +1,28 @@
+//! Owns every process that runs Python, on one thread of its own.
+//!
+//! Handles on other threads talk to it through channels. The processes form a tree: the root process forks one zygote
+//! per version of a character file, and each zygote forks the workers that run tool calls.
+
+mod child;
+mod exit_reports;
+mod fork_server;
+mod job_queue;
+mod process;
+mod process_output;
+mod process_tree;
+mod progress_page;
+mod protocol;
+mod root_process;
+mod thread;
+mod transport;
+mod worker;
+mod worker_pool;
+mod worker_slots;
+mod zygote;
+
+pub(crate) use job_queue::{Job, JobResult};
+pub(crate) use protocol::{Operation, WorkerReply, WorkerRequest};
+pub(crate) use thread::{Request, start};
+pub(crate) use transport::json_frame;
+pub(crate) use worker_pool::LoadRequest;
+pub(crate) use zygote::CharacterFile;

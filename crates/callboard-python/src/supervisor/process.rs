@@ -1,0 +1,78 @@
+//! A process, held by its pid file descriptor: its end is an event, and a recycled pid is never killed by mistake.
+//!
+//! Most processes are children of the root process or of a zygote, so only the root process can be reaped here.
+//! Dropping the handle kills the process and its group.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, pidfd_send_signal};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+pub(crate) struct Process {
+    pid: Pid,
+    handle: AsyncFd<OwnedFd>,
+    /// Set where the process is our own child, which is reaped on drop.
+    child: Option<std::process::Child>,
+}
+
+impl Process {
+    /// The process with a pid that it has just sent over its own channel.
+    pub(crate) fn open(pid: u32) -> io::Result<Self> {
+        let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
+        Ok(Self { pid, handle: watch(pidfd_open(pid, PidfdFlags::NONBLOCK)?)?, child: None })
+    }
+
+    /// A process that we started ourselves.
+    pub(crate) fn from_child(child: std::process::Child) -> io::Result<Self> {
+        let mut process = Self::open(child.id())?;
+        process.child = Some(child);
+        Ok(process)
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.pid.as_raw_nonzero().get().unsigned_abs()
+    }
+
+    /// Resolves when the process has ended.
+    pub(crate) async fn ended(&self) {
+        // An error means that the runtime is shutting down.
+        let _ = self.handle.readable().await;
+    }
+
+    /// Kills the process and its process group.
+    pub(crate) fn kill(&self) {
+        if !self.has_ended() {
+            // The group goes first: its number cannot be reused while its leader lives. It may not exist yet.
+            let _ = kill_process_group(self.pid, Signal::KILL);
+            let _ = pidfd_send_signal(self.handle.get_ref(), Signal::KILL);
+        }
+    }
+
+    /// Makes the interpreter write a traceback to standard error and end.
+    pub(crate) fn abort(&self) {
+        let _ = pidfd_send_signal(self.handle.get_ref(), Signal::ABORT);
+    }
+
+    fn has_ended(&self) -> bool {
+        let mut watched = [PollFd::new(self.handle.get_ref(), PollFlags::IN)];
+        poll(&mut watched, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
+    }
+}
+
+#[expect(deprecated, reason = "its successor is unsafe to call, and an owned descriptor meets its condition anyway")]
+fn watch(handle: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+    AsyncFd::with_interest(handle, Interest::READABLE)
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+        // Killed, so this does not block for long.
+        if let Some(Err(error)) = self.child.as_mut().map(std::process::Child::wait) {
+            tracing::debug!(%error, "could not wait for the root process");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The root process: the one interpreter that is started, not forked. It imports no character.
+//!
+//! Should it end, the kernel ends everything below it, and the next load or call that needs it starts another.
+
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use super::child::{Child, Pipes};
+use super::process::Process;
+use super::protocol::{Boot, HostEvent, VERSION};
+use super::transport::json_frame;
+use crate::error::StartError;
+use crate::settings::{HostSettings, Limits};
+
+const START_TIMEOUT: Duration = Duration::from_secs(30);
+const LARGEST_FRAME: usize = 64 << 10;
+
+/// The name under which it prints.
+const NAME: &str = "python";
+
+/// What the interpreter runs first.
+const BOOT: &str = include_str!("../python/boot.py");
+
+/// The modules of the package `callboard_host`, each after those it imports.
+const MODULES: &[(&str, &str)] = &[
+    ("channel", include_str!("../python/callboard_host/channel.py")),
+    ("problems", include_str!("../python/callboard_host/problems.py")),
+    ("state", include_str!("../python/callboard_host/state.py")),
+    ("schema", include_str!("../python/callboard_host/schema.py")),
+    ("function_schema", include_str!("../python/callboard_host/function_schema.py")),
+    ("tools", include_str!("../python/callboard_host/tools.py")),
+    ("variables", include_str!("../python/callboard_host/variables.py")),
+    ("loading", include_str!("../python/callboard_host/loading.py")),
+    ("process_setup", include_str!("../python/callboard_host/process_setup.py")),
+    ("fork_server", include_str!("../python/callboard_host/fork_server.py")),
+    ("worker", include_str!("../python/callboard_host/worker.py")),
+    ("zygote", include_str!("../python/callboard_host/zygote.py")),
+    ("root_process", include_str!("../python/callboard_host/root_process.py")),
+];
+
+/// Starts the interpreter and waits for its hello.
+pub(crate) async fn start_root(settings: &HostSettings) -> Result<Child, StartError> {
+    let (pipes, [channel, stdout, stderr]) = Pipes::new(NAME, settings, LARGEST_FRAME)?;
+    let child = Command::new(&settings.interpreter)
+        .args(["-B", "-X", "utf8", "-c", &boot_command()])
+        .env_remove("PYTHONINSPECT")
+        .stdin(Stdio::from(channel))
+        .stdout(Stdio::from(stdout))
+        .stderr(Stdio::from(stderr))
+        .process_group(0)
+        .spawn()?;
+    let mut root = Child { process: Process::from_child(child)?, pipes };
+    boot(&mut root, &settings.limits).await?;
+    Ok(root)
+}
+
+/// Reads the boot script from the channel: lists of processes show this command line, so it is short.
+fn boot_command() -> String {
+    format!("exec(__import__('os').read(0, {}))", BOOT.len())
+}
+
+async fn boot(root: &mut Child, limits: &Limits) -> Result<(), StartError> {
+    let message = json_frame(&Boot { modules: MODULES, parent: std::process::id(), limits })?;
+    let hello = root.pipes.exchange(&[BOOT.as_bytes(), &message], START_TIMEOUT).await;
+    let body = hello.ok().and_then(Result::ok).flatten();
+    match body.map(|body| serde_json::from_slice(&body)) {
+        Some(Ok(HostEvent::Hello { version: Some(VERSION), .. })) => Ok(()),
+        Some(Ok(HostEvent::Hello { version, .. })) => Err(StartError::Version { ours: VERSION, theirs: version }),
+        _ => {
+            root.process.kill();
+            root.process.ended().await;
+            root.pipes.output.flush();
+            Err(StartError::NoAnswer { waited: START_TIMEOUT, stderr: root.pipes.output.stderr_tail() })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_modules_are_embedded() {
+        assert!(MODULES.iter().all(|(name, source)| !name.is_empty() && source.starts_with("\"\"\"")));
+        assert!(BOOT.contains("root_process") && MODULES.last().is_some_and(|(name, _)| *name == "root_process"));
+    }
+
+    #[test]
+    fn both_sides_speak_the_same_version() {
+        let line = format!("VERSION = {VERSION}\n");
+        assert!(MODULES.iter().any(|(name, source)| *name == "channel" && source.contains(&line)));
+    }
+}

@@ -1,0 +1,77 @@
+//! The supervisor's thread. This file starts the thread and its tasks, and ends them.
+//!
+//! Tasks belong to a local set. Ending it drops them, and each kills the process that it owns.
+
+use std::future::Future;
+use std::io;
+use std::rc::Rc;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::Builder;
+
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::{LocalSet, spawn_local};
+
+use super::process_tree::ProcessTree;
+use super::worker_pool::{self, LoadRequest};
+use crate::error::StartError;
+use crate::interpreter::check_interpreter;
+use crate::settings::HostSettings;
+
+pub(crate) enum Request {
+    Load(LoadRequest),
+    /// Kill every process, then drop the sender.
+    Shutdown(oneshot::Sender<()>),
+}
+
+/// Starts the thread and waits until the interpreter runs. The thread ends with the last sender.
+pub(crate) fn start(settings: HostSettings) -> Result<mpsc::UnboundedSender<Request>, StartError> {
+    let (requests, received) = mpsc::unbounded_channel();
+    let (ready, is_ready) = sync_channel(1);
+    Builder::new().name("callboard-python".to_owned()).spawn(move || run(settings, received, &ready))?;
+    is_ready.recv().map_err(|_| io::Error::other("the supervisor thread panicked"))??;
+    Ok(requests)
+}
+
+/// Starts a task on this thread.
+pub(super) fn start_task(task: impl Future<Output = ()> + 'static) {
+    drop(spawn_local(task));
+}
+
+fn run(settings: HostSettings, requests: mpsc::UnboundedReceiver<Request>, ready: &SyncSender<Result<(), StartError>>) {
+    // `start` waits for every message sent here, so sending cannot fail.
+    let report = |result| drop(ready.send(result));
+    let runtime = match runtime_for(&settings) {
+        Ok(runtime) => runtime,
+        Err(error) => return report(Err(error)),
+    };
+    let tree = Rc::new(ProcessTree::new(settings));
+    let tasks = LocalSet::new();
+    let shutdown = tasks.block_on(&runtime, async {
+        match tree.root().await {
+            Ok(_) => report(Ok(())),
+            Err(error) => {
+                report(Err(error));
+                return None;
+            }
+        }
+        serve(&tree, requests).await
+    });
+    // Dropping the tasks kills their processes; the root process, our own child, is also reaped.
+    drop(tasks);
+    drop(shutdown);
+}
+
+fn runtime_for(settings: &HostSettings) -> Result<tokio::runtime::Runtime, StartError> {
+    check_interpreter(&settings.interpreter)?;
+    Ok(tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?)
+}
+
+async fn serve(tree: &Rc<ProcessTree>, mut requests: mpsc::UnboundedReceiver<Request>) -> Option<oneshot::Sender<()>> {
+    while let Some(request) = requests.recv().await {
+        match request {
+            Request::Load(load) => start_task(worker_pool::run(Rc::clone(tree), load)),
+            Request::Shutdown(done) => return Some(done),
+        }
+    }
+    None
+}

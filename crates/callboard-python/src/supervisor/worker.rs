@@ -1,0 +1,284 @@
+//! A worker: a process that runs one job at a time. It is killed when a job passes its deadline or is cancelled.
+//!
+//! This file decides the outcome of a job: a reply that was sent counts, even if the worker was killed a moment later;
+//! a job that the worker never started goes back to the queue.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc;
+use tokio::time::{sleep_until, timeout};
+
+use super::child::{Child, Pipes};
+use super::exit_reports::ExitReport;
+use super::job_queue::{Job, JobQueue};
+use super::process::Process;
+use super::process_tree::ProcessTree;
+use super::progress_page::ProgressPage;
+use super::protocol::WorkerReply;
+use super::transport::FrameSender;
+use crate::error::{HostError, ToolError};
+
+/// How long a process may take to end after it was killed or closed its channel.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// How long a worker may take to start a job, on top of the job's own limit.
+const PICKUP_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How often the progress page is read while a late job has not started.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// How many jobs a worker may be sent ahead of their replies, where its calls are short.
+const PIPELINE_DEPTH: usize = 4;
+
+/// Frames up to this size are pipelined: together they fit into the socket's buffer, so sending cannot block.
+const PIPELINED_FRAME: usize = 16 << 10;
+
+/// Calls below this are short: another may wait behind one unnoticed.
+const SHORT_CALL: Duration = Duration::from_millis(1);
+
+pub(crate) struct WorkerSetup {
+    pub(crate) tree: Rc<ProcessTree>,
+    pub(crate) character: String,
+    pub(crate) zygote: FrameSender,
+    pub(crate) queue: Rc<JobQueue>,
+    pub(crate) exits: mpsc::UnboundedSender<WorkerExit>,
+}
+
+pub(crate) enum WorkerExit {
+    /// Its slot was needed, or its pool is gone.
+    Stopped,
+    /// It was killed, crashed, or cannot be used any more.
+    Lost,
+    NotStarted(HostError),
+}
+
+struct Worker<'a> {
+    process: Process,
+    pipes: Pipes,
+    exit_report: ExitReport,
+    progress: ProgressPage,
+    character: &'a str,
+    queue: &'a JobQueue,
+    /// Jobs that were sent and have no reply yet, in the order in which they run.
+    sent: VecDeque<Job>,
+    /// Moving average of how long calls take.
+    average: Duration,
+}
+
+/// What ended the wait for a job's reply.
+enum JobEvent {
+    Replied(Vec<u8>),
+    Exited,
+    DeadlinePassed,
+    Cancelled,
+}
+
+/// Whether a worker can run another job.
+#[derive(PartialEq, Eq)]
+enum Reuse {
+    Keep,
+    Replace,
+}
+
+/// Runs a worker, from waiting for a slot to its end.
+pub(crate) async fn run(setup: WorkerSetup) {
+    let WorkerSetup { tree, character, zygote, queue, exits } = setup;
+    let slot = tree.worker_slots.acquire().await;
+    let started = Worker::start(&tree, &character, &zygote, &queue).await;
+    queue.worker_started();
+    let exit = match started {
+        Ok(worker) => worker.serve(&tree).await,
+        Err(error) => WorkerExit::NotStarted(error),
+    };
+    drop(slot);
+    // The pool may be gone; then nobody needs another worker.
+    let _ = exits.send(exit);
+}
+
+impl<'a> Worker<'a> {
+    async fn start(
+        tree: &ProcessTree,
+        character: &'a str,
+        zygote: &FrameSender,
+        queue: &'a JobQueue,
+    ) -> Result<Self, HostError> {
+        let progress = ProgressPage::new().map_err(|error| HostError::NotStarted(error.to_string()))?;
+        let Child { process, pipes } = tree.fork(zygote, character, Some(&progress)).await?;
+        let exit_report = tree.exit_reports.subscribe(process.pid());
+        let (sent, average) = (VecDeque::new(), SHORT_CALL);
+        Ok(Self { process, pipes, exit_report, progress, character, queue, sent, average })
+    }
+
+    async fn serve(mut self, tree: &ProcessTree) -> WorkerExit {
+        let exit = loop {
+            if self.sent.is_empty() {
+                match self.next_job(tree).await {
+                    Ok(job) => self.send(job).await,
+                    Err(exit) => break exit,
+                }
+            }
+            self.pipeline_jobs().await;
+            let Some(mut job) = self.sent.pop_front() else { continue };
+            self.pipes.output.reset();
+            let event = self.wait_for_reply(&mut job).await;
+            if self.finish(job, event).await == Reuse::Replace {
+                break WorkerExit::Lost;
+            }
+        };
+        self.return_jobs();
+        exit
+    }
+
+    async fn next_job(&mut self, tree: &ProcessTree) -> Result<Job, WorkerExit> {
+        match self.queue.pop() {
+            Some(job) => Ok(job),
+            None if tree.worker_slots.are_contended() => Err(WorkerExit::Stopped),
+            None => self.wait_for_job().await,
+        }
+    }
+
+    /// Waits for a job. An idle worker sends nothing, so any message is an error.
+    async fn wait_for_job(&mut self) -> Result<Job, WorkerExit> {
+        let mut next_job = self.queue.wait_for_job();
+        tokio::select! {
+            biased;
+            job = &mut next_job => return job.map_err(|_| WorkerExit::Stopped),
+            _ = self.pipes.receiver.next() => {}
+            () = self.process.ended() => {}
+            never = self.pipes.output.forward() => match never {},
+        }
+        next_job.close();
+        if let Ok(job) = next_job.try_recv() {
+            self.queue.retry(job);
+        }
+        Err(WorkerExit::Lost)
+    }
+
+    /// Sends a job. A worker that does not receive it is killed, which ends the wait for its reply.
+    async fn send(&mut self, job: Job) {
+        if !matches!(timeout(PICKUP_TIMEOUT, self.pipes.sender.send(&job.frame)).await, Ok(Ok(()))) {
+            self.process.kill();
+        }
+        self.sent.push_back(job);
+    }
+
+    /// Where all workers are busy and calls are short, sends jobs ahead, so that the worker need not sleep between
+    /// them. Jobs that a starting worker will take are left to it: calls of one reply should run in parallel.
+    async fn pipeline_jobs(&mut self) {
+        while self.sent.len() < PIPELINE_DEPTH && self.average < SHORT_CALL && self.queue.needs_workers() {
+            let Some(job) = self.queue.pop_up_to(PIPELINED_FRAME) else { return };
+            self.send(job).await;
+        }
+    }
+
+    /// Returns jobs that were sent but not started. A started job cannot be retried: it may have had effects.
+    fn return_jobs(&mut self) {
+        while let Some(job) = self.sent.pop_back() {
+            if self.progress.elapsed(job.number).is_some() {
+                job.fail(HostError::Protocol("the worker ended as it started this call".to_owned()));
+            } else {
+                self.queue.retry(job);
+            }
+        }
+    }
+
+    async fn wait_for_reply(&mut self, job: &mut Job) -> JobEvent {
+        let sent = Instant::now();
+        let mut check_at = sent + job.limit;
+        loop {
+            tokio::select! {
+                biased;
+                frame = self.pipes.receiver.next() => return match frame {
+                    Ok(Some(body)) => JobEvent::Replied(body),
+                    _ => JobEvent::Exited,
+                },
+                () = self.process.ended() => return JobEvent::Exited,
+                () = job.reply.closed() => return JobEvent::Cancelled,
+                () = sleep_until(check_at.into()) => match self.time_left(job, sent) {
+                    Some(left) => check_at = Instant::now() + left,
+                    None => return JobEvent::DeadlinePassed,
+                },
+                never = self.pipes.output.forward() => match never {},
+            }
+        }
+    }
+
+    /// How long a job may still take, counted from when the worker started it.
+    fn time_left(&self, job: &Job, sent: Instant) -> Option<Duration> {
+        let left = match self.progress.elapsed(job.number) {
+            Some(elapsed) => job.limit.checked_sub(elapsed),
+            None => (job.limit + PICKUP_TIMEOUT).checked_sub(sent.elapsed()).map(|left| left.min(POLL_INTERVAL)),
+        };
+        left.filter(|left| !left.is_zero())
+    }
+
+    async fn finish(&mut self, job: Job, event: JobEvent) -> Reuse {
+        match event {
+            JobEvent::Replied(body) => return self.finish_replied(job, &body),
+            JobEvent::DeadlinePassed => self.finish_late(job).await,
+            JobEvent::Exited => self.finish_crashed(job).await,
+            JobEvent::Cancelled => self.kill().await,
+        }
+        Reuse::Replace
+    }
+
+    fn finish_replied(&mut self, job: Job, body: &[u8]) -> Reuse {
+        self.pipes.output.flush();
+        let reply: WorkerReply = match serde_json::from_slice(body) {
+            Ok(reply) => reply,
+            Err(error) => {
+                job.fail(HostError::Protocol(format!("a worker's reply: {error}")));
+                return Reuse::Replace;
+            }
+        };
+        if reply.number != job.number {
+            job.fail(HostError::Protocol("a worker replied to another request".to_owned()));
+            return Reuse::Replace;
+        }
+        let reuse = self.reuse_after(&reply);
+        let took = Duration::from_micros(reply.took);
+        self.average = (self.average * 3 + took) / 4;
+        job.finish(Ok(reply), took);
+        reuse
+    }
+
+    fn reuse_after(&self, reply: &WorkerReply) -> Reuse {
+        let closed = || self.pipes.output.is_closed().then_some("a stream was closed");
+        let Some(reason) = reply.exit_reason.as_deref().or_else(closed) else { return Reuse::Keep };
+        tracing::debug!(character = self.character, reason, "replacing a worker after its call");
+        Reuse::Replace
+    }
+
+    /// Kills the worker. A reply sent before it died still counts: the job was done.
+    async fn finish_late(&mut self, job: Job) {
+        let took = self.progress.elapsed(job.number).unwrap_or_default();
+        self.kill().await;
+        if let Some(body) = self.pipes.receiver.try_next() {
+            self.finish_replied(job, &body);
+        } else {
+            let limit = job.limit;
+            job.finish(Err(ToolError::TimedOut { limit }.into()), took);
+        }
+    }
+
+    async fn finish_crashed(&mut self, job: Job) {
+        let still_runs = timeout(EXIT_TIMEOUT, self.process.ended()).await.is_err();
+        self.process.kill();
+        let Some(took) = self.progress.elapsed(job.number) else { return self.queue.retry(job) };
+        let how = if still_runs { "closed its channel".to_owned() } else { self.exit_report.describe().await };
+        self.pipes.output.flush();
+        let stderr_tail = self.pipes.output.stderr_tail();
+        job.finish(Err(ToolError::Crashed { how, stderr_tail }.into()), took);
+    }
+
+    /// Kills the worker and waits for its end, so that it has no effects after the job is reported as stopped.
+    async fn kill(&self) {
+        self.process.kill();
+        if timeout(EXIT_TIMEOUT, self.process.ended()).await.is_err() {
+            tracing::error!(pid = self.process.pid(), "a killed worker does not end");
+        }
+        self.pipes.output.flush();
+    }
+}
