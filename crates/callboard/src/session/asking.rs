@@ -3,13 +3,12 @@
 //! As long as nothing of a reply has been passed on, a failed request goes to the next server that has the model, and to the
 //! same one again where waiting helps. A refusal that names a field is learned, and the request is sent again without it.
 
-use std::collections::BTreeSet;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use callboard_core::turn::Ask;
 use callboard_core::wire::chat::ChatRequest;
-use callboard_core::wire::chat::adapt::{Family, Quirk, adapt, heal, learn_all};
+use callboard_core::wire::chat::adapt::{Family, Lessons, Quirk, adapt, heal};
 use http::HeaderValue;
 use serde_json::Value;
 use tokio::time::Sleep;
@@ -17,10 +16,7 @@ use tokio::time::Sleep;
 use crate::random;
 use crate::telemetry::metrics;
 use crate::trace::TraceRecorder;
-use crate::upstream::{Busy, Client, Failure, Reply, Route};
-
-/// How many refusals of one server are learned from within one request.
-const MOST_LESSONS: usize = 6;
+use crate::upstream::{Client, Failure, InFlight, Reply, Route};
 
 /// Where a session asks.
 pub struct Asking {
@@ -41,7 +37,7 @@ pub struct Asking {
 /// A reply that has begun, and the load it is for its server.
 pub(super) struct Asked {
     pub(super) reply: Reply,
-    pub(super) busy: Busy,
+    pub(super) busy: InFlight,
 }
 
 /// How far asking has come, between two looks at it.
@@ -51,9 +47,8 @@ pub struct UnderWay {
     tries: usize,
     /// How many of them have failed this time.
     failed: usize,
-    /// What the first one refused this time, and what was known of it before.
-    lessons: Vec<Failure>,
-    known_before: BTreeSet<Quirk>,
+    /// What the first one refused this time, and what is tried instead.
+    lessons: Lessons,
     awaited: Option<Awaited>,
 }
 
@@ -62,7 +57,7 @@ type AwaitedReply = Pin<Box<dyn Future<Output = Result<Reply, Failure>> + Send>>
 /// What is waited for.
 enum Awaited {
     // Nobody locks it: it makes the future one that may be looked at from several threads, as all that belongs to a turn.
-    Reply(Mutex<AwaitedReply>, Busy),
+    Reply(Mutex<AwaitedReply>, InFlight),
     Pause(Pin<Box<Sleep>>),
 }
 
@@ -101,10 +96,7 @@ impl Asking {
     fn ask_first(&mut self, request: &ChatRequest, ask: &Ask, trace: &mut TraceRecorder) -> Result<(), Failure> {
         let route = self.routes.first();
         let route = route.ok_or_else(|| Failure::Unreachable("there is no server for this model".to_owned()))?;
-        let (busy, body) = (route.upstream.begin(), body_for(route, request, ask));
-        if self.under_way.lessons.is_empty() {
-            self.under_way.known_before = route.upstream.learned.of(&route.model);
-        }
+        let (busy, body) = (route.upstream.begin(), body_for(route, request, ask, &self.under_way.lessons));
         let traced = trace.asks(route, !ask.appended.is_empty());
         let (client, upstream, key) = (self.client.clone(), Arc::clone(&route.upstream), self.authorization.clone());
         let reply: AwaitedReply = Box::pin(async move { client.chat(&upstream, key.as_ref(), traced, body).await });
@@ -126,35 +118,36 @@ impl Asking {
         match answer {
             Ok(reply) => {
                 trace.answered();
+                self.keep_lessons(route);
                 metrics::upstream_reply(&route.upstream.url, "ok");
                 Some(Ok(Asked { reply, busy }))
             }
             Err(failure) => {
                 trace.lost(&failure);
-                let may_learn = self.under_way.lessons.len() < MOST_LESSONS;
-                if may_learn && self.learns(route, request, ask, &failure, trace) {
-                    self.under_way.lessons.push(failure);
+                let sent = body_for(route, request, ask, &self.under_way.lessons);
+                if self.under_way.adapts_to(&failure, &sent, trace) {
                     return None;
                 }
-                self.end_lessons(&failure);
+                self.under_way.lessons = Lessons::default();
                 self.move_on(failure).map(Err)
             }
         }
     }
 
-    /// Who says the same again was misunderstood.
-    fn end_lessons(&mut self, failure: &Failure) {
-        let lessons = std::mem::take(&mut self.under_way.lessons);
-        if let Some(route) = self.routes.first()
-            && lessons.iter().any(|lesson| lesson.refusal() == failure.refusal())
-        {
-            route.upstream.learned.forget_all_but(&route.model, &self.under_way.known_before);
+    /// Remembers what the server needed to take the request.
+    fn keep_lessons(&self, route: &Route) {
+        let (upstream, model, request_id) = (&route.upstream.url, &route.model, &self.request_id);
+        for quirk in self.under_way.lessons.quirks() {
+            if route.upstream.quirks.insert(model, quirk.clone()) {
+                tracing::info!(request_id, upstream, model, %quirk, "learned upstream quirk");
+                metrics::learned(upstream, quirk.as_str());
+            }
         }
     }
 
     /// Goes on to the next server, and from the last one to all of them again where waiting helps; else the failure comes back.
     fn move_on(&mut self, failure: Failure) -> Option<Failure> {
-        if failure.is_the_servers() {
+        if failure.is_upstream_fault() {
             self.give_up_on_first(&failure);
             self.under_way.failed += 1;
             if self.under_way.failed < self.routes.len() {
@@ -173,9 +166,9 @@ impl Asking {
     /// The first server goes to the end of the line.
     pub(super) fn give_up_on_first(&mut self, failure: &Failure) {
         let Some(route) = self.routes.first() else { return };
-        tracing::warn!(request_id = self.request_id, upstream = route.upstream.url, %failure, "the model server failed");
-        metrics::upstream_reply(&route.upstream.url, failure.word());
-        route.upstream.note(Some(failure));
+        tracing::warn!(request_id = self.request_id, upstream = route.upstream.url, %failure, "upstream failed");
+        metrics::upstream_reply(&route.upstream.url, failure.label());
+        route.upstream.record(Some(failure));
         self.routes.rotate_left(1);
     }
 
@@ -187,37 +180,27 @@ impl Asking {
     /// A whole reply came from the first server.
     pub(super) fn succeeded(&self) {
         if let Some(route) = self.routes.first() {
-            route.upstream.note(None);
+            route.upstream.record(None);
         }
     }
+}
 
-    /// True when a refusal taught something new about the server.
-    fn learns(
-        &self,
-        route: &Route,
-        request: &ChatRequest,
-        ask: &Ask,
-        failure: &Failure,
-        trace: &mut TraceRecorder,
-    ) -> bool {
+impl UnderWay {
+    /// True when the request is to be sent in another form after this failure.
+    fn adapts_to(&mut self, failure: &Failure, sent: &[u8], trace: &mut TraceRecorder) -> bool {
         let Some(refusal) = failure.refusal() else { return false };
-        let sent: Value = serde_json::from_slice(&body_for(route, request, ask)).unwrap_or_default();
-        let (upstream, model, request_id) = (&route.upstream.url, &route.model, &self.request_id);
-        let mut new = false;
-        for quirk in learn_all(&refusal, &sent) {
-            tracing::info!(request_id, upstream, model, %quirk, "the model server refuses this; it is left out from now on");
-            metrics::learned(upstream, quirk.as_str());
-            trace.learned(quirk.as_str());
-            new |= route.upstream.learned.add(&route.model, quirk);
-        }
-        new
+        let sent: Value = serde_json::from_slice(sent).unwrap_or_default();
+        let adapts = self.lessons.refused(&refusal, &sent);
+        self.lessons.trying().filter(|_| adapts).for_each(|quirk| trace.learned(quirk.as_str()));
+        adapts
     }
 }
 
 /// The request in the form that this server takes.
-fn body_for(route: &Route, request: &ChatRequest, ask: &Ask) -> Vec<u8> {
+fn body_for(route: &Route, request: &ChatRequest, ask: &Ask, lessons: &Lessons) -> Vec<u8> {
     let body = request.upstream_body(ask);
-    let (mut quirks, family) = (route.upstream.learned.of(&route.model), Family::of(&route.model));
+    let (mut quirks, family) = (route.upstream.quirks.get(&route.model), Family::of(&route.model));
+    quirks.extend(lessons.quirks().cloned());
     if family == Family::Kimi {
         quirks.insert(Quirk::IndexedCallIds);
     }

@@ -15,7 +15,7 @@ use super::stopwatch::{Bell, Stopwatch};
 use super::{Asking, Performer, Record};
 use crate::telemetry::metrics;
 use crate::trace::{Caller, TraceRecorder, Traces, TurnAbout};
-use crate::upstream::{Busy, Failure, ReplyBody};
+use crate::upstream::{Failure, InFlight, ReplyBody};
 
 /// How long the end of a connection is waited for after the end of its reply.
 const CLOSING_TIME: Duration = Duration::from_millis(100);
@@ -45,7 +45,7 @@ pub struct Session {
     deltas: Vec<Delta>,
     state: State,
     watch: Option<Stopwatch>,
-    busy: Option<Busy>,
+    busy: Option<InFlight>,
     spoke: bool,
     losses: usize,
     trace: TraceRecorder,
@@ -257,7 +257,7 @@ impl Session {
         if asking.has_another_way(failure) {
             return true;
         }
-        let another = failure.is_the_servers() && self.losses + 1 < asking.routes.len();
+        let another = failure.is_upstream_fault() && self.losses + 1 < asking.routes.len();
         if another {
             self.losses += 1;
             asking.give_up_on_first(failure);
@@ -376,7 +376,7 @@ impl Session {
 
     fn note_failure(&self, failure: &Failure) {
         let Some(route) = self.parts.asking.routes.first() else { return };
-        route.upstream.note(Some(failure));
+        route.upstream.record(Some(failure));
         let upstream = &route.upstream.url;
         tracing::warn!(request_id = self.request_id(), upstream, %failure, "no whole reply came from a model server");
     }

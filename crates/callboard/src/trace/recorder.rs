@@ -151,7 +151,7 @@ impl TraceRecorder {
     /// No whole reply came.
     pub fn lost(&mut self, failure: &Failure) {
         if let Some(own) = &mut self.0 {
-            own.end_request(failure.word());
+            own.end_request(failure.label());
             let Failure::Refused { status, .. } = failure else { return };
             own.request(|request| request.status = Some(status.as_u16()));
         }
