@@ -1,8 +1,8 @@
 //! Spoken names -> real ones: what a speech recogniser or a model wrote, resolved to one name of a known list.
 //!
 //! Articles, owners and plurals do not count; words may come in any order, be left out, be split or joined; sound counts more
-//! than spelling. A [`NameBook`] is prepared once and asked often. It works on names, never on running text, and says so when
-//! it does not know: [`Resolution::Unknown`] and [`Resolution::Ambiguous`] carry what was near, for whoever has to ask back.
+//! than spelling. A [`NameBook`] is built once and queried often. It works on names, never on running text, and says so when it
+//! does not know: [`Resolution::Unknown`] and [`Resolution::Ambiguous`] carry the nearest names for a question back.
 
 mod alike;
 mod arguments;

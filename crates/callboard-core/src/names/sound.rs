@@ -167,35 +167,9 @@ const RULES: &[Rule] = &[
     (Before::Any, "z", After::Any, &[Z]),
 ];
 
-/// The names of the letters from `a` to `z`, for what is spelt out ("CP", "x").
-const LETTER_NAMES: [&[Sound]; 26] = [
-    &[A],
-    &[B, I],
-    &[S, I],
-    &[D, I],
-    &[I],
-    &[E, F],
-    &[J, I],
-    &[E, Ch],
-    &[I],
-    &[J, E],
-    &[K, E],
-    &[E, L],
-    &[E, M],
-    &[E, N],
-    &[O],
-    &[P, I],
-    &[K, U],
-    &[A, R],
-    &[E, S],
-    &[T, I],
-    &[U],
-    &[V, I],
-    &[D, U, B, L, U],
-    &[E, K, S],
-    &[W, I],
-    &[Z, I],
-];
+/// The letters from `a` to `z` as they are said, for what is spelt out ("CP", "x").
+const LETTER_NAMES: &str =
+    "ah bee see dee ee ef jee ech ee jay kay el em en oh pee koo ar es tee oo vee doobloo eks wee zee";
 
 /// Nobody says longer words.
 const LONGEST: usize = 64;
@@ -206,7 +180,7 @@ pub(super) fn sounds_of(word: &str) -> Option<Vec<Sound>> {
         return None;
     }
     if is_spelt_out(word) {
-        return Some(word.bytes().flat_map(letter_name).copied().collect());
+        return Some(word.bytes().flat_map(letter_name).collect());
     }
     let mut letters = word.as_bytes().to_vec();
     letters.dedup_by(|next, last| next == last && !is_vowel(*last));
@@ -225,8 +199,9 @@ fn is_spelt_out(word: &str) -> bool {
     word.len() == 1 || (word.len() <= 4 && !word.bytes().any(is_vowel))
 }
 
-fn letter_name(letter: u8) -> &'static [Sound] {
-    LETTER_NAMES.get(usize::from(letter.wrapping_sub(b'a'))).copied().unwrap_or_default()
+fn letter_name(letter: u8) -> Vec<Sound> {
+    let name = LETTER_NAMES.split(' ').nth(usize::from(letter.wrapping_sub(b'a')));
+    name.and_then(sounds_of).unwrap_or_default()
 }
 
 fn applies(&(before, spelt, after, _): &Rule, letters: &[u8], place: usize, sounds: &[Sound]) -> bool {

@@ -161,7 +161,7 @@ pub(super) fn acts(words: &[Word], at: usize, verb_seen: bool) -> bool {
     }
     let before = at.checked_sub(1).and_then(|before| words.get(before));
     if !is_verb(&word.stem) {
-        return must_act(words, at, before);
+        return false;
     }
     let Some(before) = before else { return true };
     let after = before.lower.as_str();
@@ -187,15 +187,6 @@ pub(super) fn acts(words: &[Word], at: usize, verb_seen: bool) -> bool {
         return lower.ends_with("ing") && !before.is_any(&["to", "in", "on"]);
     }
     !verb_seen || ends_question(words, at)
-}
-
-/// A word that is no listed verb, but stands where only a verb can: after "I" or "they", or as "…ing" at the start.
-fn must_act(words: &[Word], at: usize, before: Option<&Word>) -> bool {
-    let Some(word) = words.get(at).filter(|word| !is_border(word) && word.form == Form::Plain) else { return false };
-    match before {
-        Some(before) => before.is_any(&["i", "we", "he", "she", "they"]) && !word.lower.ends_with("ly"),
-        None => word.lower.len() > 5 && word.lower.ends_with("ing") && words.get(1).is_some_and(|next| !next.is_mark()),
-    }
 }
 
 /// In "what does it mean" the verb comes last.

@@ -1,11 +1,11 @@
 //! What the system messages tell about the moment: the current value of something, and on whose side a name stands.
 //!
-//! Only short statements such as "Phase: Shooting" or "Round 2" are read, and lists under the name of a side. A statement
+//! Only short statements such as "Season: Summer" are read, and lists under the name of a side. A statement
 //! that names several values says nothing.
 
 use super::catalogue::{Choice, Field};
 use super::side::{Side, side_of_noun};
-use super::words::{Form, Word, words_of};
+use super::words::{Word, words_of};
 
 /// The last part of a long prompt is the part that is kept up to date.
 const MOST_LETTERS: usize = 24_000;
@@ -51,19 +51,6 @@ impl Context {
         self.about(stem).filter_map(named).last()
     }
 
-    /// The number that stands beside this stem.
-    pub(super) fn number(&self, stem: &str) -> Option<f64> {
-        let beside = |part: &[Word]| {
-            let at = part.iter().position(|word| word.stem == stem)?;
-            let near = part.get(at + 1..(at + 4).min(part.len()))?;
-            near.iter()
-                .find(|word| word.form == Form::Number)
-                .and_then(|word| super::numbers::written(&word.lower))
-                .map(|(value, _)| value)
-        };
-        self.about(stem).filter_map(beside).last()
-    }
-
     /// The side under whose name a thing is listed, or that stands in brackets behind it.
     pub(super) fn side_of(&self, stems: &[&str]) -> Option<Side> {
         let mut current = None;
@@ -74,7 +61,7 @@ impl Context {
                 if !is_tag(statement, at) {
                     current = side_of_noun(&word.lower).or(current);
                 }
-                let Some(rank) = stems.iter().position(|stem| sounds_like(stem, word)) else { continue };
+                let Some(rank) = stems.iter().position(|stem| word.stem == *stem) else { continue };
                 let Some(side) = tag_after(statement, at).or(current) else { continue };
                 match found {
                     Some((best, other)) if best == rank => disputed |= other != side,
@@ -110,12 +97,6 @@ fn holds_all(part: &[Word], stems: &[String]) -> bool {
     !stems.is_empty() && stems.iter().all(|stem| part.iter().any(|word| word.stem == *stem))
 }
 
-fn sounds_like(stem: &str, word: &Word) -> bool {
-    let near = || stem.as_bytes().first() == word.stem.as_bytes().first() && stem.len().abs_diff(word.stem.len()) < 4;
-    word.stem == stem
-        || (stem.len() > 4 && word.stem.len() > 4 && near() && strsim::jaro_winkler(stem, &word.stem) > 0.9)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,7 +107,6 @@ mod tests {
     #[test]
     fn current_values_are_read() {
         let context = Context::read(TEXT);
-        assert_eq!(context.number("round"), Some(2.0));
         assert_eq!(context.side_about("turn"), Some(Side::Other));
         assert_eq!(context.side_of(&["raven"]), Some(Side::Other));
         assert_eq!(context.side_of(&["badger"]), Some(Side::Own));

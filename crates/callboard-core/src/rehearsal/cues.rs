@@ -2,7 +2,6 @@
 
 use super::catalogue::Field;
 use super::stem::stem;
-use super::synonyms::alike;
 use std::sync::LazyLock;
 
 const CUES: &[(&str, &str)] = &[
@@ -43,26 +42,6 @@ pub(super) fn leads_to(preposition: &str, field: &Field) -> f32 {
     if field.title.iter().any(|own| words.contains(own)) {
         return 2.0;
     }
-    if points_elsewhere(preposition, field) {
-        return -1.5;
-    }
     let said = field.summary.iter().filter(|own| words.contains(own)).count();
     if said > 0 { 0.6 } else { 0.0 }
-}
-
-/// A parameter named for the other end: "from" does not lead to a destination.
-fn points_elsewhere(preposition: &str, field: &Field) -> bool {
-    let (to, from) = (["to", "into", "onto"].contains(&preposition), preposition == "from");
-    let named = |row: &str| {
-        STEMMED
-            .iter()
-            .find(|(prepositions, _)| prepositions.contains(&row))
-            .is_some_and(|(_, words)| field.title.iter().any(|own| words.contains(own)))
-    };
-    to && named("from") || from && named("to")
-}
-
-/// Whether a verb is what the parameter's name or description is about.
-pub(super) fn is_about(field: &Field, verb: &str) -> bool {
-    field.title.iter().chain(&field.summary).any(|own| own == verb) || field.title.iter().any(|own| alike(own, verb))
 }

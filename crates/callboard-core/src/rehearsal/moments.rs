@@ -13,52 +13,13 @@ pub(super) struct Moment {
     pub(super) clock: bool,
 }
 
-const DAYS: &[&str] = &["today", "tomorrow", "tonight", "yesterday"];
-const WEEK: &[&str] = &[
-    "monday",
-    "tuesday",
-    "wednesday",
-    "thursday",
-    "friday",
-    "saturday",
-    "sunday",
-    "weekend",
-    "mondays",
-    "tuesdays",
-    "wednesdays",
-    "thursdays",
-    "fridays",
-    "saturdays",
-    "sundays",
-];
-const PERIODS: &[&str] = &["week", "month", "year", "weekend", "morning", "afternoon", "evening", "night"];
-const PARTS: &[&str] = &["morning", "afternoon", "evening", "night"];
-const MONTHS: &[&str] = &[
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-    "jan",
-    "feb",
-    "mar",
-    "apr",
-    "jun",
-    "jul",
-    "aug",
-    "sept",
-    "sep",
-    "oct",
-    "nov",
-    "dec",
-];
+const DAYS: &str = "today tomorrow tonight yesterday";
+const WEEK: &str = "monday tuesday wednesday thursday friday saturday sunday weekend mondays tuesdays wednesdays thursdays fridays \
+    saturdays sundays";
+const PERIODS: &str = "week month year weekend morning afternoon evening night";
+const PARTS: &str = "morning afternoon evening night";
+const MONTHS: &str = "january february march april may june july august september october november december jan feb mar apr jun jul \
+    aug sept sep oct nov dec";
 
 /// All moments, from left to right, without overlap.
 pub(super) fn moments_in(words: &[Word]) -> Vec<Moment> {
@@ -84,12 +45,12 @@ fn moment_at(words: &[Word], at: usize) -> Option<Moment> {
 
 fn clock_at(words: &[Word], at: usize) -> Option<usize> {
     let word = words.get(at)?;
-    let next_is = |offset: usize, lowers: &[&str]| words.get(at + offset).is_some_and(|word| word.is_any(lowers));
+    let next_is = |offset: usize, list: &str| words.get(at + offset).is_some_and(|word| word.is_in(list));
     let numeric = word.form == Form::Number || word.form == Form::Clock;
-    if numeric && next_is(1, &["am", "pm", "a.m", "p.m", "oclock", "o'clock"]) {
+    if numeric && next_is(1, "am pm a.m p.m oclock o'clock") {
         return Some(at + 2);
     }
-    if numeric && next_is(1, &["in"]) && next_is(2, &["the"]) && next_is(3, PARTS) {
+    if numeric && next_is(1, "in") && next_is(2, "the") && next_is(3, PARTS) {
         return Some(at + 4);
     }
     if word.form == Form::Clock || word.is_any(&["noon", "midnight", "midday"]) {
@@ -100,7 +61,7 @@ fn clock_at(words: &[Word], at: usize) -> Option<usize> {
 
 fn day_at(words: &[Word], at: usize) -> Option<usize> {
     let word = words.get(at)?;
-    let next_is = |offset: usize, lowers: &[&str]| words.get(at + offset).is_some_and(|word| word.is_any(lowers));
+    let next_is = |offset: usize, list: &str| words.get(at + offset).is_some_and(|word| word.is_in(list));
     let number = |offset: usize| words.get(at + offset).is_some_and(|word| word.form == Form::Number);
     if word.form == Form::Date {
         return Some(at + 1);
@@ -108,16 +69,16 @@ fn day_at(words: &[Word], at: usize) -> Option<usize> {
     if word.is_any(&["next", "this", "last"]) && (next_is(1, WEEK) || next_is(1, PERIODS)) {
         return Some(at + 2);
     }
-    if word.is("the") && next_is(1, &["day"]) && next_is(2, &["after"]) && next_is(3, DAYS) {
+    if word.is("the") && next_is(1, "day") && next_is(2, "after") && next_is(3, DAYS) {
         return Some(at + 4);
     }
-    if word.is_any(DAYS) || word.is_any(WEEK) {
+    if word.is_in(DAYS) || word.is_in(WEEK) {
         return Some(if next_is(1, PARTS) { at + 2 } else { at + 1 });
     }
-    if word.is_any(MONTHS) && number(1) && (word.capital || !word.is_any(&["may", "march"])) {
+    if word.is_in(MONTHS) && number(1) && (word.capital || !word.is_any(&["may", "march"])) {
         return Some(year_after(words, at + 2));
     }
-    if word.form == Form::Number && next_is(1, &["of"]) && next_is(2, MONTHS) {
+    if word.form == Form::Number && next_is(1, "of") && next_is(2, MONTHS) {
         return Some(year_after(words, at + 3));
     }
     (word.form == Form::Number && next_is(1, MONTHS)).then(|| year_after(words, at + 2))

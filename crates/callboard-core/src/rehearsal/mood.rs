@@ -25,81 +25,19 @@ pub(super) struct Mood {
     pub(super) undoing: bool,
 }
 
-const DOUBTS: &[&[&str]] = &[
-    &["maybe"],
-    &["perhaps"],
-    &["do", "not", "know"],
-    &["not", "sure"],
-    &["unsure"],
-    &["dunno"],
-    &["i", "guess"],
-    &["i", "think"],
-    &["i", "suppose"],
-    &["might"],
-    &["possibly"],
-    &["probably"],
-    &["wondering"],
-    &["thinking", "of"],
-    &["thinking", "about"],
-    &["considering"],
-    &["planning"],
-    &["plan", "to"],
-    &["almost"],
-    &["nearly"],
-    &["wanted", "to"],
-    &["tried", "to"],
-    &["unless"],
-    &["suppose"],
-    &["imagine"],
-    &["pretend"],
-    &["what", "if"],
-    &["in", "case"],
-    &["would", "have"],
-    &["could", "have"],
-    &["should", "have"],
-    &["would", "be"],
-    &["could", "be"],
-    &["if", "only"],
-    &["i", "wish"],
-    &["i", "hope"],
-    &["hopefully"],
-    &["let", "us", "hope"],
-    &["let", "me", "think"],
-    &["next", "time"],
-    &["next", "game"],
-    &["someday"],
-    &["for", "example"],
-];
+const DOUBTS: &str = "maybe|perhaps|do not know|not sure|unsure|dunno|i guess|i think|i suppose|might|possibly|probably|wondering|\
+    thinking of|thinking about|considering|planning|plan to|almost|nearly|wanted to|tried to|unless|suppose|imagine|\
+    pretend|what if|in case|would have|could have|should have|would be|could be|if only|i wish|i hope|hopefully|\
+    let us hope|let me think|next time|next game|someday|for example";
 
 const OPINIONS: &[&str] = &[
     "love", "like", "liked", "loved", "hate", "hated", "enjoy", "enjoyed", "prefer", "believe", "heard", "wonder",
     "remember", "feel", "felt", "bet", "miss", "agree", "doubt", "dreamed", "wondered", "dislike", "forgot",
 ];
 
-const TALES: &[&[&str]] = &[
-    &["last", "week"],
-    &["last", "game"],
-    &["last", "time"],
-    &["last", "year"],
-    &["last", "month"],
-    &["last", "night"],
-    &["last", "match"],
-    &["last", "tournament"],
-    &["last", "summer"],
-    &["other", "day"],
-    &["used", "to"],
-    &["remember", "when"],
-    &["back", "when"],
-    &["back", "in"],
-    &["years", "ago"],
-    &["weeks", "ago"],
-    &["days", "ago"],
-    &["another", "game"],
-    &["previous", "game"],
-    &["a", "while", "ago"],
-    &["yesterday"],
-    &["once", "upon"],
-];
+const TALES: &str = "last week|last game|last time|last year|last month|last night|last match|last tournament|last summer|other day|\
+    used to|remember when|back when|back in|years ago|weeks ago|days ago|another game|previous game|a while ago|\
+    yesterday|once upon";
 
 const WH_WORDS: &[&str] = &["what", "who", "whose", "which", "where", "when", "why", "how", "whom"];
 const OPENING_AUXILIARIES: &[&str] = &[
@@ -117,7 +55,7 @@ pub(super) fn mood_of(part: &[Word], sentence: &[Word]) -> Mood {
         question,
         statement: !question && !request && is_statement(body),
         idle: is_idle(body, sentence, question),
-        past: TALES.iter().any(|tale| holds(sentence, tale)),
+        past: holds_any(sentence, TALES),
         undoing: takes_back(body),
         negated: negation_in(part).is_some() && !holds(part, &["not", "forget"]),
     }
@@ -229,7 +167,7 @@ fn is_comment(body: &[Word]) -> bool {
 }
 
 fn is_idle(body: &[Word], sentence: &[Word], question: bool) -> bool {
-    DOUBTS.iter().any(|doubt| holds(sentence, doubt)) && !(question && holds(sentence, &["should"]))
+    holds_any(sentence, DOUBTS) && !(question && holds(sentence, &["should"]))
         || has_condition(sentence)
         || has_opinion(body)
         || is_comment(body)
@@ -261,6 +199,11 @@ fn has_ability(body: &[Word]) -> bool {
         at > 0 && next != "you" && next != "like" && next != "love" && !is_request(body.get(at..).unwrap_or_default())
     }) && ["i", "we", "he", "she", "they", "it", "that", "you", "my", "your", "his", "her", "their", "the", "this"]
         .contains(&lower(body, 0))
+}
+
+/// Whether one of the phrases, separated by `|`, is in the words.
+fn holds_any(words: &[Word], phrases: &str) -> bool {
+    phrases.split('|').any(|phrase| holds(words, &phrase.split(' ').collect::<Vec<_>>()))
 }
 
 /// Whether the words follow each other somewhere; a single word in capitals is a name.

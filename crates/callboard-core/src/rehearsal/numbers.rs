@@ -18,28 +18,8 @@ pub(super) struct Spoken {
     pub(super) article: bool,
 }
 
-const SMALL: &[&str] = &[
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-];
+const SMALL: &str = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen \
+    seventeen eighteen nineteen";
 const TENS: &[&str] = &["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
 const ORDINALS: &[&str] = &[
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
@@ -171,7 +151,7 @@ fn cardinal(words: &[Word], at: usize) -> Option<(f64, usize)> {
 }
 
 fn small_or_tens(lower: &str) -> Option<f64> {
-    let small = SMALL.iter().position(|name| *name == lower).map(|index| index as f64);
+    let small = SMALL.split(' ').position(|name| name == lower).map(|index| index as f64);
     small.or_else(|| TENS.iter().position(|name| *name == lower).map(|index| (index as f64 + 2.0) * 10.0))
 }
 
@@ -197,7 +177,7 @@ fn continues(words: &[Word], at: usize) -> bool {
 fn decimals(words: &[Word], end: usize, whole: f64) -> (f64, usize) {
     let digit = |index: usize| {
         let word = words.get(index)?;
-        let named = SMALL.iter().take(10).position(|name| word.is(name)).map(|index| index as f64);
+        let named = SMALL.split(' ').take(10).position(|name| word.is(name)).map(|index| index as f64);
         named.or_else(|| written(&word.lower).map(|(value, _)| value).filter(|value| (0.0..10.0).contains(value)))
     };
     if !words.get(end).is_some_and(|word| word.is("point")) || digit(end + 1).is_none() {

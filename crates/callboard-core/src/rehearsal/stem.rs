@@ -6,94 +6,20 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-const IRREGULAR: &[(&str, &str)] = &[
-    ("ate", "eat"),
-    ("began", "begin"),
-    ("begun", "begin"),
-    ("bought", "buy"),
-    ("broke", "break"),
-    ("broken", "break"),
-    ("brought", "bring"),
-    ("came", "come"),
-    ("children", "child"),
-    ("chose", "choose"),
-    ("chosen", "choose"),
-    ("dealt", "deal"),
-    ("did", "do"),
-    ("does", "do"),
-    ("done", "done"),
-    ("drawn", "draw"),
-    ("drew", "draw"),
-    ("drove", "drive"),
-    ("dying", "die"),
-    ("died", "die"),
-    ("dies", "die"),
-    ("dead", "die"),
-    ("fell", "fall"),
-    ("fallen", "fall"),
-    ("flew", "fly"),
-    ("flown", "fly"),
-    ("fought", "fight"),
-    ("found", "find"),
-    ("gave", "give"),
-    ("given", "give"),
-    ("goes", "go"),
-    ("gone", "gone"),
-    ("got", "get"),
-    ("gotten", "get"),
-    ("had", "have"),
-    ("has", "have"),
-    ("held", "hold"),
-    ("kept", "keep"),
-    ("killed", "kill"),
-    ("knew", "know"),
-    ("left", "leave"),
-    ("lit", "light"),
-    ("lost", "lose"),
-    ("losing", "lose"),
-    ("loss", "lose"),
-    ("losses", "lose"),
-    ("made", "make"),
-    ("men", "man"),
-    ("met", "meet"),
-    ("mice", "mouse"),
-    ("moment", "moment"),
-    ("news", "news"),
-    ("paid", "pay"),
-    ("payment", "pay"),
-    ("people", "person"),
-    ("ran", "run"),
-    ("rode", "ride"),
-    ("said", "say"),
-    ("sang", "sing"),
-    ("sat", "sit"),
-    ("saw", "see"),
-    ("seen", "see"),
-    ("sent", "send"),
-    ("shot", "shoot"),
-    ("slain", "slay"),
-    ("slept", "sleep"),
-    ("sold", "sell"),
-    ("spent", "spend"),
-    ("stole", "steal"),
-    ("stood", "stand"),
-    ("swam", "swim"),
-    ("taken", "take"),
-    ("thought", "think"),
-    ("threw", "throw"),
-    ("told", "tell"),
-    ("took", "take"),
-    ("used", "use"),
-    ("using", "use"),
-    ("went", "go"),
-    ("women", "woman"),
-    ("won", "win"),
-    ("woke", "wake"),
-    ("wrote", "write"),
-    ("written", "write"),
-];
+/// A base form and its irregular ones.
+const IRREGULAR: &str = "eat ate|begin began begun|buy bought|break broke broken|bring brought|come came|child children|\
+    choose chose chosen|deal dealt|do did does|done done|draw drawn drew|drive drove|die dying died dies dead|\
+    fall fell fallen|fly flew flown|fight fought|find found|give gave given|go goes went|gone gone|get got gotten|\
+    have had has|hold held|keep kept|kill killed|know knew|leave left|light lit|lose lost losing loss losses|\
+    make made|man men|meet met|mouse mice|moment moment|news news|pay paid payment|person people|run ran|ride rode|\
+    say said|sing sang|sit sat|see saw seen|send sent|shoot shot|slay slain|sleep slept|sell sold|spend spent|\
+    steal stole|stand stood|swim swam|take taken took|think thought|throw threw|tell told|use used using|\
+    woman women|win won|wake woke|write wrote written";
 
-static BASES: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| IRREGULAR.iter().copied().collect());
+static BASES: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
+    let rows = IRREGULAR.split('|').filter_map(|row| row.split_once(' '));
+    rows.flat_map(|(base, forms)| forms.split(' ').map(move |form| (form, base))).collect()
+});
 
 /// The stem of a word that is already in lower case.
 pub(super) fn stem(word: &str) -> String {

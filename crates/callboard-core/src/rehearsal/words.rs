@@ -46,6 +46,11 @@ impl Word {
         lowers.contains(&self.lower.as_str())
     }
 
+    /// Whether it is one of these words, separated by spaces.
+    pub(super) fn is_in(&self, words: &str) -> bool {
+        words.split(' ').any(|word| word == self.lower)
+    }
+
     pub(super) fn is_mark(&self) -> bool {
         self.form == Form::Mark
     }

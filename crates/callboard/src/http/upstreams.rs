@@ -18,10 +18,10 @@ fn entry(upstream: &Upstream) -> Value {
     json!({
         "url": upstream.url,
         "in_flight": upstream.in_flight(),
-        "set_aside": upstream.is_aside(),
+        "set_aside": upstream.is_set_aside(),
         "contract": upstream.contract.as_str(),
         "models": upstream.models,
         "aliases": upstream.aliases.iter().map(|alias| format!("{}={}", alias.name, alias.target)).collect::<Vec<_>>(),
-        "learned": upstream.learned.all(),
+        "learned": upstream.quirks.all(),
     })
 }

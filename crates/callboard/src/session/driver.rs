@@ -18,7 +18,7 @@ use crate::random;
 use crate::store::CharacterMemory;
 use crate::telemetry::{character_metrics as counters, metrics};
 use crate::trace::{TraceEvent, TraceParent, TraceRecorder, Traces, TurnAbout};
-use crate::upstream::{Busy, Client, Failure, ReplyBody, Route, Upstreams};
+use crate::upstream::{Client, Failure, InFlight, ReplyBody, Route, Upstreams};
 
 /// How long the end of a connection is waited for after the end of its reply.
 const CLOSING_TIME: Duration = Duration::from_millis(100);
@@ -63,7 +63,7 @@ pub struct TurnDriver {
     actions: Vec<Action>,
     deltas: Vec<Delta>,
     state: State,
-    busy: Option<Busy>,
+    busy: Option<InFlight>,
     emitted: bool,
     lost_replies: usize,
     trace: TraceRecorder,
@@ -304,7 +304,7 @@ impl TurnDriver {
                 self.turn.step(Input::ReaskRefused, &mut self.actions);
             }
             (Err(failure), _) => {
-                self.log_failure(&failure);
+                self.model.failed(&failure);
                 return Some(Progress::Failed(failure.to_api()));
             }
         }
@@ -325,7 +325,7 @@ impl TurnDriver {
         self.trace.record(TraceEvent::RequestFailed(failure));
         let emitted = self.emitted || self.actions.iter().any(|action| matches!(action, Action::Emit(_)));
         if emitted || !self.can_retry(failure) {
-            self.log_failure(failure);
+            self.model.failed(failure);
             self.state = State::Failed(error);
             return;
         }
@@ -337,7 +337,7 @@ impl TurnDriver {
         if self.model.has_another_way(failure) {
             return true;
         }
-        let has_next = failure.is_the_servers() && self.lost_replies + 1 < self.model.route_count();
+        let has_next = failure.is_upstream_fault() && self.lost_replies + 1 < self.model.route_count();
         if has_next {
             self.lost_replies += 1;
             self.model.demote_first(failure);
@@ -446,11 +446,6 @@ impl TurnDriver {
     /// Records why the turn ended, where the reason is not its own.
     pub fn record_failure(&mut self, error: &ApiError) {
         self.trace.record(TraceEvent::Failed(error));
-    }
-
-    fn log_failure(&self, failure: &Failure) {
-        let Some(upstream) = self.model.first_url() else { return };
-        tracing::warn!(request_id = self.model.request_id(), upstream, %failure, "model server gave no complete reply");
     }
 }
 

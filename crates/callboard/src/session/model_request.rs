@@ -3,13 +3,12 @@
 //! As long as nothing was sent to the client, a failed request is retried on the next server that has the model, and after a backoff on
 //! the same one. What a server refuses is learned, and the request is sent again without it.
 
-use std::collections::BTreeSet;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use callboard_core::turn::Ask;
 use callboard_core::wire::chat::ChatRequest;
-use callboard_core::wire::chat::adapt::{Family, Quirk, adapt, heal, learn_all};
+use callboard_core::wire::chat::adapt::{Family, Lessons, Quirk, adapt, heal};
 use http::HeaderValue;
 use serde_json::Value;
 use tokio::time::Sleep;
@@ -17,10 +16,7 @@ use tokio::time::Sleep;
 use crate::random;
 use crate::telemetry::metrics;
 use crate::trace::{TraceEvent, TraceRecorder};
-use crate::upstream::{Busy, Client, Failure, Reply, Route};
-
-/// How many refusals of one server are learned from within one request.
-const MOST_LESSONS: usize = 6;
+use crate::upstream::{Client, Failure, InFlight, Reply, Route};
 
 /// A request on its way to one of several model servers.
 pub(super) struct ModelRequest {
@@ -32,25 +28,24 @@ pub(super) struct ModelRequest {
     /// How often a busy or unreachable server is retried.
     retries: usize,
     request_id: String,
-    in_flight: InFlight,
+    attempt: Attempt,
 }
 
 /// A reply whose headers have arrived, and its share of the server's load.
 pub(super) struct StartedReply {
     pub(super) reply: Reply,
-    pub(super) busy: Busy,
+    pub(super) busy: InFlight,
 }
 
 /// Progress between two polls of [`ModelRequest::send`].
 #[derive(Default)]
-struct InFlight {
+struct Attempt {
     /// How often all servers were asked, and have failed.
     tries: usize,
     /// How many of them have failed this time.
     failed: usize,
-    /// What the first one refused this time, and what was known of it before.
-    lessons: Vec<Failure>,
-    known_before: BTreeSet<Quirk>,
+    /// What the first one refused this time, and what is tried instead.
+    lessons: Lessons,
     pending: Option<Pending>,
 }
 
@@ -59,7 +54,7 @@ type PendingReply = Pin<Box<dyn Future<Output = Result<Reply, Failure>> + Send>>
 /// What is waited for.
 enum Pending {
     // Never locked: the mutex only makes the future `Sync`.
-    Reply(Mutex<PendingReply>, Busy),
+    Reply(Mutex<PendingReply>, InFlight),
     Backoff(Pin<Box<Sleep>>),
 }
 
@@ -71,7 +66,7 @@ impl ModelRequest {
         retries: usize,
         request_id: String,
     ) -> Self {
-        Self { routes, client, authorization, retries, request_id, in_flight: InFlight::default() }
+        Self { routes, client, authorization, retries, request_id, attempt: Attempt::default() }
     }
 
     pub(super) fn request_id(&self) -> &str {
@@ -82,11 +77,6 @@ impl ModelRequest {
         self.routes.len()
     }
 
-    /// The URL of the server that is asked.
-    pub(super) fn first_url(&self) -> Option<&str> {
-        self.routes.first().map(|route| route.upstream.url.as_str())
-    }
-
     /// Sends until a server answers or none is left. Cancel safe: a later call continues with the request in flight.
     pub(super) async fn send(
         &mut self,
@@ -95,16 +85,16 @@ impl ModelRequest {
         trace: &mut TraceRecorder,
     ) -> Result<StartedReply, Failure> {
         loop {
-            match &mut self.in_flight.pending {
+            match &mut self.attempt.pending {
                 None => self.send_to_first(request, ask, trace)?,
                 Some(Pending::Backoff(sleep)) => {
                     sleep.as_mut().await;
-                    self.in_flight.pending = None;
+                    self.attempt.pending = None;
                 }
                 Some(Pending::Reply(reply, _)) => {
                     let answer = reply.get_mut().unwrap_or_else(PoisonError::into_inner).as_mut().await;
                     if let Some(outcome) = self.take(answer, request, ask, trace) {
-                        self.in_flight = InFlight::default();
+                        self.attempt = Attempt::default();
                         return outcome;
                     }
                 }
@@ -114,21 +104,18 @@ impl ModelRequest {
 
     /// Whether a request is in flight.
     pub(super) fn is_in_flight(&self) -> bool {
-        self.in_flight.pending.is_some()
+        self.attempt.pending.is_some()
     }
 
     /// Sends the request to the first server.
     fn send_to_first(&mut self, request: &ChatRequest, ask: &Ask, trace: &mut TraceRecorder) -> Result<(), Failure> {
         let route = self.routes.first();
         let route = route.ok_or_else(|| Failure::Unreachable("there is no server for this model".to_owned()))?;
-        let (busy, body) = (route.upstream.begin(), body_for(route, request, ask));
-        if self.in_flight.lessons.is_empty() {
-            self.in_flight.known_before = route.upstream.learned.of(&route.model);
-        }
+        let (busy, body) = (route.upstream.begin(), body_for(route, request, ask, &self.attempt.lessons));
         let traced = trace.begin_request(route, !ask.appended.is_empty());
         let (client, upstream, key) = (self.client.clone(), Arc::clone(&route.upstream), self.authorization.clone());
         let reply: PendingReply = Box::pin(async move { client.chat(&upstream, key.as_ref(), traced, body).await });
-        self.in_flight.pending = Some(Pending::Reply(Mutex::new(reply), busy));
+        self.attempt.pending = Some(Pending::Reply(Mutex::new(reply), busy));
         Ok(())
     }
 
@@ -140,53 +127,54 @@ impl ModelRequest {
         ask: &Ask,
         trace: &mut TraceRecorder,
     ) -> Option<Result<StartedReply, Failure>> {
-        let (Some(Pending::Reply(_, busy)), Some(route)) = (self.in_flight.pending.take(), self.routes.first()) else {
+        let (Some(Pending::Reply(_, busy)), Some(route)) = (self.attempt.pending.take(), self.routes.first()) else {
             return None;
         };
         match answer {
             Ok(reply) => {
                 trace.record(TraceEvent::ReplyBegun);
+                self.keep_lessons(route);
                 metrics::upstream_reply(&route.upstream.url, "ok");
                 Some(Ok(StartedReply { reply, busy }))
             }
             Err(failure) => {
                 trace.record(TraceEvent::RequestFailed(&failure));
-                let may_learn = self.in_flight.lessons.len() < MOST_LESSONS;
-                if may_learn && self.learns(route, request, ask, &failure, trace) {
-                    self.in_flight.lessons.push(failure);
+                let sent = body_for(route, request, ask, &self.attempt.lessons);
+                if self.attempt.adapts_to(&failure, &sent, trace) {
                     return None;
                 }
-                self.end_lessons(&failure);
+                self.attempt.lessons = Lessons::default();
                 self.move_on(failure).map(Err)
             }
         }
     }
 
-    /// Who says the same again was misunderstood.
-    fn end_lessons(&mut self, failure: &Failure) {
-        let lessons = std::mem::take(&mut self.in_flight.lessons);
-        if let Some(route) = self.routes.first()
-            && lessons.iter().any(|lesson| lesson.refusal() == failure.refusal())
-        {
-            route.upstream.learned.forget_all_but(&route.model, &self.in_flight.known_before);
+    /// Remembers what the server needed to take the request.
+    fn keep_lessons(&self, route: &Route) {
+        let (upstream, model, request_id) = (&route.upstream.url, &route.model, &self.request_id);
+        for quirk in self.attempt.lessons.quirks() {
+            if route.upstream.quirks.insert(model, quirk.clone()) {
+                tracing::info!(request_id, upstream, model, %quirk, "learned upstream quirk");
+                metrics::learned(upstream, quirk.as_str());
+            }
         }
     }
 
-    /// Goes on to the next server, and from the last one to all of them again where waiting helps; else the failure comes back.
+    /// Moves on to the next server, and from the last one to a retry after a backoff; returns the failure where neither helps.
     fn move_on(&mut self, failure: Failure) -> Option<Failure> {
-        if failure.is_the_servers() {
+        if failure.is_upstream_fault() {
             self.demote_first(&failure);
-            self.in_flight.failed += 1;
-            if self.in_flight.failed < self.routes.len() {
+            self.attempt.failed += 1;
+            if self.attempt.failed < self.routes.len() {
                 return None;
             }
         }
-        let in_flight = &mut self.in_flight;
-        let Some(wait) = failure.retry_after().filter(|_| in_flight.tries < self.retries) else { return Some(failure) };
-        in_flight.failed = 0;
-        in_flight.tries += 1;
-        let wait = with_jitter(wait * u32::try_from(in_flight.tries).unwrap_or(1));
-        in_flight.pending = Some(Pending::Backoff(Box::pin(tokio::time::sleep(wait))));
+        let attempt = &mut self.attempt;
+        let Some(wait) = failure.retry_after().filter(|_| attempt.tries < self.retries) else { return Some(failure) };
+        attempt.failed = 0;
+        attempt.tries += 1;
+        let wait = with_jitter(wait * u32::try_from(attempt.tries).unwrap_or(1));
+        attempt.pending = Some(Pending::Backoff(Box::pin(tokio::time::sleep(wait))));
         None
     }
 
@@ -194,50 +182,48 @@ impl ModelRequest {
     pub(super) fn demote_first(&mut self, failure: &Failure) {
         let Some(route) = self.routes.first() else { return };
         tracing::warn!(request_id = self.request_id, upstream = route.upstream.url, %failure, "upstream failed");
-        metrics::upstream_reply(&route.upstream.url, failure.word());
-        route.upstream.note(Some(failure));
+        metrics::upstream_reply(&route.upstream.url, failure.label());
+        route.upstream.record(Some(failure));
         self.routes.rotate_left(1);
     }
 
-    /// True when the first server is to be asked once more, in another way.
+    /// Whether the first server is to be asked once more, in another way.
     pub(super) fn has_another_way(&mut self, failure: &Failure) -> bool {
         self.routes.first_mut().is_some_and(|route| route.has_another_way(failure))
     }
 
-    /// A whole reply came from the first server.
-    pub(super) fn succeeded(&self) {
-        if let Some(route) = self.routes.first() {
-            route.upstream.note(None);
-        }
+    /// Records that the first server gave no complete reply, and that no other is asked.
+    pub(super) fn failed(&self, failure: &Failure) {
+        let Some(route) = self.routes.first() else { return };
+        route.upstream.record(Some(failure));
+        let upstream = &route.upstream.url;
+        tracing::warn!(request_id = self.request_id, upstream, %failure, "upstream gave no complete reply");
     }
 
-    /// True when a refusal taught something new about the server.
-    fn learns(
-        &self,
-        route: &Route,
-        request: &ChatRequest,
-        ask: &Ask,
-        failure: &Failure,
-        trace: &mut TraceRecorder,
-    ) -> bool {
-        let Some(refusal) = failure.refusal() else { return false };
-        let sent: Value = serde_json::from_slice(&body_for(route, request, ask)).unwrap_or_default();
-        let (upstream, model, request_id) = (&route.upstream.url, &route.model, &self.request_id);
-        let mut new = false;
-        for quirk in learn_all(&refusal, &sent) {
-            tracing::info!(request_id, upstream, model, %quirk, "the model server refuses this; it is left out from now on");
-            metrics::learned(upstream, quirk.as_str());
-            trace.record(TraceEvent::Learned(quirk.as_str()));
-            new |= route.upstream.learned.add(&route.model, quirk);
+    /// Records a complete reply of the first server.
+    pub(super) fn succeeded(&self) {
+        if let Some(route) = self.routes.first() {
+            route.upstream.record(None);
         }
-        new
+    }
+}
+
+impl Attempt {
+    /// Whether the request is to be sent in another form after this failure.
+    fn adapts_to(&mut self, failure: &Failure, sent: &[u8], trace: &mut TraceRecorder) -> bool {
+        let Some(refusal) = failure.refusal() else { return false };
+        let sent: Value = serde_json::from_slice(sent).unwrap_or_default();
+        let adapts = self.lessons.refused(&refusal, &sent);
+        self.lessons.trying().filter(|_| adapts).for_each(|quirk| trace.record(TraceEvent::Learned(quirk.as_str())));
+        adapts
     }
 }
 
 /// The request in the form that this server takes.
-fn body_for(route: &Route, request: &ChatRequest, ask: &Ask) -> Vec<u8> {
+fn body_for(route: &Route, request: &ChatRequest, ask: &Ask, lessons: &Lessons) -> Vec<u8> {
     let body = request.upstream_body(ask);
-    let (mut quirks, family) = (route.upstream.learned.of(&route.model), Family::of(&route.model));
+    let (mut quirks, family) = (route.upstream.quirks.get(&route.model), Family::of(&route.model));
+    quirks.extend(lessons.quirks().cloned());
     if family == Family::Kimi {
         quirks.insert(Quirk::IndexedCallIds);
     }

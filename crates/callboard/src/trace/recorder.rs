@@ -133,7 +133,7 @@ impl Recording {
     }
 
     fn request_failed(&mut self, failure: &Failure) {
-        self.end_request(failure.word());
+        self.end_request(failure.label());
         if let Failure::Refused { status, .. } = failure {
             self.request(|request| request.status = Some(status.as_u16()));
         }

@@ -1,4 +1,4 @@
-//! The HTTP client: pooled connections to model servers, one pool per server thread.
+//! The HTTP client for model servers; one per serving thread.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -16,7 +16,7 @@ use hyper_util::client::legacy;
 use rustls::{ClientConfig, RootCertStore};
 use tokio::time::timeout;
 
-use super::connections::{Connections, Sent};
+use super::connection_pool::{ConnectionPool, ReplyHead};
 use super::{ErrorReply, Failure, ReplyBody, Upstream, retry_after};
 
 /// Lists of validation errors repeat much of the request.
@@ -44,10 +44,10 @@ impl Tls {
     }
 }
 
-/// A pool of connections.
+/// An HTTP client with its own connection pool.
 #[derive(Clone)]
 pub struct Client {
-    connections: Connections,
+    connections: ConnectionPool,
     first_byte: Duration,
 }
 
@@ -62,9 +62,9 @@ pub struct Reply {
 }
 
 impl Client {
-    /// A pool with these time limits.
+    /// A client with these timeouts.
     pub fn new(tls: &Tls, connect: Duration, first_byte: Duration) -> Self {
-        Self { connections: Connections::new(&tls.0, connect), first_byte }
+        Self { connections: ConnectionPool::new(&tls.0, connect), first_byte }
     }
 
     /// Posts a chat request, with these headers besides the usual ones.
@@ -81,9 +81,9 @@ impl Client {
         }
         let mut request = request(Method::POST, upstream, "/chat/completions", authorization, body)?;
         request.headers_mut().extend(headers);
-        let Sent { response, was_kept } = self.send(request).await?;
+        let ReplyHead { response, was_reused } = self.send(request).await?;
         let (is_stream, until_close) = (is_event_stream(response.headers()), ends_with_connection(response.headers()));
-        let body = ReplyBody::Network { incoming: response.into_body(), may_be_stale: was_kept };
+        let body = ReplyBody::Network { incoming: response.into_body(), may_be_stale: was_reused };
         Ok(Reply { is_stream, until_close, body })
     }
 
@@ -100,7 +100,7 @@ impl Client {
         collect(sent.response.into_body(), most).await
     }
 
-    /// Posts a document to somebody who is no model server; what comes back is short.
+    /// Posts a document to a server that is no model server, such as a collector of traces.
     pub async fn post(&self, url: &str, headers: &HeaderMap, body: Vec<u8>) -> Result<Bytes, Failure> {
         let mut request = Request::builder().method(Method::POST).uri(url).header(USER_AGENT, AGENT);
         if let Some(own) = request.headers_mut() {
@@ -112,7 +112,7 @@ impl Client {
         collect(sent.response.into_body(), MOST_ERROR_BYTES).await
     }
 
-    async fn send(&self, request: Request<Full<Bytes>>) -> Result<Sent, Failure> {
+    async fn send(&self, request: Request<Full<Bytes>>) -> Result<ReplyHead, Failure> {
         let late = |_| Failure::Timeout { phase: "waiting for the first byte", seconds: self.first_byte.as_secs_f64() };
         let sent = timeout(self.first_byte, self.connections.send(request)).await.map_err(late)?;
         let sent = sent.map_err(|error| connection_failure(&error))?;
@@ -130,8 +130,8 @@ impl Client {
     }
 }
 
-/// Nobody asked for a compressed reply, and none is read.
-fn uncompressed(sent: Sent) -> Result<Sent, Failure> {
+/// Requests accept no encoding, and none is decoded.
+fn uncompressed(sent: ReplyHead) -> Result<ReplyHead, Failure> {
     match header(sent.response.headers(), &CONTENT_ENCODING) {
         None | Some("" | "identity") => Ok(sent),
         Some(encoding) => Err(Failure::Unusable(format!("it is compressed ({encoding}), which nobody asked for"))),

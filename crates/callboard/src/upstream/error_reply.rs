@@ -1,15 +1,15 @@
-//! What a model server says when it answers with an error: every server puts its words somewhere else.
+//! Error replies of model servers. Each server puts the message somewhere else.
 
 use callboard_core::wire::chat::adapt::is_validation_error;
 use serde_json::Value;
 
-/// No error in plain text is longer; a page is no error.
+/// Longer plain text is a page, not an error message.
 const MOST_TEXT_BYTES: usize = 4 << 10;
 
-/// The body of an error reply, as far as it is understood.
+/// The body of an error reply.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct ErrorReply {
-    /// Its words.
+    /// Its message.
     pub message: Option<String>,
     /// Its code.
     pub code: Option<String>,
@@ -34,7 +34,7 @@ impl ErrorReply {
         Self { message: message(value, error), code: text("code"), param: text("param") }
     }
 
-    /// The words for a server that sends the client elsewhere.
+    /// The error of a server that redirects.
     pub(super) fn redirect(target: &str) -> Self {
         let message = format!("it redirects to {target}; give the upstream that address");
         Self { message: Some(message), ..Self::default() }

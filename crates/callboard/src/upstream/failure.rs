@@ -1,4 +1,4 @@
-//! What can go wrong on the way to a model server, and what a client is told about it.
+//! Failures of requests to model servers, and the errors that clients see for them.
 
 use std::time::Duration;
 
@@ -10,32 +10,32 @@ use thiserror::Error;
 
 use super::ErrorReply;
 
-/// No client wants to read more of a server's words.
-const MOST_WORDS: usize = 2000;
+/// A longer message is cut before it is passed on.
+const MOST_MESSAGE_BYTES: usize = 2000;
 
-/// Longer waits are the client's own decision.
+/// Longer waits are left to the client.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
-/// Why a model server gave no usable reply. Inner details are for the log; `to_api` is what clients see.
+/// Why a model server gave no usable reply. The details are for the log; `to_api` is what clients see.
 #[derive(Debug, Error)]
 pub enum Failure {
     /// No connection.
     #[error("cannot connect: {0}")]
     Unreachable(String),
     /// The connection broke while it was used.
-    #[error("the connection broke: {0}")]
+    #[error("connection broken: {0}")]
     Broken(String),
-    /// The same, on a connection that had served an earlier request, and before anything but a head had come.
-    #[error("a kept connection broke: {0}")]
+    /// A reused connection broke before any of the body had come.
+    #[error("pooled connection broken: {0}")]
     Stale(String),
     /// The reply cannot be used.
-    #[error("its reply cannot be used: {0}")]
+    #[error("unusable reply: {0}")]
     Unusable(String),
     /// A stream without a single event.
-    #[error("its stream was empty")]
+    #[error("empty stream")]
     Empty,
-    /// Nothing came in time.
-    #[error("nothing came within {seconds} s ({phase})")]
+    /// A timeout.
+    #[error("timed out after {seconds} s ({phase})")]
     Timeout {
         /// What was waited for.
         phase: &'static str,
@@ -47,9 +47,9 @@ pub enum Failure {
     Refused {
         /// Its status.
         status: StatusCode,
-        /// What it said.
+        /// Its error.
         reply: ErrorReply,
-        /// When it wants to be asked again.
+        /// Seconds after which it may be retried.
         retry_after: Option<u64>,
     },
 }
@@ -66,8 +66,8 @@ impl Failure {
         }
     }
 
-    /// True when the server is to blame, and another one might do better.
-    pub fn is_the_servers(&self) -> bool {
+    /// True when the server is at fault, and another one might succeed.
+    pub fn is_upstream_fault(&self) -> bool {
         match self {
             Self::Refused { .. } if self.is_bad_request() => false,
             Self::Refused { status, .. } => {
@@ -78,29 +78,29 @@ impl Failure {
         }
     }
 
-    /// How long to wait before the same server is asked again; nothing when that makes no sense.
+    /// How long to wait before a retry at the same server; none when a retry is pointless.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::Unreachable(_) => Some(Duration::from_millis(50)),
             Self::Refused { status, retry_after, .. } => {
                 let busy = matches!(status.as_u16(), 429 | 503 | 529);
-                let told = retry_after.filter(|_| self.is_the_servers());
-                let wait = Duration::from_secs(told.or(busy.then_some(1))?);
+                let stated = retry_after.filter(|_| self.is_upstream_fault());
+                let wait = Duration::from_secs(stated.or(busy.then_some(1))?);
                 (wait <= LONGEST_WAIT).then_some(wait)
             }
             _ => None,
         }
     }
 
-    /// What a refusal says, for those who learn from it.
+    /// The error reply, to learn quirks from.
     pub fn refusal(&self) -> Option<Refusal<'_>> {
         let Self::Refused { status, reply: ErrorReply { message, code, param }, .. } = self else { return None };
         let message = message.as_deref().unwrap_or_default();
         Some(Refusal { status: status.as_u16(), message, param: param.as_deref(), code: code.as_deref() })
     }
 
-    /// A short word for metrics.
-    pub fn word(&self) -> &'static str {
+    /// The label in metrics and traces.
+    pub fn label(&self) -> &'static str {
         match self {
             Self::Unreachable(_) => "unreachable",
             Self::Broken(_) | Self::Stale(_) | Self::Unusable(_) | Self::Empty => "broken",
@@ -109,7 +109,7 @@ impl Failure {
         }
     }
 
-    /// What the client is told.
+    /// The error for the client.
     pub fn to_api(&self) -> ApiError {
         match self {
             Self::Unreachable(_) => ApiError::upstream_unreachable(),
@@ -125,7 +125,7 @@ impl Failure {
     }
 }
 
-/// What a fault within a reply means. Its words are the client's; the log gets its kind.
+/// The message of a fault goes to the client; the log gets its kind.
 impl From<&ReplyFault> for Failure {
     fn from(fault: &ReplyFault) -> Self {
         match fault {
@@ -150,7 +150,7 @@ fn known_status(theirs: u16) -> u16 {
 
 fn refusal(status: u16, theirs: u16, reply: &ErrorReply, retry_after: Option<u64>) -> ApiError {
     let words = reply.message.as_deref().unwrap_or("no reason was given");
-    let words = words.get(..words.floor_char_boundary(MOST_WORDS)).unwrap_or_default();
+    let words = words.get(..words.floor_char_boundary(MOST_MESSAGE_BYTES)).unwrap_or_default();
     let code = reply.code.as_deref().unwrap_or("upstream_error");
     let mut error = ApiError::new(status, code, format!("the model server answered {theirs}: {words}"));
     error.param.clone_from(&reply.param);
@@ -187,7 +187,7 @@ mod tests {
             assert_eq!(error.message, format!("the model server answered {theirs}: why"));
         }
         let long = refused(400, &format!(r#"{{"detail":"{}"}}"#, "é".repeat(9000))).to_api();
-        assert!(long.message.len() < MOST_WORDS + 100);
+        assert!(long.message.len() < MOST_MESSAGE_BYTES + 100);
     }
 
     #[test]
@@ -199,7 +199,7 @@ mod tests {
         {
             let failure = refused(status, body);
             assert_eq!(
-                (failure.is_bad_request(), failure.is_the_servers()),
+                (failure.is_bad_request(), failure.is_upstream_fault()),
                 (bad_request, !bad_request),
                 "{status} {body}"
             );

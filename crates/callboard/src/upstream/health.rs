@@ -1,43 +1,43 @@
-//! How a model server is doing: how much it has to do, and whether it is set aside for a while.
+//! The load of a model server, and its circuit breaker.
 //!
-//! A server that fails three times in a row is set aside; after that time, or once it lists its models, it is tried again,
-//! and one more failure sets it aside for longer. A success clears everything.
+//! A server that fails three times in a row is set aside. After a while, or once it lists its models, it is tried again, and
+//! one more failure sets it aside for longer. A success resets the breaker.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-const FAILURES: u32 = 3;
+const MOST_FAILURES: u32 = 3;
 const SHORTEST: Duration = Duration::from_secs(2);
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// What is known about one server.
+/// Load and circuit breaker of one server.
 #[derive(Debug, Default)]
 pub(super) struct Health {
     in_flight: Arc<AtomicUsize>,
-    trouble: Mutex<Trouble>,
+    breaker: Mutex<Breaker>,
 }
 
 #[derive(Debug, Default)]
-struct Trouble {
+struct Breaker {
     failures: u32,
-    aside_until: Option<Instant>,
+    set_aside_until: Option<Instant>,
 }
 
-/// One request that a server is busy with.
+/// Guard that counts one request as in flight.
 #[derive(Debug)]
-pub struct Busy(Arc<AtomicUsize>);
+pub struct InFlight(Arc<AtomicUsize>);
 
-impl Drop for Busy {
+impl Drop for InFlight {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 impl Health {
-    pub(super) fn begin(&self) -> Busy {
+    pub(super) fn begin(&self) -> InFlight {
         self.in_flight.fetch_add(1, Ordering::Relaxed);
-        Busy(Arc::clone(&self.in_flight))
+        InFlight(Arc::clone(&self.in_flight))
     }
 
     pub(super) fn in_flight(&self) -> usize {
@@ -45,33 +45,33 @@ impl Health {
     }
 
     pub(super) fn succeeded(&self) {
-        let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
-        if trouble.failures > 0 {
-            *trouble = Trouble::default();
+        let mut breaker = self.breaker.lock().unwrap_or_else(PoisonError::into_inner);
+        if breaker.failures > 0 {
+            *breaker = Breaker::default();
         }
     }
 
-    /// It lists its models: it may be asked again, but one more failure sets it aside as before.
-    pub(super) fn answers(&self) {
-        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).aside_until = None;
+    /// It lists its models: it is tried again, but one more failure sets it aside.
+    pub(super) fn half_open(&self) {
+        self.breaker.lock().unwrap_or_else(PoisonError::into_inner).set_aside_until = None;
     }
 
     /// Counts a failure; true when the server is set aside by it.
     pub(super) fn failed(&self, now: Instant) -> bool {
-        let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
-        trouble.failures = trouble.failures.saturating_add(1);
-        let beyond = trouble.failures.saturating_sub(FAILURES);
-        if trouble.failures < FAILURES {
+        let mut breaker = self.breaker.lock().unwrap_or_else(PoisonError::into_inner);
+        breaker.failures = breaker.failures.saturating_add(1);
+        let beyond = breaker.failures.saturating_sub(MOST_FAILURES);
+        if breaker.failures < MOST_FAILURES {
             return false;
         }
         let aside = SHORTEST.saturating_mul(1 << beyond.min(5)).min(LONGEST);
-        trouble.aside_until = Some(now + aside);
+        breaker.set_aside_until = Some(now + aside);
         true
     }
 
-    pub(super) fn is_aside(&self, now: Instant) -> bool {
-        let trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
-        trouble.aside_until.is_some_and(|until| now < until)
+    pub(super) fn is_set_aside(&self, now: Instant) -> bool {
+        let breaker = self.breaker.lock().unwrap_or_else(PoisonError::into_inner);
+        breaker.set_aside_until.is_some_and(|until| now < until)
     }
 }
 
@@ -82,26 +82,26 @@ mod tests {
     #[test]
     fn three_failures_set_aside_and_a_success_brings_back() {
         let (health, now) = (Health::default(), Instant::now());
-        assert!(!health.failed(now) && !health.failed(now) && !health.is_aside(now));
-        assert!(health.failed(now) && health.is_aside(now));
-        assert!(!health.is_aside(now + SHORTEST));
+        assert!(!health.failed(now) && !health.failed(now) && !health.is_set_aside(now));
+        assert!(health.failed(now) && health.is_set_aside(now));
+        assert!(!health.is_set_aside(now + SHORTEST));
         assert!(health.failed(now + SHORTEST), "one more failure sets it aside again, for longer");
-        assert!(health.is_aside(now + SHORTEST + SHORTEST));
+        assert!(health.is_set_aside(now + SHORTEST + SHORTEST));
         health.succeeded();
-        assert!(!health.is_aside(now));
+        assert!(!health.is_set_aside(now));
         for _ in 0..100 {
             health.failed(now);
         }
-        assert!(!health.is_aside(now + LONGEST));
+        assert!(!health.is_set_aside(now + LONGEST));
     }
 
     #[test]
-    fn a_server_that_only_lists_its_models_is_on_trial() {
+    fn a_server_that_only_lists_its_models_is_half_open() {
         let (health, now) = (Health::default(), Instant::now());
         assert!(!health.failed(now) && !health.failed(now) && health.failed(now));
-        health.answers();
-        assert!(!health.is_aside(now));
-        assert!(health.failed(now) && health.is_aside(now + SHORTEST), "aside again, for longer");
+        health.half_open();
+        assert!(!health.is_set_aside(now));
+        assert!(health.failed(now) && health.is_set_aside(now + SHORTEST), "aside again, for longer");
     }
 
     #[test]

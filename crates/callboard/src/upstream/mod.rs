@@ -1,31 +1,28 @@
-//! Model servers: where they are, how they are asked, which of them serves a model.
+//! Model servers: connections to them, their failures and health, and which of them serves a model.
 //!
 //! This module moves bytes. What the bytes mean is decided in `callboard_core`.
 
-mod body;
 mod client;
-mod connections;
-mod detect;
+mod connection_pool;
 mod error_reply;
 mod failure;
 mod health;
-mod learned;
-mod local;
-mod models;
-mod rehearsal;
+mod local_model;
+mod local_servers;
+mod model_lists;
+mod quirk_cache;
+mod reply_body;
 mod retry_after;
 mod routing;
 mod upstreams;
 
-pub use body::ReplyBody;
 pub use client::{Client, Reply, Tls};
-pub use detect::{is_own_address, local_servers};
 pub use error_reply::ErrorReply;
 pub use failure::Failure;
-pub use health::Busy;
-pub use learned::Learned;
-pub use local::LocalModel;
-pub use models::ModelList;
-pub use rehearsal::Rehearsal;
+pub use health::InFlight;
+pub use local_model::LocalModel;
+pub use local_servers::{is_own_address, local_servers};
+pub use quirk_cache::QuirkCache;
+pub use reply_body::ReplyBody;
 pub use routing::{Alias, Route};
 pub use upstreams::{Upstream, Upstreams};

@@ -1,4 +1,4 @@
-//! When a model server wants to be asked again: a number of seconds, of milliseconds, or a date.
+//! Reads `retry-after`: seconds, milliseconds, or a date.
 
 use std::time::SystemTime;
 
@@ -7,7 +7,7 @@ use http::header::RETRY_AFTER;
 
 const MILLISECONDS: &str = "retry-after-ms";
 
-/// Whole seconds from now, rounded up; none where nothing readable is said.
+/// Whole seconds from now, rounded up; none where the header is missing or unreadable.
 pub(super) fn read(headers: &HeaderMap, now: SystemTime) -> Option<u64> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     let milliseconds = text(MILLISECONDS).and_then(|text| text.parse::<u64>().ok());

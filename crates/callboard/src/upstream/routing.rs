@@ -1,4 +1,4 @@
-//! Which model servers a request may go to: by alias, by pattern, or by what the servers list.
+//! Routes: which server a request goes to, and the aliases and patterns that decide it.
 
 use std::sync::Arc;
 
@@ -11,21 +11,21 @@ pub struct Route {
     pub upstream: Arc<Upstream>,
     /// The model's name there.
     pub model: String,
-    /// True once its stream was empty: it is asked for a whole reply, which has room for a reason.
+    /// True once its stream was empty: a reply that is not streamed has room for a reason.
     pub whole: bool,
-    /// True once a kept connection broke, and the request went out again.
-    pub renewed: bool,
+    /// True once a pooled connection broke and the request was retried.
+    pub reconnected: bool,
 }
 
 impl Route {
     pub(super) fn new(upstream: Arc<Upstream>, model: String) -> Self {
-        Self { upstream, model, whole: false, renewed: false }
+        Self { upstream, model, whole: false, reconnected: false }
     }
 
-    /// True when the same server may be asked once more after this failure, in another way.
+    /// True when this failure calls for one retry at the same server: on a new connection, or without streaming.
     pub fn has_another_way(&mut self, failure: &Failure) -> bool {
         match failure {
-            Failure::Stale(_) => !std::mem::replace(&mut self.renewed, true),
+            Failure::Stale(_) => !std::mem::replace(&mut self.reconnected, true),
             Failure::Empty => !std::mem::replace(&mut self.whole, true),
             _ => false,
         }
@@ -56,8 +56,8 @@ pub(super) enum Claim {
     Served(String),
     /// It is not.
     Foreign,
-    /// The settings say nothing: the server's own list decides.
-    Unsaid,
+    /// The settings name no models: the server's own list decides.
+    Unknown,
 }
 
 impl Upstream {
@@ -66,7 +66,7 @@ impl Upstream {
             return Claim::Served(alias.target.clone());
         }
         if self.models.is_empty() {
-            return Claim::Unsaid;
+            return Claim::Unknown;
         }
         match self.models.iter().any(|pattern| fits(pattern, model)) {
             true => Claim::Served(model.to_owned()),

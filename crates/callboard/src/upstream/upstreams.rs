@@ -1,4 +1,4 @@
-//! All configured model servers: which of them a request may go to, and in which order.
+//! The configured model servers: which of them serve a model, in which order, and what models there are.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,15 +8,15 @@ use callboard_core::wire::ApiError;
 use http::HeaderValue;
 use serde_json::{Value, json};
 
-use super::health::{Busy, Health};
-use super::learned::Learned;
-use super::models::{self, ModelList};
+use super::health::{Health, InFlight};
+use super::local_model::Rehearsal;
+use super::model_lists::{self, ModelLists};
 use super::routing::{Alias, Claim, Route};
-use super::{Client, Failure, LocalModel, Rehearsal};
+use super::{Client, Failure, LocalModel, QuirkCache};
 use crate::config::ContractMode;
 
 const MOST_LIST_BYTES: usize = 4 << 20;
-const LIST_PATIENCE: Duration = Duration::from_secs(5);
+const LIST_TIMEOUT: Duration = Duration::from_secs(5);
 const REHEARSAL: &str = "rehearsal";
 
 /// One model server.
@@ -34,13 +34,13 @@ pub struct Upstream {
     pub models: Vec<String>,
     /// Other names for its models.
     pub aliases: Vec<Alias>,
-    /// What it was found to refuse.
-    pub learned: Learned,
+    /// What its models are known to refuse.
+    pub quirks: QuirkCache,
     health: Health,
 }
 
 impl Upstream {
-    /// A server at a base URL, about which nothing is known yet.
+    /// A server at a base URL.
     pub fn new(url: impl Into<String>) -> Self {
         Self {
             url: url.into(),
@@ -49,7 +49,7 @@ impl Upstream {
             local: None,
             models: Vec::new(),
             aliases: Vec::new(),
-            learned: Learned::default(),
+            quirks: QuirkCache::default(),
             health: Health::default(),
         }
     }
@@ -65,44 +65,44 @@ impl Upstream {
         Self { models, ..Self::local(REHEARSAL, Arc::new(Rehearsal)) }
     }
 
-    /// Counts a request for as long as the guard lives.
-    pub fn begin(&self) -> Busy {
+    /// Counts a request as in flight for as long as the guard lives.
+    pub fn begin(&self) -> InFlight {
         self.health.begin()
     }
 
-    /// Notes how a request came out.
-    pub fn note(&self, failure: Option<&Failure>) {
+    /// Records the outcome of a request.
+    pub fn record(&self, failure: Option<&Failure>) {
         match failure {
             None => self.health.succeeded(),
-            Some(failure) if failure.is_the_servers() => {
+            Some(failure) if failure.is_upstream_fault() => {
                 if self.health.failed(Instant::now()) {
-                    tracing::warn!(upstream = self.url, "the model server is set aside for a while");
+                    tracing::warn!(upstream = self.url, "upstream set aside after repeated failures");
                 }
             }
             Some(_) => {}
         }
     }
 
-    /// How many requests it is busy with.
+    /// How many requests are in flight.
     pub fn in_flight(&self) -> usize {
         self.health.in_flight()
     }
 
     /// True while it is set aside.
-    pub fn is_aside(&self) -> bool {
-        self.health.is_aside(Instant::now())
+    pub fn is_set_aside(&self) -> bool {
+        self.health.is_set_aside(Instant::now())
     }
 
     fn load(&self) -> (bool, usize) {
-        (self.is_aside(), self.health.in_flight())
+        (self.is_set_aside(), self.health.in_flight())
     }
 }
 
-/// All of them.
+/// All configured servers.
 #[derive(Debug, Clone)]
 pub struct Upstreams {
     list: Arc<[Arc<Upstream>]>,
-    models: Arc<ModelList>,
+    models: Arc<ModelLists>,
 }
 
 impl Upstreams {
@@ -116,7 +116,7 @@ impl Upstreams {
         &self.list
     }
 
-    /// The servers for a model, the one to ask first in front: not set aside, and with the least to do.
+    /// The servers for a model, best first: not set aside, and with the fewest requests in flight.
     pub async fn routes(
         &self,
         model: &str,
@@ -136,7 +136,7 @@ impl Upstreams {
         search.finish()
     }
 
-    /// A model of this process by its name, which no other server has by chance; only an alias can give it to one.
+    /// A local model by its name. Only an alias can give that name to a server.
     fn own_model(&self, model: &str) -> Option<&Arc<Upstream>> {
         let is_alias = self.list.iter().any(|upstream| upstream.aliases.iter().any(|alias| alias.name == model));
         self.list.iter().find(|upstream| upstream.local.is_some() && upstream.url == model).filter(|_| !is_alias)
@@ -148,31 +148,31 @@ impl Upstreams {
         match upstream.claim(search.model) {
             Claim::Served(model) => served(model),
             Claim::Foreign => search.known.extend(upstream.models.iter().cloned()),
-            Claim::Unsaid if self.is_only(upstream) => served(search.model.to_owned()),
-            Claim::Unsaid => match self.known_list(number, upstream, search).await {
-                Ok(list) if list.iter().any(|entry| models::id_of(entry) == Some(search.model)) => {
+            Claim::Unknown if self.is_only(upstream) => served(search.model.to_owned()),
+            Claim::Unknown => match self.known_list(number, upstream, search).await {
+                Ok(list) if list.iter().any(|entry| model_lists::id_of(entry) == Some(search.model)) => {
                     search.routes.push(Route::new(Arc::clone(upstream), search.model.to_owned()));
                 }
-                Ok(list) => search.known.extend(list.iter().filter_map(models::id_of).map(str::to_owned)),
+                Ok(list) => search.known.extend(list.iter().filter_map(model_lists::id_of).map(str::to_owned)),
                 Err(failure) => search.failure = Some(failure),
             },
         }
     }
 
-    /// A server that is set aside is not asked: that would cost every request the time that it takes to fail.
+    /// The list of a server that is not set aside, else its last one: a request must not wait for it to fail.
     async fn known_list(&self, number: usize, upstream: &Upstream, search: &Search<'_>) -> Result<Vec<Value>, Failure> {
-        if upstream.is_aside() {
-            let last = self.models.missed(number, Instant::now());
-            return last.ok_or_else(|| Failure::Unreachable("it is set aside".to_owned()));
+        if upstream.is_set_aside() {
+            let last = self.models.get_stale(number, Instant::now());
+            return last.ok_or_else(|| Failure::Unreachable("set aside after repeated failures".to_owned()));
         }
         let list = self.list_of(number, search.client, search.authorization).await;
         if let Err(failure) = &list {
-            upstream.note(Some(failure));
+            upstream.record(Some(failure));
         }
         list
     }
 
-    /// True for the one server there is besides models in this process, or for one of these when there is nothing else.
+    /// True for the only server, or for a local model where there is no server.
     fn is_only(&self, upstream: &Upstream) -> bool {
         let servers = self.list.iter().filter(|upstream| upstream.local.is_none()).count();
         if upstream.local.is_some() { servers == 0 } else { servers == 1 }
@@ -209,15 +209,15 @@ impl Upstreams {
             }
         }
         let mut seen = std::collections::HashSet::new();
-        all.retain(|entry| models::id_of(entry).is_some_and(|id| seen.insert(id.to_owned())));
+        all.retain(|entry| model_lists::id_of(entry).is_some_and(|id| seen.insert(id.to_owned())));
         (all, failure)
     }
 
-    /// The first model on offer, for those who need just one. A model of this process does not step in for a server that is away.
+    /// The first model in the lists. A local model is no fallback for a server that does not answer.
     pub async fn first_model(&self, client: &Client, authorization: Option<&HeaderValue>) -> Result<String, ApiError> {
         let wanted = |upstream: &Upstream| upstream.local.is_none() || self.is_only(upstream);
         let (all, failure) = self.listed(client, authorization, wanted).await;
-        match (all.first().and_then(models::id_of), failure) {
+        match (all.first().and_then(model_lists::id_of), failure) {
             (Some(first), _) => Ok(first.to_owned()),
             (None, None) if self.list.is_empty() => Err(ApiError::no_upstream()),
             (None, None | Some(Failure::Refused { .. })) => {
@@ -242,12 +242,12 @@ impl Upstreams {
         false
     }
 
-    /// Asks the servers that are set aside whether they are back.
+    /// Checks whether servers that are set aside answer again.
     pub async fn probe(&self, client: &Client) {
-        for upstream in self.list.iter().filter(|upstream| upstream.is_aside()) {
+        for upstream in self.list.iter().filter(|upstream| upstream.is_set_aside()) {
             if answers(upstream, client).await {
-                tracing::info!(upstream = upstream.url, "the model server answers again");
-                upstream.health.answers();
+                tracing::info!(upstream = upstream.url, "upstream is back");
+                upstream.health.half_open();
             }
         }
     }
@@ -258,39 +258,39 @@ impl Upstreams {
         client: &Client,
         authorization: Option<&HeaderValue>,
     ) -> Result<Vec<Value>, Failure> {
-        if let Some(list) = self.models.fresh(number, Instant::now()) {
+        if let Some(list) = self.models.get(number, Instant::now()) {
             return Ok(list);
         }
         let Some(upstream) = self.list.get(number) else { return Ok(Vec::new()) };
         if upstream.local.is_some() {
             return Ok(vec![entry(&upstream.url)]);
         }
-        match ask_for_list(upstream, client, authorization).await {
+        match fetch_list(upstream, client, authorization).await {
             Ok(body) => {
-                let list = models::entries(&body);
-                self.models.keep(number, &list, Instant::now());
+                let list = model_lists::entries(&body);
+                self.models.insert(number, &list, Instant::now());
                 Ok(list)
             }
-            Err(failure) => self.models.missed(number, Instant::now()).ok_or(failure),
+            Err(failure) => self.models.get_stale(number, Instant::now()).ok_or(failure),
         }
     }
 }
 
-/// A list is short, so that a server which does not answer soon does not answer.
-async fn ask_for_list(
+/// Lists are short, so the timeout is, too.
+async fn fetch_list(
     upstream: &Upstream,
     client: &Client,
     authorization: Option<&HeaderValue>,
 ) -> Result<Bytes, Failure> {
     let asked = client.get(upstream, "/models", authorization, MOST_LIST_BYTES);
-    let late = |_| Failure::Timeout { phase: "waiting for the list of models", seconds: LIST_PATIENCE.as_secs_f64() };
-    tokio::time::timeout(LIST_PATIENCE, asked).await.map_err(late)?
+    let late = |_| Failure::Timeout { phase: "waiting for the list of models", seconds: LIST_TIMEOUT.as_secs_f64() };
+    tokio::time::timeout(LIST_TIMEOUT, asked).await.map_err(late)?
 }
 
 async fn answers(upstream: &Upstream, client: &Client) -> bool {
-    match ask_for_list(upstream, client, None).await {
+    match fetch_list(upstream, client, None).await {
         Ok(_) => true,
-        // One that has no such list answers all the same; one that is still loading, or has a proxy before it, does not.
+        // A server without such a list is up; a proxy whose server is down or loading answers with these.
         Err(Failure::Refused { status, .. }) => !matches!(status.as_u16(), 502..=504),
         Err(_) => false,
     }
@@ -300,7 +300,7 @@ fn entry(id: &str) -> Value {
     json!({"id": id, "object": "model", "created": 0, "owned_by": "callboard"})
 }
 
-/// What a search for a model has come to.
+/// The state of a search for the servers of a model.
 struct Search<'a> {
     model: &'a str,
     client: &'a Client,
@@ -316,7 +316,7 @@ impl Search<'_> {
             self.routes.sort_by_key(|route| route.upstream.load());
             return Ok(self.routes);
         }
-        // A server that has never said what it has might have it.
+        // A server whose list is unknown might have the model.
         match self.failure {
             Some(failure) => Err(failure.to_api()),
             None => Err(ApiError::model_not_found(self.model, &self.known)),

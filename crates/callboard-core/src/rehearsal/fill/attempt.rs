@@ -75,7 +75,7 @@ pub(in super::super) fn attempt<'a>(
     fill(&mut draft, terms.forced);
     let open = draft.fields().any(|(index, field)| field.required && draft.is_open(index));
     let denied = mood.negated && !draft.denial_absorbed;
-    if !terms.forced && (open || denied || mood.past && tool.changes && !keeps_history(&draft)) {
+    if !terms.forced && (open || denied || mood.past && tool.changes) {
         return None;
     }
     let judged = judge(&draft, told, terms);
@@ -107,12 +107,6 @@ fn fill(draft: &mut Draft<'_>, forced: bool) {
 fn is_welcome(tool: &Tool, mood: Mood, inherits: bool) -> bool {
     let unasked = mood.question && tool.changes && !tool.undoes || mood.statement && !tool.changes && !inherits;
     !mood.idle && !unasked && mood.undoing == tool.undoes
-}
-
-/// A tool that records what happened, with the day on which it did.
-fn keeps_history(draft: &Draft<'_>) -> bool {
-    let records = draft.tool.title.first().is_some_and(|first| ["log", "record", "track"].contains(&first.as_str()));
-    records && draft.reading.moments.iter().any(|moment| draft.any_taken(moment.words.clone()))
 }
 
 /// What the words say for the call, less what they leave open.

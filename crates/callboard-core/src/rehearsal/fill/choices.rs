@@ -5,11 +5,10 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::super::catalogue::{Choice, Field, Holds};
-use super::super::chunks::{acts, is_particle};
+use super::super::chunks::acts;
 use super::super::cues::leads_to;
-use super::super::lexicon::{is_empty_word, is_generic, is_preposition};
+use super::super::lexicon::{is_empty_word, is_generic};
 use super::super::side::{side_of_noun, sided};
-use super::super::stem::stem;
 use super::super::synonyms::alike;
 use super::super::vocabulary::small_phrases;
 use super::super::words::Word;
@@ -74,15 +73,8 @@ fn mention(draft: &Draft<'_>, field: (usize, &Field), choice: (usize, &Choice), 
         .or_else(|| by_part(words, choice, all))
         .or_else(|| by_hint(words, choice, all))?;
     let lead = found.first().map_or(0.0, |first| leading_preposition(words, *first, field));
-    let score = score + lead - if is_over(draft, &found) { 0.6 } else { 0.0 };
+    let score = score + lead;
     Some(Mention { field: index, choice: at, words: found, score, by_name })
-}
-
-/// "movement done": what is over is not what is wanted; "30 squats done" is.
-fn is_over(draft: &Draft<'_>, found: &[usize]) -> bool {
-    let next = found.last().and_then(|last| draft.reading.words.get(last + 1));
-    let counted = draft.reading.numbers.iter().any(|number| found.contains(&number.words.end));
-    !counted && next.is_some_and(|next| next.is_any(&["done", "over", "finished", "complete", "ended"]))
 }
 
 /// "from" and "to" before a value tell which of two like parameters it is for.
@@ -104,10 +96,6 @@ fn by_whole_name(words: &[Word], choice: &Choice) -> Option<(Vec<usize>, f32, bo
     }
     let long = 0.1 * (choice.title.len() - 1) as f32;
     if let Some(run) = run_of(words, &choice.title) {
-        let score = if inflected(words, &run, choice) { 0.75 } else { WHOLE + long };
-        return Some((run.collect(), score, true));
-    }
-    if let Some(run) = joined(words, choice) {
         return Some((run.collect(), WHOLE + long, true));
     }
     if choice.value.as_str().is_some_and(|value| value.eq_ignore_ascii_case("none")) {
@@ -123,42 +111,8 @@ fn run_of(words: &[Word], title: &[String]) -> Option<Range<usize>> {
         words
             .get(*at..*at + title.len())
             .is_some_and(|run| run.iter().zip(title).all(|(word, stem)| word.stem == *stem))
-            && (title.len() > 1 || stands_alone(words, *at))
     })?;
     Some(at..at + title.len())
-}
-
-/// A value such as "on" is only meant where it does not lead a phrase.
-fn stands_alone(words: &[Word], at: usize) -> bool {
-    let Some(word) = words.get(at) else { return false };
-    let last = words
-        .get(at + 1)
-        .is_none_or(|next| next.is_mark() || next.joins() || is_empty_word(&next.lower) && !next.is("my"));
-    !is_preposition(&word.lower) || is_particle(words, at) || last && at > 0
-}
-
-/// "shoot" for "Shooting": another form of the word, which may be another meaning.
-fn inflected(words: &[Word], run: &Range<usize>, choice: &Choice) -> bool {
-    let literal = choice.value.as_str().map(str::to_lowercase).unwrap_or_default();
-    literal.ends_with("ing")
-        && words.get(run.clone()).is_some_and(|run| run.iter().all(|word| !word.lower.ends_with("ing")))
-}
-
-/// "check out" for "checkout", and the other way round.
-fn joined(words: &[Word], choice: &Choice) -> Option<Range<usize>> {
-    let literal: String =
-        choice.value.as_str()?.to_lowercase().chars().filter(|letter| letter.is_alphanumeric()).collect();
-    if literal.len() < 6 {
-        return None;
-    }
-    let same = |text: &str| text == literal || text.len() > 6 && stem(text) == stem(&literal);
-    let pair = |at: usize| match (words.get(at), words.get(at + 1)) {
-        (Some(one), Some(two)) => literal.starts_with(&one.lower) && same(&format!("{}{}", one.lower, two.lower)),
-        _ => false,
-    };
-    let begins = |word: &Word| literal.get(..4) == word.lower.get(..4);
-    let single = || words.iter().position(|word| begins(word) && same(&word.lower)).map(|at| at..at + 1);
-    (0..words.len()).find(|at| pair(*at)).map(|at| at..at + 2).or_else(single)
 }
 
 fn nobody(words: &[Word]) -> Option<Range<usize>> {

@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use super::super::catalogue::{Field, Holds};
-use super::super::mood::negation_in;
 use super::super::role::Role;
 use super::super::side::sided;
 use super::draft::{Draft, Origin};
@@ -33,7 +32,7 @@ pub(super) fn fill_implied(draft: &mut Draft<'_>) {
             draft.put(index, value, Origin::Default);
         } else if let Some(value) = current(draft, field) {
             draft.put(index, value, Origin::Implied);
-        } else if let Some(value) = only_value(draft, field) {
+        } else if let Some(value) = only_value(field) {
             draft.put(index, value, Origin::Implied);
         }
     }
@@ -52,23 +51,10 @@ fn current(draft: &Draft<'_>, field: &Field) -> Option<Value> {
     }
 }
 
-/// An enumeration of one value, all of them for a question that names none, or a truth that the verb itself settles.
-fn only_value(draft: &Draft<'_>, field: &Field) -> Option<Value> {
+/// The value of an enumeration that has only one.
+fn only_value(field: &Field) -> Option<Value> {
     match &field.holds {
-        Holds::Choice(choices) if !draft.tool.changes && draft.reading.mood.question && choices.len() > 1 => {
-            let whole = choices.iter().find(|choice| {
-                choice.value.as_str().is_some_and(|value| ["all", "any", "everything"].contains(&value))
-            });
-            whole.map(|choice| choice.value.clone())
-        }
         Holds::Choice(choices) if choices.len() == 1 => choices.first().map(|choice| choice.value.clone()),
-        Holds::Truth => {
-            let words = draft.reading.words;
-            let off =
-                words.iter().any(|word| word.is_any(&["off", "disable", "deactivate", "stop", "unlock", "close"]));
-            let on = words.iter().any(|word| word.is_any(&["on", "enable", "activate", "start", "lock", "open"]));
-            (on != off && negation_in(words).is_none()).then_some(Value::Bool(on))
-        }
         _ => None,
     }
 }

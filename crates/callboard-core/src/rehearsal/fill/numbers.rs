@@ -11,7 +11,6 @@ use super::super::lexicon::{is_empty_word, is_preposition, is_taking};
 use super::super::numbers::{Spoken, json_number};
 use super::super::role::Role;
 use super::super::synonyms::alike;
-use super::super::text_sort::TextSort;
 use super::super::units::unit_fits;
 use super::super::words::Word;
 use super::draft::{Draft, Origin};
@@ -30,7 +29,6 @@ pub(super) fn fill_numbers(draft: &mut Draft<'_>) {
         take_unit(draft, field, &spoken);
         find_series(draft, field, number);
     }
-    fill_next(draft);
 }
 
 fn best_pair(draft: &Draft<'_>) -> Option<(usize, usize, f32)> {
@@ -94,10 +92,12 @@ fn time_factor(draft: &Draft<'_>, field: &Field, number: &Spoken) -> f64 {
 /// A change downwards: a parameter that can be negative, and a verb that takes away.
 fn is_loss(draft: &Draft<'_>, field: &Field, least: f64) -> bool {
     is_change(field, least)
-        && draft.reading.words.iter().enumerate().any(|(at, word)| {
-            is_taking(&word.stem) && (acts(draft.reading.words, at, false) || word.is("minus"))
-                || negative_in(field, &word.stem)
-        })
+        && draft
+            .reading
+            .words
+            .iter()
+            .enumerate()
+            .any(|(at, word)| is_taking(&word.stem) && (acts(draft.reading.words, at, false) || word.is("minus")))
 }
 
 /// A parameter that says by how much something changes.
@@ -116,20 +116,6 @@ fn states_possession(words: &[Word], number: &Spoken) -> bool {
         && !words.get(number.words.end..).is_some_and(|rest| rest.iter().any(|word| word.is("more")))
 }
 
-/// "Negative wounds, positive heals": the description says which verbs count down.
-fn negative_in(field: &Field, verb: &str) -> bool {
-    let place = field.summary.iter().position(|own| ["negativ", "negative", "minus"].contains(&own.as_str()));
-    place.is_some_and(|at| {
-        field
-            .summary
-            .iter()
-            .skip(at + 1)
-            .take(3)
-            .take_while(|own| *own != "positiv" && *own != "positive")
-            .any(|own| own == verb || alike(own, verb))
-    })
-}
-
 fn affinity(draft: &Draft<'_>, field: &Field, number: &Spoken) -> f32 {
     let words = draft.reading.words;
     let after = noun_after(words, number);
@@ -146,12 +132,8 @@ fn affinity(draft: &Draft<'_>, field: &Field, number: &Spoken) -> f32 {
     let thing = after.is_some_and(|at| draft.is_taken(at));
     score += if thing && unit.is_none_or(|unit| unit < 1.0) { counts_thing(field) } else { unit.unwrap_or(0.0) };
     score += before.map_or(0.0, |at| named_by(draft, field, at, number));
-    score += verb_bonus(draft, field, number);
     if number.ordinal && field.is(Role::Rank) {
         score += 0.5;
-    }
-    if money_sign(words, number) {
-        score += if unit_fits("dollar", field) == Some(true) { 2.0 } else { -0.5 };
     }
     if draft.before.is_some_and(|call| field.path.first().is_some_and(|name| call.contains_key(name))) {
         score += 1.0;
@@ -161,11 +143,10 @@ fn affinity(draft: &Draft<'_>, field: &Field, number: &Spoken) -> f32 {
     score + if only { 0.5 } else { 0.0 } + if bare { 0.4 } else { 0.0 }
 }
 
-/// "a model" is one where models are counted, "a point" where points change.
+/// "a ticket" is one where tickets are counted, "a point" where points change.
 fn is_single(draft: &Draft<'_>, field: &Field, noun: &Word) -> bool {
     let changes = matches!(field.holds, Holds::Number { least, .. } if is_change(field, least));
-    field.title.contains(&noun.stem)
-        || changes && (draft.tool.title.contains(&noun.stem) || initials_match(draft, &noun.lower))
+    field.title.contains(&noun.stem) || changes && draft.tool.title.contains(&noun.stem)
 }
 
 /// A number before something that another parameter holds: how many of it.
@@ -207,7 +188,7 @@ fn beside(draft: &Draft<'_>, field: &Field, noun: &Word) -> f32 {
         Some(false) => return -3.0,
         None => {}
     }
-    if field.title.iter().any(|own| alike(own, &noun.stem)) || initials_match(draft, &noun.lower) {
+    if field.title.iter().any(|own| alike(own, &noun.stem)) {
         return 2.0;
     }
     if field.summary.contains(&noun.stem) {
@@ -220,48 +201,10 @@ fn beside(draft: &Draft<'_>, field: &Field, noun: &Word) -> f32 {
         return 1.0;
     }
     // A thing that is counted: good for a quantity, otherwise a hint that the number means something else.
-    match (is_count(field), holds_a_name(draft)) {
-        (true, _) => 1.2,
-        (false, true) => -0.1,
-        (false, false) => -0.45,
-    }
+    if is_count(field) { 1.2 } else { -0.45 }
 }
 
-fn holds_a_name(draft: &Draft<'_>) -> bool {
-    draft.fields().any(|(index, field)| draft.is_open(index) && matches!(field.holds, Holds::Text(TextSort::Name)))
-}
-
-fn initials_match(draft: &Draft<'_>, lower: &str) -> bool {
-    (2..=4).contains(&lower.len())
-        && draft
-            .tool
-            .title
-            .windows(lower.len())
-            .any(|run| run.iter().zip(lower.chars()).all(|(stem, letter)| stem.starts_with(letter)))
-}
-
-fn verb_bonus(draft: &Draft<'_>, field: &Field, number: &Spoken) -> f32 {
-    let words = draft.reading.words;
-    let verbs = (0..number.words.start).rev().filter(|at| acts(words, *at, false)).filter_map(|at| words.get(at));
-    let nearest = verbs.into_iter().find(|word| !is_empty_word(&word.lower));
-    nearest.map_or(0.0, |verb| {
-        if field.title.contains(&verb.stem) {
-            1.0
-        } else if field.summary.contains(&verb.stem) {
-            0.9
-        } else if field.title.iter().any(|own| alike(own, &verb.stem)) {
-            0.4
-        } else {
-            0.0
-        }
-    })
-}
-
-fn money_sign(words: &[Word], number: &Spoken) -> bool {
-    words.get(number.words.start).is_some_and(|word| word.said.contains(['$', '€', '£']))
-}
-
-/// The noun that a number counts: "5 damage", "3 more of the models".
+/// The noun that a number counts: "5 points", "3 more of the tickets".
 fn noun_after(words: &[Word], number: &Spoken) -> Option<usize> {
     let end = number.words.end;
     let start = (end..end + 3).find(|at| {
@@ -272,11 +215,7 @@ fn noun_after(words: &[Word], number: &Spoken) -> Option<usize> {
     let second =
         words.get(start + 1).filter(|word| is_noun(word) && !acts(words, start + 1, true) && !first.possessive);
     let both_small = second.is_some_and(|second| second.lower.len() > 2);
-    Some(if both_small && !has_unit(first) { start + 1 } else { start })
-}
-
-fn has_unit(word: &Word) -> bool {
-    word.lower.len() <= 2 || word.lower.ends_with('s')
+    Some(if both_small { start + 1 } else { start })
 }
 
 /// The noun that a number names: "table 1", "volume to 30".
@@ -349,22 +288,5 @@ fn find_series(draft: &mut Draft<'_>, field: usize, first: usize) {
     }
     if values.len() > 1 {
         draft.series = Some((field, values));
-    }
-}
-
-/// "next round": one more than the number that the context tells.
-fn fill_next(draft: &mut Draft<'_>) {
-    for (index, field) in
-        draft.fields().filter(|(_, field)| field.required && matches!(field.holds, Holds::Number { .. }))
-    {
-        let Some(head) = field.telling().last().filter(|_| draft.is_open(index)) else { continue };
-        let words = draft.reading.words;
-        let said = words.iter().enumerate().find(|(at, word)| {
-            word.is_any(&["next", "new", "another"]) && words.iter().skip(at + 1).take(3).any(|noun| noun.stem == *head)
-        });
-        let next = said.and_then(|_| draft.reading.context.number(head)).and_then(|now| json_number(now + 1.0));
-        if let Some(value) = next {
-            draft.put(index, value, Origin::Implied);
-        }
     }
 }

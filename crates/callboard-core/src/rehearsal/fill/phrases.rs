@@ -9,14 +9,11 @@ use serde_json::Value;
 
 use super::super::catalogue::{Field, Holds, Tool};
 use super::super::chunks::{Chunk, chunks_in};
-use super::super::cues::{is_about, leads_to};
-use super::super::lexicon::{is_empty_word, is_harming, is_verb};
-use super::super::numbers::is_number_word;
+use super::super::cues::leads_to;
+use super::super::lexicon::{is_empty_word, is_verb};
 use super::super::role::Role;
 use super::super::side::{side_of_noun, sided};
 use super::super::text_sort::TextSort;
-use super::super::units::is_unit;
-use super::super::vocabulary::is_content;
 use super::super::words::{Form, Word, said};
 use super::draft::{Draft, Origin};
 
@@ -81,7 +78,7 @@ fn trimmed(tool: &Tool, words: &[Word], whole: Range<usize>) -> Range<usize> {
     let mut span = whole.clone();
     let proper = |at: usize, neighbour: usize| {
         let capital = |at: usize| words.get(at).is_some_and(|word| word.capital);
-        at > 0 && span_holds(words, neighbour) && capital(at) && capital(neighbour)
+        at > 0 && capital(at) && capital(neighbour)
     };
     let own = |at: usize, leading: bool| {
         let Some(word) = words.get(at).filter(|word| word.form == Form::Plain && !word.possessive) else {
@@ -102,10 +99,6 @@ fn trimmed(tool: &Tool, words: &[Word], whole: Range<usize>) -> Range<usize> {
         span.end -= 1;
     }
     span
-}
-
-fn span_holds(words: &[Word], at: usize) -> bool {
-    words.get(at).is_some_and(|word| !word.is_mark())
 }
 
 /// Pairs of parameters and phrases, the best first, each used once.
@@ -149,12 +142,9 @@ pub(super) fn affinity(draft: &Draft<'_>, field: &Field, chunk: &Chunk) -> f32 {
     let mut score = if field.required || is_only_text(draft.tool) { 0.5 } else { 0.0 };
     score += match &chunk.preposition {
         Some(preposition) => led(preposition, field),
-        None if chunk.subject => as_subject(field, is_passive(words, chunk)) - harms(words, chunk),
+        None if chunk.subject => as_subject(field),
         None => as_object(field),
     };
-    if chunk.verb.as_ref().is_some_and(|verb| !is_empty_word(verb) && is_about(field, verb)) {
-        score += 0.8;
-    }
     if beside_title(words, field, chunk) {
         score += 1.2;
     }
@@ -168,10 +158,7 @@ pub(super) fn affinity(draft: &Draft<'_>, field: &Field, chunk: &Chunk) -> f32 {
     if counted(draft, chunk) {
         score -= 0.8;
     }
-    if is_predicate(draft, chunk) {
-        score -= 3.0;
-    }
-    if measured(words, chunk) || wants_code(field) && !own.iter().any(is_code) {
+    if wants_code(field) && !own.iter().any(is_code) {
         score -= 2.0;
     }
     if own.iter().all(|word| word.lower.ends_with("ly") || is_verb(&word.stem) && !word.capital && own.len() == 1) {
@@ -190,34 +177,10 @@ fn is_code(word: &Word) -> bool {
     digits || word.said.len() > 1 && word.said.bytes().all(|byte| byte.is_ascii_uppercase())
 }
 
-/// "is gone": what is said of a thing, in the tool's own words.
-fn is_predicate(draft: &Draft<'_>, chunk: &Chunk) -> bool {
-    let words = draft.reading.words;
-    let after_be = chunk
-        .words
-        .start
-        .checked_sub(1)
-        .and_then(|at| words.get(at))
-        .is_some_and(|word| word.is_any(&["is", "are", "was", "were"]));
-    let own = words.get(chunk.words.clone()).unwrap_or_default();
-    after_be && matches!(own, [word] if !word.capital && draft.tool.summary.contains(&word.stem))
-}
-
 /// A number that no parameter took stands before it: an amount of something, no name.
 fn counted(draft: &Draft<'_>, chunk: &Chunk) -> bool {
     let number = draft.reading.numbers.iter().find(|number| number.words.end == chunk.words.start && !number.article);
     number.is_some_and(|number| !draft.any_taken(number.words.clone()))
-}
-
-/// A unit of measure after a number: "6 inches" names nothing.
-fn measured(words: &[Word], chunk: &Chunk) -> bool {
-    let counted = chunk
-        .words
-        .start
-        .checked_sub(1)
-        .and_then(|at| words.get(at))
-        .is_some_and(|word| word.form == Form::Number || is_number_word(&word.lower));
-    counted && chunk.words.len() == 1 && words.get(chunk.words.start).is_some_and(|word| is_unit(&word.stem))
 }
 
 /// A preposition leads to the parameter, or away from it.
@@ -235,35 +198,11 @@ fn led(preposition: &str, field: &Field) -> f32 {
     }
 }
 
-/// "is destroyed": what stands before the verb does not do it.
-fn is_passive(words: &[Word], chunk: &Chunk) -> bool {
-    let be = words
-        .iter()
-        .enumerate()
-        .skip(chunk.words.end)
-        .find(|(_, word)| word.is_any(&["is", "are", "was", "were", "been", "got", "gets", "be"]));
-    be.is_some_and(|(at, _)| {
-        words
-            .iter()
-            .skip(at + 1)
-            .take(3)
-            .any(|word| is_verb(&word.stem) && !word.lower.ends_with("ing") && word.lower != word.stem)
-    })
-}
-
-/// Who harms something is seldom who is harmed: counts against a subject where an object follows.
-fn harms(words: &[Word], chunk: &Chunk) -> f32 {
-    let verb = words.iter().enumerate().skip(chunk.words.end).find(|(_, word)| is_harming(&word.stem));
-    let object = verb.is_some_and(|(at, _)| words.iter().skip(at + 1).any(is_content));
-    if object && !is_passive(words, chunk) && chunk.verb.as_deref().is_some_and(is_harming) { 0.7 } else { 0.0 }
-}
-
-fn as_subject(field: &Field, passive: bool) -> f32 {
-    let (doer, undergoer) = if passive { (-1.5, 1.0) } else { (1.5, -1.5) };
+fn as_subject(field: &Field) -> f32 {
     if field.is(Role::Doer) {
-        doer
+        1.5
     } else if field.is(Role::Undergoer) {
-        undergoer
+        -1.5
     } else {
         0.6
     }

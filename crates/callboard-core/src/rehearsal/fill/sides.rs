@@ -28,7 +28,6 @@ pub(super) fn fill_sides(draft: &mut Draft<'_>) {
             draft.put(index, value, origin);
         }
     }
-    settle_opponents(draft);
 }
 
 fn value_of(choices: &[Choice], side: Side) -> Option<Value> {
@@ -77,19 +76,12 @@ fn side_of_phrase(draft: &Draft<'_>, chunk: &Chunk) -> (Side, Origin) {
     let doer = subject(words);
     let side = if chunk.subject {
         Side::Own
-    } else if harming_verb(words, chunk) {
+    } else if chunk.verb.as_deref().is_some_and(is_harming) {
         doer.unwrap_or(Side::Own).opposite()
     } else {
         doer.unwrap_or(Side::Own)
     };
     (side, Origin::Implied)
-}
-
-fn harming_verb(words: &[Word], chunk: &Chunk) -> bool {
-    let verb = chunk.verb.as_deref().is_some_and(is_harming);
-    let damage = words.iter().take(chunk.words.start).any(|word| word.is("damage") || word.is("wounds"));
-    verb || damage
-        && chunk.preposition.as_deref().is_some_and(|preposition| ["to", "on", "against"].contains(&preposition))
 }
 
 /// Whose turn: said with the turn, turned round where a turn ends, or as the context has it.
@@ -119,24 +111,11 @@ fn turn(draft: &Draft<'_>, field: &Field) -> Option<(Side, Origin)> {
 }
 
 fn ends(words: &[Word], turn: Option<usize>) -> bool {
-    const ENDING: &[&str] = &[
-        "end",
-        "ends",
-        "ending",
-        "ended",
-        "finish",
-        "finished",
-        "over",
-        "done",
-        "pass",
-        "passing",
-        "finishing",
-        "complete",
-    ];
+    const ENDING: &str = "end ends ending ended finish finished over done pass passing finishing complete";
     words.iter().enumerate().any(|(at, word)| {
         // In "I'm done, your turn" what is done is not the turn that is named.
         let before_comma = turn.is_some_and(|turn| words.iter().take(turn).skip(at).any(Word::is_mark));
-        word.is_any(ENDING) && !before_comma
+        word.is_in(ENDING) && !before_comma
     })
 }
 
@@ -166,45 +145,11 @@ fn sides_in(words: &[Word]) -> impl Iterator<Item = Side> {
 }
 
 fn spoken_of(words: &[Word]) -> Option<Side> {
-    other_named(words).or_else(|| sides_in(words).next())
-}
-
-fn other_named(words: &[Word]) -> Option<Side> {
-    let named = |at: usize, word: &Word| side_of_noun(&word.lower).filter(|_| !is_adjective(words, at));
-    words.iter().enumerate().find_map(|(at, word)| named(at, word)).filter(|side| *side == Side::Other)
+    sides_in(words).next()
 }
 
 /// In "behind enemy lines" nobody is spoken of; in "enemy's", "the enemy scores" somebody is.
 fn is_adjective(words: &[Word], at: usize) -> bool {
     let side = words.get(at).is_some_and(|word| side_of_noun(&word.lower).is_some() && !word.possessive);
     side && words.get(at + 1).is_some_and(is_content) && !acts(words, at + 1, false)
-}
-
-/// Two sides that meet are two: where only one of a pair was said, the other follows.
-fn settle_opponents(draft: &mut Draft<'_>) {
-    let sides: Vec<(usize, Side, Origin)> = draft
-        .fields()
-        .filter(|(_, field)| matches!(&field.holds, Holds::Choice(choices) if sided(choices).is_some()))
-        .filter_map(|(index, field)| {
-            let (value, origin) = draft.values.get(index)?.as_ref()?;
-            let side = side_of_noun(&value.as_str()?.to_lowercase())?;
-            owned_phrase(draft, field).map(|_| (index, side, *origin))
-        })
-        .collect();
-    let [(one, one_side, one_origin), (two, two_side, two_origin)] = sides.as_slice() else { return };
-    if one_side != two_side {
-        return;
-    }
-    let (changed, side) = match (one_origin, two_origin) {
-        (Origin::Said, Origin::Said) => return,
-        (_, Origin::Said) => (*one, two_side.opposite()),
-        _ => (*two, one_side.opposite()),
-    };
-    let value = draft.tool.fields.get(changed).and_then(|field| match &field.holds {
-        Holds::Choice(choices) => value_of(choices, side),
-        _ => None,
-    });
-    if let Some(value) = value {
-        draft.put(changed, value, Origin::Implied);
-    }
 }

@@ -47,17 +47,12 @@ pub(super) fn fill_truths(draft: &mut Draft<'_>) {
             continue;
         }
         if let Some((at, truth)) = spoken_truth(draft.reading.words, field) {
-            let denied = negation_in(draft.reading.words).is_some() || recovers(draft.reading.words);
+            let denied = negation_in(draft.reading.words).is_some();
             draft.put(index, Value::Bool(truth != denied), Origin::Said);
             draft.take(at..at + 1);
             draft.denial_absorbed |= denied;
         }
     }
-}
-
-/// "recovers from …" ends what it names.
-fn recovers(words: &[Word]) -> bool {
-    words.iter().any(|word| word.stem == "recover" || word.is_any(&["lose", "loses", "lost"]))
 }
 
 fn spoken_truth(words: &[Word], field: &Field) -> Option<(usize, bool)> {

@@ -1,9 +1,9 @@
 //! Requests in a form that the model server at hand takes.
 //!
-//! Servers and models refuse fields, roles and content shapes that others need. What one of them refuses is read from its
-//! refusal (`learn`), remembered by the caller as a set of quirks, and left out or rewritten in the next request
+//! Servers and models refuse fields, roles and content shapes that others need. After a refusal the caller tries the
+//! request in other forms (`learn`), remembers what helped as a set of quirks, and adapts later requests to them
 //! (`adapt`); where there are no native tools, they go into the prompt. Histories are healed first. JSON in, JSON out:
-//! nothing here asks a server or keeps a memory.
+//! nothing here sends a request or keeps a memory.
 
 mod alternation;
 mod apply;
@@ -21,6 +21,6 @@ mod tests;
 
 pub use apply::adapt;
 pub use heal::heal;
-pub use learn::{Refusal, is_validation_error, learn, learn_all};
+pub use learn::{Lessons, Refusal, is_validation_error};
 pub use prompt::Family;
 pub use quirk::Quirk;

@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Refusal, learn, learn_all};
+use super::lessons::tries;
+use super::{Lessons, Refusal};
 use crate::wire::chat::adapt::tests::{any_body, any_json};
 use crate::wire::chat::adapt::{Family, Quirk, adapt};
 
@@ -93,18 +94,20 @@ fn refusals_teach_what_they_say() {
 
 fn check(refusal: &Refusal<'_>, sent: &Value, expected: &str) {
     let message = refusal.message;
-    let learned = learn(refusal, sent);
-    assert_eq!(learned.as_ref().map_or("nothing".to_owned(), Quirk::to_string), expected, "{message}");
-    assert_eq!(learn(refusal, &bare()), None, "nothing of it was sent: {message}");
-    if let Some(quirk) = learned {
+    let first = tries(refusal, sent).into_iter().next().unwrap_or_default();
+    let shown: Vec<String> = first.iter().map(Quirk::to_string).collect();
+    let shown = if shown.is_empty() { "nothing".to_owned() } else { shown.join(", ") };
+    assert_eq!(shown, expected, "{message}");
+    assert!(tries(refusal, &bare()).is_empty(), "nothing of it was sent: {message}");
+    if !first.is_empty() {
         let mut adapted = sent.clone();
-        adapt(&mut adapted, &BTreeSet::from([quirk.clone()]), Family::Hermes);
-        assert_ne!(learn(refusal, &adapted), Some(quirk), "learned again after it was heeded: {message}");
+        adapt(&mut adapted, &first, Family::Hermes);
+        assert_ne!(tries(refusal, &adapted).first(), Some(&first), "tried again after it was heeded: {message}");
     }
 }
 
 #[test]
-fn all_fields_of_a_list_are_learned_at_once() {
+fn all_fields_of_a_list_are_tried_at_once() {
     let field = |name: &str| Quirk::Field(name.to_owned());
     let message = r#"{"detail":[
         {"type":"extra_forbidden","loc":["body","stream_options"],"msg":"Extra inputs are not permitted","input":{}},
@@ -113,11 +116,56 @@ fn all_fields_of_a_list_are_learned_at_once() {
         {"type":"extra_forbidden","loc":["body","top_k"],"msg":"Extra inputs are not permitted","input":5}]}"#;
     let refusal = Refusal { status: 422, message, ..Refusal::default() };
     let expected = BTreeSet::from([Quirk::StreamOptions, Quirk::ParallelToolCalls, field("top_k")]);
-    assert_eq!(learn_all(&refusal, &full()), expected);
+    assert_eq!(tries(&refusal, &full())[0], expected);
     let lines =
         "body.thinking: property 'body.thinking' is unsupported\nbody.top_k: property 'body.top_k' is unsupported";
     let refusal = Refusal { message: lines, param: Some("validation_error"), ..refusal };
-    assert_eq!(learn_all(&refusal, &full()), BTreeSet::from([field("thinking"), field("top_k")]));
+    assert_eq!(tries(&refusal, &full())[0], BTreeSet::from([field("thinking"), field("top_k")]));
+}
+
+fn quirks(lessons: &Lessons) -> Vec<Quirk> {
+    lessons.quirks().cloned().collect()
+}
+
+#[test]
+fn what_does_not_help_is_dropped_and_what_helps_is_kept() {
+    let alternate = "Conversation roles must alternate user/assistant/user/assistant/...";
+    let refusal = |message| Refusal { status: 400, message, ..Refusal::default() };
+    let mut lessons = Lessons::default();
+    assert!(lessons.refused(&refusal(alternate), &full()));
+    assert_eq!(quirks(&lessons), [Quirk::Tools]);
+    assert!(lessons.refused(&refusal(alternate), &full()));
+    assert_eq!(quirks(&lessons), [Quirk::Alternation], "the same words: it did not help");
+    assert!(lessons.refused(&refusal("Unknown parameter: 'top_k'."), &full()));
+    assert_eq!(quirks(&lessons), [Quirk::Alternation, Quirk::Field("top_k".to_owned())], "other words: it did");
+    assert!(!lessons.refused(&refusal("Unknown parameter: 'top_k'."), &bare()), "nothing else is named");
+}
+
+#[test]
+fn suspects_are_tried_alone_and_then_together() {
+    let refusal = Refusal { status: 400, message: "Request has extra fields", ..Refusal::default() };
+    let (mut lessons, mut tried) = (Lessons::default(), Vec::new());
+    while lessons.refused(&refusal, &full()) {
+        tried.push(quirks(&lessons));
+    }
+    let (stream, parallel, strict) = (Quirk::StreamOptions, Quirk::ParallelToolCalls, Quirk::Strict);
+    let alone = [&stream, &parallel, &strict].map(|quirk| vec![quirk.clone()]);
+    assert_eq!(tried, [&alone[..], &[vec![parallel, strict, stream]]].concat());
+    for message in ["Bad Request", "invalid request", "Your balance is too low", "unknown field: 'x'"] {
+        assert!(!Lessons::default().refused(&Refusal { message, ..refusal }, &full()), "{message}");
+    }
+}
+
+#[test]
+fn no_request_is_tried_for_ever() {
+    let (mut lessons, mut body, mut tries) = (Lessons::default(), bare(), 0);
+    for name in "abcdefghij".chars().map(|letter| format!("field_{letter}")) {
+        body[&name] = json!(1);
+        let message = format!("Unknown parameter: '{name}'.");
+        let refusal = Refusal { status: 400, message: &message, ..Refusal::default() };
+        tries += usize::from(lessons.refused(&refusal, &body));
+    }
+    assert_eq!(tries, 6);
 }
 
 proptest! {
@@ -133,8 +181,7 @@ proptest! {
     ) {
         for message in [message, words.concat(), words.join(" ")] {
             let refusal = Refusal { status: 400, message: &message, param: param.as_deref(), code: None };
-            let learned = learn_all(&refusal, &body);
-            prop_assert_eq!(learn(&refusal, &body).is_some(), !learned.is_empty());
+            prop_assert_eq!(Lessons::default().refused(&refusal, &body), !tries(&refusal, &body).is_empty());
         }
     }
 }

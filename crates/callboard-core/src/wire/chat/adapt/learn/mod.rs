@@ -1,21 +1,17 @@
 //! What a refusal says about the server that sent it.
 //!
-//! Every server has its own words for the same thing. They are taken apart into complaints (which place, which words), and
-//! each complaint is held against the request that was sent: something is learned only where the request really held what
-//! is complained of, and never from a mistake of the client, which no adaptation would cure.
+//! A refused request is sent again without one of the optional things that it holds. The words of the refusal decide only
+//! whether that is worth a try and in which order: a thing is tried if the request holds it and the words name it, and it
+//! is remembered only if the server then takes the request. So a misread refusal costs a request, and teaches nothing.
 
 #[cfg(test)]
 mod cases;
+mod client_errors;
 mod complaint;
-mod echo;
 mod fields;
-mod learning;
-mod listing;
-mod mistakes;
-mod python;
-mod roles;
-mod rules;
+mod lessons;
 mod sent;
-mod union;
+mod signs;
 
-pub use learning::{Refusal, is_validation_error, learn, learn_all};
+pub use complaint::{Refusal, is_validation_error};
+pub use lessons::Lessons;

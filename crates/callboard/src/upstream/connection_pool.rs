@@ -1,7 +1,7 @@
-//! Connections to model servers, kept for the next request.
+//! The pool of connections to model servers.
 //!
-//! A server may close a connection at the very moment at which the next request is sent on it. Nothing of a reply has come
-//! then, so the request is sent once more on a new connection. A new connection that dies is the server's failure.
+//! A server may close a pooled connection just as a request is sent on it. No reply has begun then, so the request is
+//! retried once on a new connection. A new connection that breaks is the server's failure.
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
@@ -18,75 +18,74 @@ use hyper_util::client::legacy::connect::{HttpConnector, HttpInfo};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::ClientConfig;
 
-const KEPT_FOR: Duration = Duration::from_secs(30);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// So many addresses are remembered; those that are forgotten are taken for new connections.
+/// Connections beyond these are taken for new ones.
 const MOST_ADDRESSES: usize = 4096;
 
 type Pool = legacy::Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
 
-/// The pool, and the way around it.
+/// A pool, a client that bypasses it, and the connections that have served a request.
 #[derive(Clone)]
-pub(super) struct Connections {
-    kept: Pool,
-    fresh: Pool,
-    answered: Arc<Mutex<HashSet<SocketAddr>>>,
+pub(super) struct ConnectionPool {
+    pooled: Pool,
+    unpooled: Pool,
+    used: Arc<Mutex<HashSet<SocketAddr>>>,
 }
 
 /// The head of a reply.
-pub(super) struct Sent {
+pub(super) struct ReplyHead {
     pub(super) response: Response<Incoming>,
     /// True where the connection had served an earlier request.
-    pub(super) was_kept: bool,
+    pub(super) was_reused: bool,
 }
 
-impl Connections {
+impl ConnectionPool {
     pub(super) fn new(tls: &ClientConfig, connect: Duration) -> Self {
         let https = connector(tls, connect);
         let mut builder = legacy::Client::builder(TokioExecutor::new());
-        builder.pool_timer(TokioTimer::new()).pool_idle_timeout(KEPT_FOR);
-        let kept = builder.build(https.clone());
-        let fresh = builder.pool_max_idle_per_host(0).build(https);
-        Self { kept, fresh, answered: Arc::default() }
+        builder.pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE_TIMEOUT);
+        let pooled = builder.build(https.clone());
+        let unpooled = builder.pool_max_idle_per_host(0).build(https);
+        Self { pooled, unpooled, used: Arc::default() }
     }
 
-    /// The head of the reply, and whether the connection had served an earlier request.
-    pub(super) async fn send(&self, request: Request<Full<Bytes>>) -> Result<Sent, legacy::Error> {
-        let again = request.clone();
-        match self.kept.request(request).await {
+    pub(super) async fn send(&self, request: Request<Full<Bytes>>) -> Result<ReplyHead, legacy::Error> {
+        let retry = request.clone();
+        match self.pooled.request(request).await {
             Ok(response) => {
-                let was_kept = self.note_answer(response.extensions());
-                Ok(Sent { response, was_kept })
+                let was_reused = self.mark_used(response.extensions());
+                Ok(ReplyHead { response, was_reused })
             }
-            Err(error) if died_unheard(&error) && self.has_answered(&error) => {
-                self.fresh.request(again).await.map(|response| Sent { response, was_kept: false })
+            Err(error) if closed_before_reply(&error) && self.was_used(&error) => {
+                self.unpooled.request(retry).await.map(|response| ReplyHead { response, was_reused: false })
             }
             Err(error) => Err(error),
         }
     }
 
-    /// True where the connection had answered before.
-    fn note_answer(&self, extensions: &Extensions) -> bool {
+    /// True where the connection had served an earlier request.
+    fn mark_used(&self, extensions: &Extensions) -> bool {
         let Some(connection) = extensions.get::<HttpInfo>() else { return false };
-        let mut answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
-        if answered.len() >= MOST_ADDRESSES {
-            answered.clear();
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        if used.len() >= MOST_ADDRESSES {
+            used.clear();
         }
-        !answered.insert(connection.local_addr())
+        !used.insert(connection.local_addr())
     }
 
     /// True where the connection that failed had served an earlier request.
-    fn has_answered(&self, error: &legacy::Error) -> bool {
+    fn was_used(&self, error: &legacy::Error) -> bool {
         let mut extensions = Extensions::new();
         error.connect_info().into_iter().for_each(|connected| connected.get_extras(&mut extensions));
         let connection = extensions.get::<HttpInfo>().map(HttpInfo::local_addr);
-        let mut answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
-        connection.is_some_and(|address| answered.remove(&address))
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        connection.is_some_and(|address| used.remove(&address))
     }
 }
 
 /// Closed or reset before a reply could be read. What cannot be parsed is a reply, too.
-fn died_unheard(error: &legacy::Error) -> bool {
+fn closed_before_reply(error: &legacy::Error) -> bool {
     let source = std::error::Error::source(error).and_then(|source| source.downcast_ref::<hyper::Error>());
     source.is_some_and(|source| !source.is_parse() && !source.is_user())
 }

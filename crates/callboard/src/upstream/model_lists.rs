@@ -1,6 +1,6 @@
-//! The lists of models that the servers offer, remembered for a short while.
+//! The model lists of the servers, cached for a few seconds.
 //!
-//! A server that does not answer has most likely the models that it had before: its last list holds until it gives another.
+//! While a server does not answer, its last list stays in use.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -10,12 +10,12 @@ use serde_json::Value;
 
 const FRESH: Duration = Duration::from_secs(10);
 
-/// A server that failed to answer is left alone for so long.
-const PAUSE: Duration = Duration::from_secs(2);
+/// How long a stale list is used before the server is asked again.
+const STALE: Duration = Duration::from_secs(2);
 
-/// What each server said last.
+/// The last list of each server.
 #[derive(Debug, Default)]
-pub struct ModelList {
+pub(super) struct ModelLists {
     lists: Mutex<HashMap<usize, Entry>>,
 }
 
@@ -25,24 +25,23 @@ struct Entry {
     list: Vec<Value>,
 }
 
-impl ModelList {
-    /// A list that is not yet too old.
-    pub(super) fn fresh(&self, upstream: usize, now: Instant) -> Option<Vec<Value>> {
+impl ModelLists {
+    /// A list that has not expired.
+    pub(super) fn get(&self, upstream: usize, now: Instant) -> Option<Vec<Value>> {
         let lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
         lists.get(&upstream).filter(|entry| now < entry.until).map(|entry| entry.list.clone())
     }
 
-    /// Remembers what a server said.
-    pub(super) fn keep(&self, upstream: usize, list: &[Value], now: Instant) {
+    pub(super) fn insert(&self, upstream: usize, list: &[Value], now: Instant) {
         let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
         lists.insert(upstream, Entry { until: now + FRESH, list: list.to_vec() });
     }
 
-    /// A server said nothing: what it said before, if anything, holds a while longer.
-    pub(super) fn missed(&self, upstream: usize, now: Instant) -> Option<Vec<Value>> {
+    /// The last list of a server that does not answer, which is used a while longer.
+    pub(super) fn get_stale(&self, upstream: usize, now: Instant) -> Option<Vec<Value>> {
         let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
         let entry = lists.get_mut(&upstream)?;
-        entry.until = now + PAUSE;
+        entry.until = now + STALE;
         Some(entry.list.clone())
     }
 }
@@ -66,18 +65,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_outlives_the_silence_of_its_server() {
-        let (lists, now) = (ModelList::default(), Instant::now());
-        assert_eq!(lists.missed(0, now), None);
+    fn a_list_stays_in_use_while_its_server_is_silent() {
+        let (lists, now) = (ModelLists::default(), Instant::now());
+        assert_eq!(lists.get_stale(0, now), None);
         let list = entries(br#"{"data":[{"id":"m"},{"name":"no id"}]}"#);
         assert_eq!(list, [json!({"id": "m"})]);
-        lists.keep(0, &list, now);
-        assert_eq!(lists.fresh(0, now), Some(list.clone()));
-        assert_eq!(lists.fresh(1, now), None);
+        lists.insert(0, &list, now);
+        assert_eq!(lists.get(0, now), Some(list.clone()));
+        assert_eq!(lists.get(1, now), None);
         let later = now + FRESH;
-        assert_eq!(lists.fresh(0, later), None);
-        assert_eq!(lists.missed(0, later), Some(list.clone()));
-        assert_eq!(lists.fresh(0, later), Some(list));
-        assert_eq!(lists.fresh(0, later + PAUSE), None);
+        assert_eq!(lists.get(0, later), None);
+        assert_eq!(lists.get_stale(0, later), Some(list.clone()));
+        assert_eq!(lists.get(0, later), Some(list));
+        assert_eq!(lists.get(0, later + STALE), None);
     }
 }

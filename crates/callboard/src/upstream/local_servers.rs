@@ -1,4 +1,4 @@
-//! Model servers that nobody named: what the environment points at, then what listens on this machine at the usual ports.
+//! Detects model servers on this machine at their default ports.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use http::Uri;
 
-use super::models;
+use super::model_lists;
 use super::{Client, Upstream};
 
 /// Ollama, vLLM, llama.cpp, LM Studio, SGLang.
 const PORTS: [u16; 5] = [11434, 8000, 8080, 1234, 30000];
-const PATIENCE: Duration = Duration::from_millis(300);
+const TIMEOUT: Duration = Duration::from_millis(300);
 const MOST_LIST_BYTES: usize = 4 << 20;
 
 /// The base URLs of the servers on this machine that list models, in the order of the ports.
@@ -24,9 +24,9 @@ async fn servers_at(ports: &[u16], client: &Client) -> Vec<String> {
     for port in ports {
         let url = format!("http://127.0.0.1:{port}/v1");
         let upstream = Arc::new(Upstream::new(url.clone()));
-        let asked = tokio::time::timeout(PATIENCE, client.get(&upstream, "/models", None, MOST_LIST_BYTES)).await;
+        let asked = tokio::time::timeout(TIMEOUT, client.get(&upstream, "/models", None, MOST_LIST_BYTES)).await;
         if let Ok(Ok(body)) = asked
-            && !models::entries(&body).is_empty()
+            && !model_lists::entries(&body).is_empty()
         {
             found.push(url);
         }
@@ -34,7 +34,7 @@ async fn servers_at(ports: &[u16], client: &Client) -> Vec<String> {
     found
 }
 
-/// True for a base URL at which Callboard itself listens: what points clients here must not send Callboard to itself.
+/// True for a base URL at which Callboard itself listens, as an `OPENAI_BASE_URL` for its clients is.
 pub fn is_own_address(url: &str, listen: SocketAddr) -> bool {
     let Ok(uri) = url.parse::<Uri>() else { return false };
     let port = uri.port_u16().unwrap_or(if uri.scheme_str() == Some("https") { 443 } else { 80 });
@@ -77,7 +77,7 @@ mod tests {
             server(r#"{"object":"list","data":[{"id":"n"}]}"#),
         ];
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let client = Client::new(&Tls::load(false).unwrap(), PATIENCE, PATIENCE);
+        let client = Client::new(&Tls::load(false).unwrap(), TIMEOUT, TIMEOUT);
         let found = runtime.block_on(servers_at(&ports, &client));
         assert_eq!(found, [ports[0], ports[4]].map(|port| format!("http://127.0.0.1:{port}/v1")));
     }

@@ -10,7 +10,7 @@ use super::Failure;
 pub enum ReplyBody {
     /// From a model server.
     Network {
-        /// What comes.
+        /// The rest of the body.
         incoming: Incoming,
         /// True on a connection that has served an earlier request, as long as nothing but the head has come.
         may_be_stale: bool,
