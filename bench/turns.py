@@ -3,6 +3,7 @@
 A talk is a list of requests that follow one another. A client whose turns are not stored sends all that was said before again.
 """
 
+import itertools
 import json
 import urllib.request
 from dataclasses import dataclass
@@ -44,7 +45,7 @@ class Case:
         if not self.home:
             return [turn]
         said = [turn["input"] + answer(self.model, number) for number in range(LENGTH)]
-        return [{**turn, "input": sum(said[:earlier], []) + turn["input"]} for earlier in range(LENGTH)]
+        return [{**turn, "input": list(itertools.chain(*said[:earlier])) + turn["input"]} for earlier in range(LENGTH)]
 
 
 CASES = [
@@ -84,9 +85,9 @@ def new_conversation(base):
 
 
 def summary(samples):
-    """Medians over the rounds. The ratio is of turns with all that Callboard runs for them; the database server stands apart.
+    """Medians over the rounds. The ratio covers all that Callboard runs for a turn, without the database server.
 
-    Ratios are those of samples that were taken one behind the other, so that a machine which grows slower meanwhile slows down both.
+    Each ratio is of two samples taken one after the other, so a machine that grows slower slows down both.
     """
     parts = ("callboard", "workers", "database", "requests_per_second")
     figures = {way: {part: median(sample[part] for sample in own) for part in parts} for way, own in samples.items()}

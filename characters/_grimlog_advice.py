@@ -83,7 +83,11 @@ def _objectives_to_take(game):
 
 
 def _objectives_lost(game):
-    return [f"Objective {number}: {holder}" for number, holder in sorted(game.objectives.items()) if holder in ("opponent", "contested")]
+    return [
+        f"Objective {number}: {holder}"
+        for number, holder in sorted(game.objectives.items())
+        if holder in ("opponent", "contested")
+    ]
 
 
 def _to_score(game):

@@ -10,7 +10,7 @@ from _grimlog_armies import tally
 
 LAST = {"regular": 0, "special_weapon": 1, "heavy_weapon": 2, "sergeant": 3, "leader": 3}
 
-# unit: the unit afterwards · killed: models that died · surplus: wounds that found no model · steps: what happened, model by model
+# unit: the unit afterwards · killed: models that died · surplus: wounds that met no model · steps: what happened to each model
 Outcome = namedtuple("Outcome", "unit killed surplus steps")
 
 

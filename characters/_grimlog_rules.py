@@ -69,7 +69,15 @@ def round_findings(now, new):
 def command_point_findings(change, extra_already):
     """What is odd about a gain of command points; extra_already: one was gained this turn, outside Command."""
     if change > 3:
-        return [finding("critical", "excessive_cp_gain", f"{change} CP at once is far more than the rules give.", "Usual is 1.", override=True)]
+        return [
+            finding(
+                "critical",
+                "excessive_cp_gain",
+                f"{change} CP at once is far more than the rules give.",
+                "Usual is 1.",
+                override=True,
+            )
+        ]
     if change > 2:
         return [finding("warning", "high_cp_gain", f"{change} CP at once is unusual.", "Usual is 1.", override=True)]
     if change > 0 and extra_already:

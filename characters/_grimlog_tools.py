@@ -97,7 +97,9 @@ TOOLS = [
         {
             "player": side("Who scores"),
             "points": number("How many victory points (VP) are added", 0, 100),
-            "source": text("What they are for, such as primary or the name of a secondary; as it was said where nothing is given"),
+            "source": text(
+                "What they are for, such as primary or the name of a secondary; as it was said where nothing is given"
+            ),
         },
         ["player", "points", "source"],
     ),
@@ -123,9 +125,19 @@ TOOLS = [
             "unit_name": name("The unit that acts", "units/{owner}"),
             "action_type": choice(
                 "What it does. deepstrike: deep strike, deep strikes, arrives, drops in, from reserves; advance: advances, runs; "
-                "charge: charges, charged; fall_back: falls back, retreats, disengages; heroic_intervention: heroically intervenes; "
-                "pile_in: piles in; consolidate: consolidates; remains_stationary: stays, stands still, holds position, does not move",
-                ["deepstrike", "advance", "charge", "fall_back", "heroic_intervention", "pile_in", "consolidate", "remains_stationary"],
+                "charge: charges, charged; fall_back: falls back, retreats, disengages; "
+                "heroic_intervention: heroically intervenes; pile_in: piles in; consolidate: consolidates; "
+                "remains_stationary: stays, stands still, holds position, does not move",
+                [
+                    "deepstrike",
+                    "advance",
+                    "charge",
+                    "fall_back",
+                    "heroic_intervention",
+                    "pile_in",
+                    "consolidate",
+                    "remains_stationary",
+                ],
             ),
             "owner": side("Whose unit it is"),
             "target": name("The unit it acts against, such as the one it charges", "units", is_open=True),
@@ -204,8 +216,9 @@ TOOLS = [
             "wounds_lost": number("Wounds or damage taken, suffered, dealt to it; not where kills are said", 0, 100),
             "models_lost": number("Models lost, killed, died, dead, slain; also where a damage figure is said beside it", 0, 50),
             "target_model_role": choice(
-                "Only where such a model is named. sergeant: sarge, champion; leader: boss; heavy_weapon: heavy bolter, lascannon, "
-                "missile launcher, heavy weapon guy; special_weapon: plasma gun, melta gun, flamer, special weapon guy; regular: trooper",
+                "Only where such a model is named. sergeant: sarge, champion; leader: boss; "
+                "heavy_weapon: heavy bolter, lascannon, missile launcher, heavy weapon guy; "
+                "special_weapon: plasma gun, melta gun, flamer, special weapon guy; regular: trooper",
                 ["sergeant", "leader", "heavy_weapon", "special_weapon", "regular"],
             ),
             "context": text("What did it, such as his lascannons"),
@@ -245,8 +258,8 @@ TOOLS = [
         "for, what can my opponent do? Changes nothing.",
         {
             "query_type": choice(
-                "opportunities: what can I do, options, usable; threats: watch for, beware, worry, danger, what can the opponent do; "
-                "all: everything, overview",
+                "opportunities: what can I do, options, usable; "
+                "threats: watch for, beware, worry, danger, what can the opponent do; all: everything, overview",
                 ["opportunities", "threats", "all"],
             )
         },

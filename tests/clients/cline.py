@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from checks import Suite, equal
 
@@ -69,7 +70,7 @@ class Task:
 
 
 with tempfile.TemporaryDirectory(prefix="callboard-cline-") as folder:
-    through_gateway = None
+    through_gateway: Any = None
 
     @suite.check("finishes the task through the gateway")
     def _():

@@ -1,22 +1,22 @@
 """Pipes at which a scripted model or a tool waits, so that a check decides what happens when and sleeps nowhere."""
+import contextlib
 import os
 import tempfile
 
 
 class Pipes:
-    """Pipes in a folder of their own. At the end it is gone, and everybody who waited goes on."""
+    """Pipes in a folder of their own. At the end the folder is removed, and all that waits at a pipe continues."""
 
     def __init__(self):
         self.made = 0
-        self.held = []
+        self.held = contextlib.ExitStack()
 
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="callboard-pipes-")
         return self
 
     def __exit__(self, *_):
-        for end in self.held:
-            end.close()
+        self.held.close()
         self.folder.cleanup()
 
     def new(self):
@@ -26,14 +26,14 @@ class Pipes:
         return path
 
     def reached(self, path):
-        """Returns when somebody waits at the pipe, and keeps them there."""
-        self.held.append(open(path, "w", encoding="utf-8"))
+        """Returns when a reader waits at the pipe, and keeps it there."""
+        self.held.enter_context(open(path, "w", encoding="utf-8"))  # noqa: SIM115 - stays open
 
     def release(self, path):
-        """Lets go on who waits at the pipe, or will."""
+        """Lets the reader at the pipe continue, the one that waits or the next one."""
         open(path, "w", encoding="utf-8").close()
 
     def open_for_good(self, path):
-        """Puts an empty file in place of the pipe: whoever comes from now on does not wait."""
+        """Puts an empty file in place of the pipe: later readers do not wait."""
         os.unlink(path)
         open(path, "w", encoding="utf-8").close()

@@ -33,7 +33,7 @@ def exchanges(folder):
 
 def connection(asked, answered):
     while asked and answered:
-        line, request, asked_body, asked, _ = message(asked)
+        line, _, asked_body, asked, _ = message(asked)
         method, target, _ = line.split(" ", 2)
         path, _, query = target.partition("?")
         line, reply, body, answered, ended = message(answered)

@@ -90,7 +90,7 @@ def _():
 
 def answer_to(body):
     """The status and the error for a body that no SDK would send."""
-    connection = http.client.HTTPConnection(URL.hostname, URL.port, timeout=20)
+    connection = http.client.HTTPConnection(URL.hostname or "", URL.port, timeout=20)
     connection.request("POST", "/v1/responses", body, {"content-type": "application/json", "authorization": "Bearer sk-test"})
     reply = connection.getresponse()
     return reply.status, json.loads(reply.read())["error"]

@@ -1,4 +1,4 @@
-"""Callboard with characters on stage, for stage.py and responses_stage.py: the shipped cast and the stagehand, in a folder of their own.
+"""A Callboard that serves the shipped characters and the stagehand from a folder of its own, for stage.py and responses_stage.py.
 
 What it prints is kept line by line, so that a check can wait for the lines of its own turn.
 """
@@ -47,7 +47,7 @@ class Theatre:
             self.process.wait()
 
     def _read(self):
-        for line in self.process.stdout:
+        for line in self.process.stdout or ():
             self.lines.put(line.rstrip("\n"))
 
     def _announced(self):

@@ -31,7 +31,7 @@ class Server:
         self.stop()
 
     def _read(self):
-        for line in self.process.stdout:
+        for line in self.process.stdout or ():
             self.lines.put(line)
         self.lines.put(None)
 
