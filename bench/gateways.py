@@ -1,6 +1,6 @@
 """How each gateway is installed where it is missing, configured and started.
 
-Each `start_*` returns the running process and the base address that stands in for the upstream's.
+Each `start_*` returns the running process and the base address that clients use instead of the upstream's.
 """
 
 import json

@@ -1,6 +1,6 @@
-"""The turns of `bench/ledger`: each case is told in two ways, stored and not stored, with the same words to the model.
+"""The turns of `bench/ledger`: each case in two ways, stored and not stored, with the same request to the model.
 
-A talk is a list of requests that follow one another. A client whose turns are not stored sends all that was said before again.
+A talk is a list of requests that follow one another. Where turns are not stored, the client sends the whole history.
 """
 
 import itertools

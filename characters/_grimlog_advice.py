@@ -1,4 +1,4 @@
-"""What the battle tracker says without being told: reminders of a phase, and advice from the state of the game.
+"""What the battle tracker says by itself: reminders of a phase, and advice from the state of the game.
 
 Advice knows when common stratagems can be used and what they cost, and reads the rest from the
 board: weak units, objectives, the score. It is short on purpose, so that it can be heard.

@@ -142,7 +142,7 @@ class Game:
         return name, [finding("warning", "unit_destroyed", f"{name} is destroyed.", "Take the destruction back.", override=True)]
 
     def _known_unit_or_as_said(self, said):
-        """For what may also be no unit at all, such as the ruins that somebody moves against."""
+        """For what may also be no unit at all, such as the ruins that a unit moves against."""
         return said and (find(said, self._unit_entries(*SIDES)).name or " ".join(said.split()))
 
     # In words

@@ -124,7 +124,7 @@ def value_of(node):
 
 
 def power(base, exponent):
-    """Powers grow quickly; a result nobody can read is refused before it is worked out."""
+    """Powers grow quickly; an unreadable result is refused before it is worked out."""
     if abs(exponent) > 1000 or abs(base) > 1e15:
         raise ValueError("that power is too large")
     result = base**exponent

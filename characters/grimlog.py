@@ -2,7 +2,7 @@
 
 Speech comes in, tool calls go out, and the state of the game is right at once; no chatter. The
 speaker is the side `player`, the other one `opponent`. Every tool checks first and changes then, so
-a call that is refused has changed nothing. A rule that is broken is told as a finding beside the
+a call that is refused has changed nothing. A broken rule is reported as a finding beside the
 result, and the call is carried out: the table decides, not the tracker.
 """
 
@@ -340,7 +340,7 @@ def _surplus_findings(name, surplus):
 
 
 def _effects(have, added, removed):
-    """Effects are compared without regard to case; none stands there twice."""
+    """Effects are compared without regard to case; none is listed twice."""
     gone = {one.strip().casefold() for one in removed}
     wanted = {one.strip().casefold(): one.strip() for one in reversed(have + added)}
     return [wanted[key] for key in reversed(list(wanted)) if key not in gone]

@@ -291,7 +291,7 @@ class UnitsTest(unittest.TestCase):
 
 
 class WordsTest(unittest.TestCase):
-    def test_every_kind_of_event_is_recorded_and_told(self):
+    def test_every_kind_of_event_is_recorded_and_reported(self):
         table = Table()
         table.play("update_victory_points", player="opponent", points=7, source="primary")
         table.play("update_command_points", player="player", change=1, reason="command phase")

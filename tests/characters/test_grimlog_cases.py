@@ -62,7 +62,7 @@ class CasesTest(unittest.TestCase):
             self.assertTrue(all(result["success"] or case["id"] == 25 for result in results), results)
 
     def without(self, journal, undone):
-        """The journal as it stands after an undo, which takes back a call and plays the later ones again."""
+        """The journal after an undo, which takes back a call and replays the later ones."""
         for undo in undone:
             tool = self.UNDONE.get(undo["target"])
             transhuman = "Transhuman" in undo["target"]

@@ -41,7 +41,7 @@ class Task:
     def environment(self):
         """Keeps Cline away from the user's own settings, from updating itself and from every host but this one.
 
-        It asks for feature flags even when told to keep to itself; the proxy, where nobody listens, turns that away.
+        It asks for feature flags even when telemetry is off; the proxy address refuses that.
         """
         settings = self.home / "settings.json"
         settings.write_text('{"telemetryOptOut": true, "autoUpdateEnabled": false}', encoding="utf-8")

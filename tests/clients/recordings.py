@@ -22,7 +22,7 @@ class Exchange:
     events: list = field(default_factory=list)
     transport: str = "whole"
     cut: bool = False
-    """Whether one side left before a stream had ended. Of a WebSocket that cannot be told."""
+    """Whether one side left before a stream had ended. Unknown for a WebSocket."""
 
 
 def exchanges(folder):

@@ -3,7 +3,7 @@
 
     responses_owners.py URL
 
-What belongs to somebody else is answered in the very words for what does not exist.
+What belongs to another client gets the same answer as what does not exist.
 """
 import sys
 from pipes import Pipes
@@ -28,7 +28,7 @@ def answer(request):
 
 
 def hidden(status, request, id, missing):
-    """The request with the id of another client is refused like the one with an id that nobody has."""
+    """The request with the id of another client is refused like the one with an unknown id."""
     seen, wanted = answer(lambda: request(id)), answer(lambda: request(missing))
     equal(seen[0], status)
     equal(seen, (*wanted[:3], wanted[3].replace(missing, id)))

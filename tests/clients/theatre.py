@@ -79,7 +79,7 @@ class Theatre:
         return lines
 
     def pipe(self):
-        """The path of a new pipe: whoever reads it waits until somebody writes, and the other way round."""
+        """The path of a new pipe: its reader waits for a writer, and its writer for a reader."""
         self.pipes += 1
         path = self.folder / f"pipe-{self.pipes}"
         os.mkfifo(path)

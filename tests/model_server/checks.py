@@ -264,7 +264,7 @@ def holds(check: Callable, gateway: Gateway, model_server: Any) -> Optional[str]
     try:
         check(gateway, model_server)
         return None
-    except Exception as error:  # a check may fail in any way; the others go on
+    except Exception as error:  # a check may fail in any way; the others run on
         return f"{type(error).__name__}: {error}"
 
 
@@ -287,7 +287,7 @@ def play(program, scratch):
     with start_model_server(scratch) as model_server, start_callboard(program, model_server.url, scratch) as callboard:
         failed = run_checks(Gateway(callboard.url), model_server)
         code = callboard.stop()
-    print("ok     it ends when told to" if code == 0 else f"FAILED exit code {code} on SIGTERM")
+    print("ok     it exits with 0 on SIGTERM" if code == 0 else f"FAILED exit code {code} on SIGTERM")
     return failed + (code != 0)
 
 
