@@ -54,7 +54,7 @@ class Game:
     def _events(self):
         return [self.events[key] for key in sorted(self.events, key=int)]
 
-    def uses_this_turn(self, stratagem, side):
+    def uses_this_turn(self, stratagem: str, side: str) -> list[str]:
         """The phases of the current turn in which a side used a stratagem."""
         phases = []
         for event in reversed(self._events()):
@@ -180,9 +180,9 @@ class Game:
         return f"{name}: {models}, {unit['wounds']}/{unit['starting_wounds']} wounds{notes}"
 
 
-def listed(texts):
+def listed(texts) -> str:
     return ", ".join(texts) or "none"
 
 
-def counted(number, noun):
+def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -11,33 +11,33 @@ from _grimlog_rules import LAST_ROUND, PHASES
 OWN_OR_OTHER = "player: I, me, my, mine, we, our; opponent: you, your, he, his, she, her, they, their, opponent, enemy"
 
 
-def text(description, longest=500, **more):
+def text(description: str, longest=500, **more) -> dict:
     return {"type": "string", "maxLength": longest, "description": description, **more}
 
 
-def name(description, names, is_open=False):
+def name(description: str, names: str, is_open=False) -> dict:
     resolved = {"x-names": names, "x-names-open": True} if is_open else {"x-names": names}
     return {"type": "string", "minLength": 1, "maxLength": 200, "description": description, **resolved}
 
 
-def number(description, lowest, highest=None, **more):
+def number(description: str, lowest: int, highest=None, **more) -> dict:
     bounds = {"minimum": lowest} if highest is None else {"minimum": lowest, "maximum": highest}
     return {"type": "integer", **bounds, "description": description, **more}
 
 
-def choice(description, values, **more):
+def choice(description: str, values, **more) -> dict:
     return {"type": "string", "enum": list(values), "description": description, **more}
 
 
-def side(description):
+def side(description: str) -> dict:
     return choice(f"{description}. {OWN_OR_OTHER}", SIDES)
 
 
-def effects(description):
+def effects(description: str) -> dict:
     return {"type": "array", "items": text("An effect, such as cover", 100, minLength=1), "description": description}
 
 
-def tool(tool_name, description, properties, required):
+def tool(tool_name: str, description: str, properties: dict, required: list[str]) -> dict:
     parameters = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
     return {"type": "function", "function": {"name": tool_name, "description": description, "parameters": parameters}}
 
