@@ -1,11 +1,10 @@
 //! Rules about the source tree that the compiler and clippy cannot state.
 //!
-//! `run` collects the problems. `tree`, `lexer`, `rust_file`, `paths` and `markdown` read the tree; every other file but
+//! `run` collects the problems. `tree`, `lexer`, `rust_file` and `paths` read the tree; every other file but
 //! `problem` and `exceptions` is one kind of check.
 
 mod exceptions;
 mod lexer;
-mod markdown;
 mod paths;
 mod problem;
 mod run;
