@@ -1,4 +1,4 @@
-//! Code that does not stay in the tree: lints and tests switched off, notes to come back, tests that sleep, orphan tasks.
+//! Code that does not stay in the tree: lints and tests switched off, notes to come back, sleeping tests, orphan tasks.
 //!
 //! A lint is obeyed, or expected with a reason; a test runs, or goes. Clippy knows some of this too, but only where it is run
 //! and the code is compiled.
@@ -21,7 +21,7 @@ pub(super) fn check_attributes(file: &RustFile<'_>) -> Vec<Problem> {
 
 fn judge(file: &RustFile<'_>, attribute: &Attribute<'_>) -> Option<(&'static str, &'static str)> {
     let span = attribute.span.clone();
-    // Only `cfg_attr` carries other attributes; elsewhere the same words may mean anything.
+    // Only `cfg_attr` carries other attributes; other attributes may use the same words.
     let has = |word: &str| match attribute.name {
         "cfg_attr" => span.clone().any(|index| file.word(index) == word),
         name => name == word,
@@ -34,6 +34,25 @@ fn judge(file: &RustFile<'_>, attribute: &Attribute<'_>) -> Option<(&'static str
         return Some(("`expect` gives no reason", "add `reason = \"..\"`"));
     }
     has("ignore").then_some(("an ignored test", "make it run everywhere, or remove it"))
+}
+
+/// Packages that do not inherit the workspace's lints.
+pub(super) fn check_manifests(tree: &Tree) -> Vec<Problem> {
+    tree.texts()
+        .filter(|(path, _)| path.ends_with("/Cargo.toml"))
+        .filter(|(path, _)| path.starts_with("crates/") || path.starts_with("xtask/"))
+        .filter(|(_, text)| !inherits_lints(text))
+        .map(|(path, _)| {
+            let wrong = "the workspace's lints are not inherited";
+            Problem::new(path, 1, wrong, "add `workspace = true` under `[lints]`")
+        })
+        .collect()
+}
+
+fn inherits_lints(manifest: &str) -> bool {
+    let table: Option<toml::Table> = manifest.parse().ok();
+    let lints = table.as_ref().and_then(|table| table.get("lints")?.get("workspace")?.as_bool());
+    lints == Some(true)
 }
 
 const NOTES: &[&str] = &["FIXME", "TODO"];
@@ -188,5 +207,18 @@ mod tests {
         let all: Vec<(&str, &str)> = OWNERS.iter().map(|owner| (*owner, "")).collect();
         assert!(check_owners(&Tree::of(&all)).is_empty());
         assert_eq!(check_owners(&Tree::of(&all[1..])).len(), 1);
+    }
+
+    #[test]
+    fn lints_are_inherited() {
+        let cases = [
+            ("crates/a/Cargo.toml", "[package]\n\n[lints]\nworkspace = true\n", 0),
+            ("crates/a/Cargo.toml", "[package]\nworkspace = true\n", 1),
+            ("crates/a/Cargo.toml", "[lints]\n[dependencies]\nworkspace = true\n", 1),
+            ("Cargo.toml", "[workspace]\n", 0),
+        ];
+        for (path, manifest, expected) in cases {
+            assert_eq!(check_manifests(&Tree::of(&[(path, manifest)])).len(), expected, "{manifest}");
+        }
     }
 }

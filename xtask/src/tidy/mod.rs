@@ -18,7 +18,6 @@ mod imports;
 mod layers;
 mod links;
 mod machine_paths;
-mod manifests;
 mod names;
 mod words;
 

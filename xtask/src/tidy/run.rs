@@ -10,9 +10,7 @@ use anyhow::Result;
 use super::problem::Problem;
 use super::rust_file::RustFile;
 use super::tree::Tree;
-use super::{
-    banned_code, doc_pages, exceptions, file_layout, imports, layers, links, machine_paths, manifests, names, words,
-};
+use super::{banned_code, doc_pages, exceptions, file_layout, imports, layers, links, machine_paths, names, words};
 
 const RUST_CHECKS: &[fn(&RustFile<'_>) -> Vec<Problem>] = &[
     banned_code::check_attributes,
@@ -28,11 +26,11 @@ const RUST_CHECKS: &[fn(&RustFile<'_>) -> Vec<Problem>] = &[
 ];
 
 const TREE_CHECKS: &[fn(&Tree) -> Vec<Problem>] = &[
+    banned_code::check_manifests,
     doc_pages::check_decisions,
     doc_pages::check_golden,
     links::check,
     machine_paths::check,
-    manifests::check,
     names::check_files,
     words::check,
 ];
