@@ -183,16 +183,16 @@ mod tests {
 
     #[test]
     fn only_owners_and_tests_spawn() {
-        let elsewhere = "crates/callboard/src/session.rs";
+        let other = "crates/callboard/src/session.rs";
         let cases: [(&str, &str, &[usize]); 11] = [
-            (elsewhere, "fn f() { tokio::spawn(g()); }", &[1]),
-            (elsewhere, "use tokio::task;\nfn f() { task::spawn_blocking(g); }", &[2]),
-            (elsewhere, "use tokio::task::JoinSet;", &[1]),
-            (elsewhere, "use tokio::task::*;", &[1]),
-            (elsewhere, "use std::thread;\nfn f() { thread::Builder::new(); thread::spawn(g); }", &[2, 2]),
-            (elsewhere, "fn f() { Command::new(\"a\").spawn(); } // tokio::spawn", &[]),
-            (elsewhere, "use tokio::{sync::mpsc, time};", &[]),
-            (elsewhere, "#[cfg(test)] mod tests { fn f() { tokio::spawn(g()); } }", &[]),
+            (other, "fn f() { tokio::spawn(g()); }", &[1]),
+            (other, "use tokio::task;\nfn f() { task::spawn_blocking(g); }", &[2]),
+            (other, "use tokio::task::JoinSet;", &[1]),
+            (other, "use tokio::task::*;", &[1]),
+            (other, "use std::thread;\nfn f() { thread::Builder::new(); thread::spawn(g); }", &[2, 2]),
+            (other, "fn f() { Command::new(\"a\").spawn(); } // tokio::spawn", &[]),
+            (other, "use tokio::{sync::mpsc, time};", &[]),
+            (other, "#[cfg(test)] mod tests { fn f() { tokio::spawn(g()); } }", &[]),
             ("crates/callboard/src/server.rs", "fn f() { tokio::spawn(g()); }", &[]),
             ("crates/callboard/tests/serve.rs", "fn f() { tokio::spawn(g()); }", &[]),
             ("crates/callboard/src/server_page.rs", "fn f() { tokio::spawn(g()); }", &[1]),

@@ -89,7 +89,7 @@ impl Branch {
         }
     }
 
-    /// The import this branch stands for; none if it added nothing to its group.
+    /// The import that this branch is; none if it added nothing to its group.
     fn finish(mut self) -> Option<Import> {
         let index = self.start?;
         if self.segments.len() > 1 {
