@@ -1,6 +1,6 @@
 """How each gateway is installed where it is missing, configured and started.
 
-Each `start_*` returns the running process and the base address that stands in for the upstream's.
+Each `start_*` returns the running process and the base address that clients use instead of the upstream's.
 """
 
 import json
@@ -62,17 +62,17 @@ class Site:
     upstream: str = ""
     processes: list[Process] = field(default_factory=list)
 
-    def start(self, name, command, environment=None):
+    def start(self, name: str, command: list, environment=None) -> Process:
         process = self.running.enter_context(Process(name, command, self.folder, environment))
         self.processes.append(process)
         return process
 
-    def foreign_cpu_seconds(self):
+    def foreign_cpu_seconds(self) -> float:
         """Time that the machine has spent on anything but the bench, its load included."""
         return machine_cpu_seconds() - sum(os.times()[:4]) - sum(process.cpu_seconds() for process in self.processes)
 
 
-def build_load():
+def build_load() -> Path:
     """Builds the upstream and load program and returns its path."""
     target = CACHE / "bench-target"
     manifest = ROOT / "bench/load/Cargo.toml"
@@ -80,11 +80,11 @@ def build_load():
     return target / "release/load"
 
 
-def start_upstream(site):
+def start_upstream(site: Site) -> None:
     site.upstream = site.start("upstream", [site.load, "upstream", "--port", 0]).announced_address()
 
 
-def start_nginx(site):
+def start_nginx(site: Site) -> tuple[Process, str]:
     install_nginx()
     port = free_port()
     prefix = site.folder / "nginx"
@@ -98,7 +98,7 @@ def start_nginx(site):
     return process, base
 
 
-def callboard(site):
+def callboard(site: Site) -> Path:
     """The program that is measured."""
     if site.callboard is not None:
         return site.callboard.resolve()
@@ -106,7 +106,7 @@ def callboard(site):
     return ROOT / "target/release/callboard"
 
 
-def start_callboard(site):
+def start_callboard(site: Site) -> tuple[Process, str]:
     upstream = f"{site.upstream}/v1"
     store = f"sqlite:{site.folder / 'callboard.db'}"  # as in daily use: every turn is traced and counted there
     command = [callboard(site), "serve", "--listen", "127.0.0.1:0", "--upstream", upstream, "--store", store]
@@ -114,7 +114,7 @@ def start_callboard(site):
     return process, process.announced_address()
 
 
-def start_litellm(site):
+def start_litellm(site: Site) -> tuple[Process, str]:
     program = install_litellm()
     route = {"api_base": f"{site.upstream}/v1", "api_key": "bench"}
     config = site.folder / "litellm.yaml"  # JSON is YAML
@@ -132,7 +132,7 @@ def start_litellm(site):
     return process, base
 
 
-def install_nginx():
+def install_nginx() -> None:
     if shutil.which("nginx"):
         return
     if os.geteuid() != 0:
@@ -141,7 +141,7 @@ def install_nginx():
     run("apt-get", "install", "-qq", "--no-install-recommends", "nginx", env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
 
 
-def install_litellm():
+def install_litellm() -> Path:
     folder = CACHE / "bench-venv"
     program = folder / "bin/litellm"
     if not program.exists():

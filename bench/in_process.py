@@ -7,8 +7,10 @@ in a thread with `asyncio.to_thread`, and waited for with `asyncio.wait_for` for
 """
 
 import asyncio
+import contextlib
 import importlib.util
 import json
+import os
 import sys
 import time
 from pathlib import Path
@@ -27,6 +29,7 @@ class Character:
     def __init__(self, path):
         sys.path.insert(0, str(path.parent))
         spec = importlib.util.spec_from_file_location(path.stem, path)
+        assert spec and spec.loader, path
         self.module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(self.module)
         functions = [tool["function"] for tool in self.module.TOOLS]
@@ -100,10 +103,10 @@ async def measure(character, tool, arguments, calls, lanes):
 
 def main():
     path, tool, arguments, calls, lanes = sys.argv[1:]
-    # Line by line, as to a terminal, but nobody has to read it.
-    report, sys.stdout = sys.stdout, open("/dev/null", "w", encoding="utf-8", buffering=1)
-    figures = asyncio.run(measure(Character(Path(path)), tool, arguments, int(calls), int(lanes)))
-    print(json.dumps(figures), file=report)
+    # Line-buffered, as on a terminal, and thrown away.
+    with open(os.devnull, "w", encoding="utf-8", buffering=1) as output, contextlib.redirect_stdout(output):
+        figures = asyncio.run(measure(Character(Path(path)), tool, arguments, int(calls), int(lanes)))
+    print(json.dumps(figures))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-import gateways
 from processes import Process, all_stats
 
 HERE = Path(__file__).resolve().parent
@@ -157,15 +156,16 @@ def measure_overruns(stage):
 
 def measure_loading(stage):
     """CPU time of all processes of a Callboard that starts with a hundred characters, and of one with none."""
-    crowd, nobody = stage.folder / "crowd", stage.folder / "nobody"
+    crowd, empty = stage.folder / "crowd", stage.folder / "empty"
     make_crowd(crowd)
-    nobody.mkdir()
+    empty.mkdir()
     samples = {"hundred": [], "none": []}
     for _ in range(stage.rounds):
         samples["hundred"].append(start_and_stop(stage, crowd, LOADED_CHARACTERS))
-        samples["none"].append(start_and_stop(stage, nobody, 0))
+        samples["none"].append(start_and_stop(stage, empty, 0))
     figures = {name: {key: median(sample[key] for sample in own) for key in own[0]} for name, own in samples.items()}
-    return figures, [row(f"{LOADED_CHARACTERS} characters: CPU from start to end", figures["hundred"]["cpu_seconds"], "s", "<=", 1)]
+    title = f"{LOADED_CHARACTERS} characters: CPU from start to end"
+    return figures, [row(title, figures["hundred"]["cpu_seconds"], "s", "<=", 1)]
 
 
 def make_crowd(folder):

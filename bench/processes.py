@@ -13,7 +13,9 @@ import subprocess
 import threading
 import time
 import urllib.request
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
@@ -48,7 +50,7 @@ class Process:
                 self.child.wait(timeout=5)
         self.child.wait()
 
-    def wait_until(self, ready, seconds):
+    def wait_until(self, ready: Callable, seconds: float) -> Any:
         """Waits for `ready()` to return something and returns it; fails when the program ends or takes too long."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
@@ -60,18 +62,18 @@ class Process:
         tail = "\n".join(self.log.read_text(errors="replace").splitlines()[-15:])
         raise SystemExit(f"{self.name} did not become ready (exit status {self.child.poll()}); its last output:\n{tail}")
 
-    def announced_address(self, seconds=20):
+    def announced_address(self, seconds=20) -> str:
         """The address in the program's own line `listening on http://HOST:PORT`."""
         def announced():
             found = re.search(r"listening on (http://\S+:\d+)", self.log.read_text(errors="replace"))
             return found and found.group(1)
         return self.wait_until(announced, seconds)
 
-    def pids(self):
+    def pids(self) -> list[int]:
         """All living processes of the session."""
         return [pid for pid, fields in all_stats() if int(fields[3]) == self.child.pid and fields[0] != "Z"]
 
-    def cpu_seconds(self):
+    def cpu_seconds(self) -> float:
         """User and system time of all processes and threads, with that of children that have ended."""
         fields = [fields for _, fields in all_stats() if int(fields[3]) == self.child.pid]
         return sum(int(ticks) for each in fields for ticks in each[11:15]) / TICKS_PER_SECOND
@@ -102,7 +104,7 @@ class PeakMemory:
                 return
 
 
-def all_stats():
+def all_stats() -> Iterator[tuple[int, list[str]]]:
     """Process id and the fields of /proc/PID/stat after the command name: state, parent, group, session, …"""
     for entry in os.listdir("/proc"):
         if entry.isdigit():
@@ -113,7 +115,7 @@ def all_stats():
             yield int(entry), text.rpartition(")")[2].split()
 
 
-def tree_cpu_seconds(root, below=True):
+def tree_cpu_seconds(root: int, below=True) -> float:
     """User and system time of a process, with all its threads; and of all that it started, also what has ended."""
     stats = dict(all_stats())
     tree = {root}
@@ -123,26 +125,26 @@ def tree_cpu_seconds(root, below=True):
     return sum(int(spent) for pid in tree & stats.keys() for spent in stats[pid][ticks]) / TICKS_PER_SECOND
 
 
-def machine_cpu_seconds():
+def machine_cpu_seconds() -> float:
     """Time that all cores together have spent on any work."""
     user, nice, system, _idle, _iowait, irq, softirq, steal = map(int, Path("/proc/stat").read_text().split()[1:9])
     return (user + nice + system + irq + softirq + steal) / TICKS_PER_SECOND
 
 
-def resident_bytes(pid):
+def resident_bytes(pid: int) -> int:
     try:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE_BYTES
     except OSError:
         return 0
 
 
-def free_port():
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
 
 
-def answers(url):
+def answers(url: str) -> bool:
     """Whether the address answers with a success."""
     try:
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))

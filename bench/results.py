@@ -30,7 +30,7 @@ class Measure:
     target: Target
 
 
-def cpu_ratio(limit):
+def cpu_ratio(limit: float) -> Target:
     return Target("CPU ratio", limit, lambda own, base: own["cpu_us"] / base["cpu_us"])
 
 
@@ -54,7 +54,7 @@ COLUMNS = [
 ]
 
 
-def summarise(samples):
+def summarise(samples: list[dict]) -> dict:
     """The figures of one gateway: medians over rounds, the sum of errors, and the rounds themselves."""
     figures = {key: median(sample[key] for sample in samples) for key, _, _ in COLUMNS}
     figures["pieces_per_reply"] = median(sample["pieces_per_reply"] for sample in samples)
@@ -64,7 +64,7 @@ def summarise(samples):
     return figures
 
 
-def judge(measure, figures):
+def judge(measure: Measure, figures: dict) -> dict:
     """Adds ratios to nginx and the verdict on the target to each gateway's figures."""
     base = figures.get(BASE)
     for name, own in figures.items():
@@ -78,7 +78,7 @@ def judge(measure, figures):
     return figures
 
 
-def table(measure, figures):
+def table(measure: Measure, figures: dict) -> str:
     """The figures of one measure as lines of text."""
     rows = [["", *(heading for _, heading, _ in COLUMNS), "pieces", "target"]]
     for name, own in figures.items():
@@ -92,7 +92,7 @@ def table(measure, figures):
     return "\n".join(lines) + disturbance(figures)
 
 
-def disturbance(figures):
+def disturbance(figures: dict) -> str:
     """A warning when something else had too much of the machine while this was measured."""
     worst = max(own["foreign_share"] for own in figures.values())
     if worst <= TOLERATED_FOREIGN_SHARE:
@@ -100,14 +100,14 @@ def disturbance(figures):
     return f"\nother programs had up to {worst:.0%} of the machine meanwhile: do not rely on these figures"
 
 
-def cell(own, key, form):
+def cell(own: dict, key: str, form: str) -> str:
     if "ratios" not in own:
         return form.format(own[key])
     ratio = own["ratios"][key]
     return f"{form.format(own[key])} ({ratio:.{2 if ratio >= 0.1 else 4}f}x)"
 
 
-def verdict(own):
+def verdict(own: dict) -> str:
     if own["errors"]:
         return f"INVALID: {own['errors']} failed requests"
     if "target" not in own:

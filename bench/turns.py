@@ -1,8 +1,9 @@
-"""The turns of `bench/ledger`: each case is told in two ways, stored and not stored, with the same words to the model.
+"""The turns of `bench/ledger`: each case in two ways, stored and not stored, with the same request to the model.
 
-A talk is a list of requests that follow one another. A client whose turns are not stored sends all that was said before again.
+A talk is a list of requests that follow one another. Where turns are not stored, the client sends the whole history.
 """
 
+import itertools
 import json
 import urllib.request
 from dataclasses import dataclass
@@ -25,13 +26,13 @@ class Case:
     stream: bool
     home: str  # what keeps a stored talk together: nothing, the response before, or a conversation
 
-    def talk(self, way, base, count):
+    def talk(self, way: str, base: str, count: int) -> list:
         """So many talks, each a list of bodies."""
         if way == "stored":
             return [self.stored(base) for _ in range(count)]
         return [self.unstored()] * count
 
-    def stored(self, base):
+    def stored(self, base: str) -> list[dict]:
         turn = {**agent(self.model, self.stream), "store": True}
         if self.home == "conversation":
             return [{**turn, "conversation": new_conversation(base)}] * LENGTH
@@ -39,12 +40,12 @@ class Case:
             return [turn, *[{**turn, "previous_response_id": "$PREVIOUS"}] * (LENGTH - 1)]
         return [turn]
 
-    def unstored(self):
+    def unstored(self) -> list[dict]:
         turn = {**agent(self.model, self.stream), "store": False}
         if not self.home:
             return [turn]
         said = [turn["input"] + answer(self.model, number) for number in range(LENGTH)]
-        return [{**turn, "input": sum(said[:earlier], []) + turn["input"]} for earlier in range(LENGTH)]
+        return [{**turn, "input": list(itertools.chain(*said[:earlier])) + turn["input"]} for earlier in range(LENGTH)]
 
 
 CASES = [
@@ -58,7 +59,7 @@ CASES = [
 ]
 
 
-def agent(model, stream):
+def agent(model: str, stream: bool) -> dict:
     """The request of a coding agent; a character has tools and a prompt of its own."""
     turn = {"model": model, "stream": stream, "input": [{"type": "message", "role": "user", "content": WORDS}]}
     if model in ("talker", "noter"):
@@ -68,7 +69,7 @@ def agent(model, stream):
     return {**turn, "instructions": chat["messages"][0]["content"], "tools": functions}
 
 
-def answer(model, number):
+def answer(model: str, number: int) -> list[dict]:
     """What the model said, as a client sends it again."""
     text = "The delay now doubles checked."
     said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text, "annotations": []}]}
@@ -77,16 +78,16 @@ def answer(model, number):
     return [call, said] if model == "noter" else [said]
 
 
-def new_conversation(base):
+def new_conversation(base: str) -> str:
     request = urllib.request.Request(f"{base}/v1/conversations", b"{}", {"authorization": "Bearer bench"})
     with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=20) as reply:
         return json.load(reply)["id"]
 
 
-def summary(samples):
-    """Medians over the rounds. The ratio is of turns with all that Callboard runs for them; the database server stands apart.
+def summary(samples: dict) -> dict:
+    """Medians over the rounds. The ratio covers all that Callboard runs for a turn, without the database server.
 
-    Ratios are those of samples that were taken one behind the other, so that a machine which grows slower meanwhile slows down both.
+    Each ratio is of two samples taken one after the other, so a machine that grows slower slows down both.
     """
     parts = ("callboard", "workers", "database", "requests_per_second")
     figures = {way: {part: median(sample[part] for sample in own) for part in parts} for way, own in samples.items()}
@@ -103,7 +104,7 @@ def summary(samples):
     }
 
 
-def paired(samples, *parts):
+def paired(samples: dict, *parts: str) -> list[float]:
     """Of each round, what stored turns took for each unit of those that were not."""
     spent = {way: [sum(sample[part] for part in parts) for sample in own] for way, own in samples.items()}
     return [stored / unstored for unstored, stored in zip(*(spent[way] for way in WAYS))]

@@ -1,4 +1,4 @@
-"""What the battle tracker says without being told: reminders of a phase, and advice from the state of the game.
+"""What the battle tracker says by itself: reminders of a phase, and advice from the state of the game.
 
 Advice knows when common stratagems can be used and what they cost, and reads the rest from the
 board: weak units, objectives, the score. It is short on purpose, so that it can be heard.
@@ -38,19 +38,19 @@ REMINDERS = {
 }
 
 
-def reminders(phase, units):
+def reminders(phase: str, units: dict) -> list[str]:
     """What to think of in a phase; units: those of the side whose turn it is."""
     weak = [name for name, unit in units.items() if not unit["destroyed"] and at_half_strength(unit)]
     tested = [f"At half strength: {', '.join(weak[:5])}"] if weak and phase == "Command" else []
     return REMINDERS[phase] + tested
 
 
-def opportunities(game):
+def opportunities(game) -> list[str]:
     """What the player can use or do now."""
     return _usable(game, "player") + _finishable(game) + _objectives_to_take(game) + _to_score(game)
 
 
-def threats(game):
+def threats(game) -> list[str]:
     """What the player should watch for now."""
     return _usable(game, "opponent") + _endangered(game) + _objectives_lost(game) + _behind(game)
 
@@ -83,7 +83,11 @@ def _objectives_to_take(game):
 
 
 def _objectives_lost(game):
-    return [f"Objective {number}: {holder}" for number, holder in sorted(game.objectives.items()) if holder in ("opponent", "contested")]
+    return [
+        f"Objective {number}: {holder}"
+        for number, holder in sorted(game.objectives.items())
+        if holder in ("opponent", "contested")
+    ]
 
 
 def _to_score(game):

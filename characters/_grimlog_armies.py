@@ -36,31 +36,31 @@ SAMPLES = {
 }
 
 
-def armies(folder=FOLDER):
+def armies(folder=FOLDER) -> dict[str, list]:
     """The army of each side: from its file where there is one, else the sample."""
     return {side: _from_file(Path(folder) / f"{side}.json") or SAMPLES[side] for side in SIDES}
 
 
-def muster(army, units=None):
+def muster(army: list, units=None) -> dict[str, dict]:
     """The units of an army by name; those that are there already stay as they are."""
     units = units or {}
     return {name: units.get(name) or _unit(entry) for name, entry in zip(unit_names(army), army)}
 
 
-def unit_names(army):
+def unit_names(army: list) -> list[str]:
     """The names of an army's units in its order; equal names are numbered, so that each can be named."""
     names = [entry["name"] for entry in army]
     counted = [names[: place + 1].count(name) for place, name in enumerate(names)]
     return [f"{name} {count}" if names.count(name) > 1 else name for name, count in zip(names, counted)]
 
 
-def attachments(armies_by_side):
+def attachments(armies_by_side: dict) -> dict[str, str]:
     """Which character has joined which unit, as the armies say it."""
     entries = [entry for army in armies_by_side.values() for entry in army]
     return {entry["name"]: entry["attached_to"] for entry in entries if entry.get("attached_to")}
 
 
-def tally(living):
+def tally(living: list) -> dict:
     """What can be counted from the living models: how many, their wounds, how many of each role."""
     roles = [model["role"] for model in living]
     return {

@@ -10,11 +10,11 @@ from _grimlog_armies import tally
 
 LAST = {"regular": 0, "special_weapon": 1, "heavy_weapon": 2, "sergeant": 3, "leader": 3}
 
-# unit: the unit afterwards · killed: models that died · surplus: wounds that found no model · steps: what happened, model by model
+# unit: the unit afterwards · killed: models that died · surplus: wounds that met no model · steps: what happened to each model
 Outcome = namedtuple("Outcome", "unit killed surplus steps")
 
 
-def damage(unit, models=0, wounds=0, role=None):
+def damage(unit: dict, models=0, wounds=0, role=None) -> Outcome:
     """First takes the models away, then deals the wounds; both only to a role, where one is given."""
     living = [dict(model) for model in unit["living"]]
     steps = []
@@ -32,17 +32,17 @@ def damage(unit, models=0, wounds=0, role=None):
     return Outcome({**unit, **tally(survivors), "living": survivors}, len(living) - len(survivors), left, steps)
 
 
-def destroyed(unit):
+def destroyed(unit: dict) -> dict:
     """The unit without any model."""
     return {**unit, **tally([]), "living": []}
 
 
-def of_role(unit, role):
+def of_role(unit: dict, role) -> int:
     """How many living models damage can go to."""
     return unit["models"] if role is None else unit["roles"].get(role, 0)
 
 
-def at_half_strength(unit):
+def at_half_strength(unit: dict) -> bool:
     """At most half of the models it began with, rounded down, are left."""
     return unit["models"] <= unit["starting_models"] // 2
 

@@ -19,8 +19,8 @@ EVENT_TEXT = 160
 class Game:
     def __init__(self):
         self.round, self.phase, self.turn, self.first_turn = 1, "Command", "player", "player"
-        self.cp, self.vp = {side: 0 for side in SIDES}, {side: 0 for side in SIDES}
-        self.extra_cp = {side: False for side in SIDES}
+        self.cp, self.vp = dict.fromkeys(SIDES, 0), dict.fromkeys(SIDES, 0)
+        self.extra_cp = dict.fromkeys(SIDES, False)
         self.objectives, self.holding_units = {}, {}
         self.secondaries = {side: [] for side in SIDES}
         self.armies, self.attached = copy.deepcopy(ARMIES), attachments(ARMIES)
@@ -39,7 +39,7 @@ class Game:
         before = {"round": self.round, "phase": self.phase, "turn": self.turn}
         self.round, self.phase, self.turn = new_round, phase, turn
         if starts_turn:
-            self.extra_cp = {side: False for side in SIDES}
+            self.extra_cp = dict.fromkeys(SIDES, False)
         self._record(kind, f"Round {new_round}, {turn}'s turn, {phase} phase", findings, before=before, starts_turn=starts_turn)
 
     def _record(self, kind, text, findings, **data):
@@ -54,20 +54,26 @@ class Game:
     def _events(self):
         return [self.events[key] for key in sorted(self.events, key=int)]
 
-    def uses_this_turn(self, stratagem, side):
+    def uses_this_turn(self, stratagem: str, side: str) -> list[str]:
         """The phases of the current turn in which a side used a stratagem."""
         phases = []
         for event in reversed(self._events()):
             if event["data"].get("starts_turn"):
                 break
-            if event["kind"] == "stratagem" and event["data"]["side"] == side and words(event["data"]["name"]) == words(stratagem):
+            if (
+                event["kind"] == "stratagem"
+                and event["data"]["side"] == side
+                and words(event["data"]["name"]) == words(stratagem)
+            ):
                 phases.append(event["phase"])
         return phases
 
     def _require_points(self, side, cost):
         have = self.cp[side]
         if cost > have:
-            raise Refused("cp_validation", f"{side} has {have} CP and cannot spend {cost}; nothing changed.", player=side, newCP=have)
+            raise Refused(
+                "cp_validation", f"{side} has {have} CP and cannot spend {cost}; nothing changed.", player=side, newCP=have
+            )
 
     # Names
 
@@ -104,7 +110,9 @@ class Game:
         found = self._find_unit(said, entries, standing)
         if found.name is None:
             candidates = found.candidates or [one["name"] for one in standing]
-            rule, problem = ("unit_ambiguous", "could be several units") if found.candidates else ("unit_not_found", "is no unit here")
+            rule, problem = "unit_not_found", "is no unit here"
+            if found.candidates:
+                rule, problem = "unit_ambiguous", "could be several units"
             suggestion = f"Name one of: {', '.join(candidates[:6])}."
             raise Refused(rule, f"'{said[:60]}' {problem}; nothing changed.", suggestion, candidates=candidates[:10])
         return found
@@ -120,7 +128,9 @@ class Game:
     def _standing_unit(self, said, side):
         found = self._unit(said, side)
         if not self._stands(found.name, [side]):
-            raise Refused("already_destroyed", f"{found.name} ({side}) is destroyed already; nothing changed.", unitName=found.name)
+            raise Refused(
+                "already_destroyed", f"{found.name} ({side}) is destroyed already; nothing changed.", unitName=found.name
+            )
         return found
 
     def _acting_unit(self, said, side):
@@ -132,15 +142,23 @@ class Game:
         return name, [finding("warning", "unit_destroyed", f"{name} is destroyed.", "Take the destruction back.", override=True)]
 
     def _known_unit_or_as_said(self, said):
-        """For what may also be no unit at all, such as the ruins that somebody moves against."""
+        """For what may also be no unit at all, such as the ruins that a unit moves against."""
         return said and (find(said, self._unit_entries(*SIDES)).name or " ".join(said.split()))
 
     # In words
 
     def make_turn_context(self) -> str:
         self._muster()
-        lines = ["The game now:", f"round: {self.round}", f"phase: {self.phase}", f"player_turn: {self.turn}", f"goes first: {self.first_turn}"]
-        lines += [f"{side}: {self.cp[side]} CP, {self.vp[side]} VP, secondaries: {listed(self.secondaries[side])}" for side in SIDES]
+        lines = [
+            "The game now:",
+            f"round: {self.round}",
+            f"phase: {self.phase}",
+            f"player_turn: {self.turn}",
+            f"goes first: {self.first_turn}",
+        ]
+        lines += [
+            f"{side}: {self.cp[side]} CP, {self.vp[side]} VP, secondaries: {listed(self.secondaries[side])}" for side in SIDES
+        ]
         lines.append("objectives: " + listed(self._objective_texts()))
         for side in SIDES:
             lines += [f"{side}'s units:", *(f"- {self._unit_text(name, unit)}" for name, unit in self.units[side].items())]
@@ -158,12 +176,13 @@ class Game:
         marks = ["battle-shocked"] * unit["battle_shocked"] + unit["effects"]
         marks += [f"attached to {self.attached[name]}"] if name in self.attached else []
         notes = "".join(f"; {note}" for note in [roles, *marks] if note)
-        return f"{name}: {unit['models']}/{unit['starting_models']} models, {unit['wounds']}/{unit['starting_wounds']} wounds{notes}"
+        models = f"{unit['models']}/{unit['starting_models']} models"
+        return f"{name}: {models}, {unit['wounds']}/{unit['starting_wounds']} wounds{notes}"
 
 
-def listed(texts):
+def listed(texts) -> str:
     return ", ".join(texts) or "none"
 
 
-def counted(number, noun):
+def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -78,26 +78,26 @@ GENERIC = {"squad", "unit", "team"}
 Found = namedtuple("Found", "name method candidates")
 
 
-def entry(name, *aliases):
+def entry(name: str, *aliases: str) -> dict:
     """A name for Callboard's matching."""
     return {"name": name, "aliases": list(aliases)}
 
 
-def unit_entry(name):
+def unit_entry(name: str) -> dict:
     """A unit's name with its nicknames and mishearings."""
     return entry(name, *dict.fromkeys(_nicknames(name) + _misheard(name)))
 
 
-def stratagem_entries():
+def stratagem_entries() -> list[dict]:
     return [entry(name, *aliases) for name, aliases in STRATAGEMS.items()]
 
 
-def secondary_entries(*held):
+def secondary_entries(*held: str) -> list[dict]:
     """The secondaries of the pack, and others that are held."""
     return [entry(name) for name in dict.fromkeys(SECONDARIES + held)]
 
 
-def find(said, entries):
+def find(said: str, entries: list[dict]) -> Found:
     """The one entry that is meant by what was said; else those that it could be."""
     for method, fits in _METHODS:
         names = [one["name"] for one in entries if fits(said, one)]
@@ -108,12 +108,12 @@ def find(said, entries):
     return Found(None, "unknown", [])
 
 
-def known_or_as_said(said, entries):
+def known_or_as_said(said: str, entries: list[dict]) -> str:
     """The known name that is meant; without one, what was said: names outside the lists are spoken too."""
     return find(said, entries).name or " ".join(said.split())
 
 
-def words(text):
+def words(text: str) -> list[str]:
     """The words that carry a name: no articles, no possessives, no plurals."""
     plain = re.findall(r"[^\W_]+", re.sub(r"['’]s?\b", "", text.casefold()))
     return [_singular(word) for word in plain if word not in SKIPPED] or plain

@@ -33,7 +33,12 @@ def _result(tool, success, message, data, validation):
             text = _written(result)
         if len(text) <= AT_MOST:
             break
-        result = {**result, "message": _clipped(message, 2 * kept), "data": _clipped(result["data"], kept), "validation": _clipped(validation, kept)}
+        result = {
+            **result,
+            "message": _clipped(message, 2 * kept),
+            "data": _clipped(result["data"], kept),
+            "validation": _clipped(validation, kept),
+        }
         text = _written(result)
     return text
 

@@ -19,18 +19,18 @@ class Refused(Exception):
         self.data = data
 
 
-def finding(severity, rule, message, suggestion=None, override=False):
+def finding(severity: str, rule, message: str, suggestion=None, override=False) -> dict:
     return {"severity": severity, "message": message, "rule": rule, "suggestion": suggestion, "requiresOverride": override}
 
 
 VALID = finding("valid", None, "")
 
 
-def gravest(findings):
+def gravest(findings: list[dict]) -> dict:
     return max(findings, key=lambda one: SEVERITIES.index(one["severity"]), default=VALID)
 
 
-def phase_findings(now, turn, new_phase, new_turn):
+def phase_findings(now: str, turn: str, new_phase: str, new_turn: str) -> list[dict]:
     """What is odd about going from a phase of one side's turn to a phase of the same or the other side's."""
     steps = PHASES.index(new_phase) - PHASES.index(now)
     if new_turn == turn and steps == 0:
@@ -54,7 +54,7 @@ def _left_out(now, new_phase, same_turn):
     return PHASES[after:before] if same_turn else PHASES[after:] + PHASES[:before]
 
 
-def round_findings(now, new):
+def round_findings(now: int, new: int) -> list[dict]:
     if new == now:
         return [finding("info", "same_round", f"It is round {now} already; nothing changed.")]
     if new < now:
@@ -66,10 +66,18 @@ def round_findings(now, new):
     return []
 
 
-def command_point_findings(change, extra_already):
+def command_point_findings(change: int, extra_already: bool) -> list[dict]:
     """What is odd about a gain of command points; extra_already: one was gained this turn, outside Command."""
     if change > 3:
-        return [finding("critical", "excessive_cp_gain", f"{change} CP at once is far more than the rules give.", "Usual is 1.", override=True)]
+        return [
+            finding(
+                "critical",
+                "excessive_cp_gain",
+                f"{change} CP at once is far more than the rules give.",
+                "Usual is 1.",
+                override=True,
+            )
+        ]
     if change > 2:
         return [finding("warning", "high_cp_gain", f"{change} CP at once is unusual.", "Usual is 1.", override=True)]
     if change > 0 and extra_already:
@@ -78,7 +86,7 @@ def command_point_findings(change, extra_already):
     return []
 
 
-def stratagem_findings(name, cost, have, used_this_phase, used_this_turn):
+def stratagem_findings(name: str, cost: int, have: int, used_this_phase: bool, used_this_turn: bool) -> list[dict]:
     found = []
     if cost > have:
         message = f"{name} costs {cost} CP, there are {have}."

@@ -11,33 +11,33 @@ from _grimlog_rules import LAST_ROUND, PHASES
 OWN_OR_OTHER = "player: I, me, my, mine, we, our; opponent: you, your, he, his, she, her, they, their, opponent, enemy"
 
 
-def text(description, longest=500, **more):
+def text(description: str, longest=500, **more) -> dict:
     return {"type": "string", "maxLength": longest, "description": description, **more}
 
 
-def name(description, names, is_open=False):
+def name(description: str, names: str, is_open=False) -> dict:
     resolved = {"x-names": names, "x-names-open": True} if is_open else {"x-names": names}
     return {"type": "string", "minLength": 1, "maxLength": 200, "description": description, **resolved}
 
 
-def number(description, lowest, highest=None, **more):
+def number(description: str, lowest: int, highest=None, **more) -> dict:
     bounds = {"minimum": lowest} if highest is None else {"minimum": lowest, "maximum": highest}
     return {"type": "integer", **bounds, "description": description, **more}
 
 
-def choice(description, values, **more):
+def choice(description: str, values, **more) -> dict:
     return {"type": "string", "enum": list(values), "description": description, **more}
 
 
-def side(description):
+def side(description: str) -> dict:
     return choice(f"{description}. {OWN_OR_OTHER}", SIDES)
 
 
-def effects(description):
+def effects(description: str) -> dict:
     return {"type": "array", "items": text("An effect, such as cover", 100, minLength=1), "description": description}
 
 
-def tool(tool_name, description, properties, required):
+def tool(tool_name: str, description: str, properties: dict, required: list[str]) -> dict:
     parameters = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
     return {"type": "function", "function": {"name": tool_name, "description": description, "parameters": parameters}}
 
@@ -97,7 +97,9 @@ TOOLS = [
         {
             "player": side("Who scores"),
             "points": number("How many victory points (VP) are added", 0, 100),
-            "source": text("What they are for, such as primary or the name of a secondary; as it was said where nothing is given"),
+            "source": text(
+                "What they are for, such as primary or the name of a secondary; as it was said where nothing is given"
+            ),
         },
         ["player", "points", "source"],
     ),
@@ -123,9 +125,19 @@ TOOLS = [
             "unit_name": name("The unit that acts", "units/{owner}"),
             "action_type": choice(
                 "What it does. deepstrike: deep strike, deep strikes, arrives, drops in, from reserves; advance: advances, runs; "
-                "charge: charges, charged; fall_back: falls back, retreats, disengages; heroic_intervention: heroically intervenes; "
-                "pile_in: piles in; consolidate: consolidates; remains_stationary: stays, stands still, holds position, does not move",
-                ["deepstrike", "advance", "charge", "fall_back", "heroic_intervention", "pile_in", "consolidate", "remains_stationary"],
+                "charge: charges, charged; fall_back: falls back, retreats, disengages; "
+                "heroic_intervention: heroically intervenes; pile_in: piles in; consolidate: consolidates; "
+                "remains_stationary: stays, stands still, holds position, does not move",
+                [
+                    "deepstrike",
+                    "advance",
+                    "charge",
+                    "fall_back",
+                    "heroic_intervention",
+                    "pile_in",
+                    "consolidate",
+                    "remains_stationary",
+                ],
             ),
             "owner": side("Whose unit it is"),
             "target": name("The unit it acts against, such as the one it charges", "units", is_open=True),
@@ -204,8 +216,9 @@ TOOLS = [
             "wounds_lost": number("Wounds or damage taken, suffered, dealt to it; not where kills are said", 0, 100),
             "models_lost": number("Models lost, killed, died, dead, slain; also where a damage figure is said beside it", 0, 50),
             "target_model_role": choice(
-                "Only where such a model is named. sergeant: sarge, champion; leader: boss; heavy_weapon: heavy bolter, lascannon, "
-                "missile launcher, heavy weapon guy; special_weapon: plasma gun, melta gun, flamer, special weapon guy; regular: trooper",
+                "Only where such a model is named. sergeant: sarge, champion; leader: boss; "
+                "heavy_weapon: heavy bolter, lascannon, missile launcher, heavy weapon guy; "
+                "special_weapon: plasma gun, melta gun, flamer, special weapon guy; regular: trooper",
                 ["sergeant", "leader", "heavy_weapon", "special_weapon", "regular"],
             ),
             "context": text("What did it, such as his lascannons"),
@@ -245,8 +258,8 @@ TOOLS = [
         "for, what can my opponent do? Changes nothing.",
         {
             "query_type": choice(
-                "opportunities: what can I do, options, usable; threats: watch for, beware, worry, danger, what can the opponent do; "
-                "all: everything, overview",
+                "opportunities: what can I do, options, usable; "
+                "threats: watch for, beware, worry, danger, what can the opponent do; all: everything, overview",
                 ["opportunities", "threats", "all"],
             )
         },

@@ -46,17 +46,17 @@ MONTHS = {
 }
 
 
-def paragraphs(*parts):
+def paragraphs(*parts: str) -> str:
     """Joins the parts that are not empty, with a blank line between them."""
     return "\n\n".join(part.strip() for part in parts if part and part.strip())
 
 
-def language_line(language):
+def language_line(language) -> str:
     """The sentence that says which language to speak; without a known one, the user's."""
     return LANGUAGES.get(language, "Speak the language of the user.")
 
 
-def persona(instructions, *more):
+def persona(instructions: dict, *more: str) -> str:
     """A whole system prompt: who the character is, then the manners that the cast shares."""
     return paragraphs(
         instructions["instruction_prompt"],
@@ -67,7 +67,7 @@ def persona(instructions, *more):
     )
 
 
-def date_and_time(language="en", now=None):
+def date_and_time(language="en", now=None) -> str:
     """Now, in words, by the clock of the machine: "Saturday 1 March 2025, 09:05"."""
     now = now or datetime.now()
     day, month = DAYS[language][now.weekday()], MONTHS[language][now.month - 1]

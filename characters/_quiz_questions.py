@@ -44,7 +44,10 @@ QUESTIONS = {
         ("Who wrote Romeo and Juliet?", ["Shakespeare"]),
         ("What is the name of Don Quixote's companion?", ["Sancho Panza", "Sancho"]),
         ("Who wrote Frankenstein?", ["Mary Shelley", "Shelley"]),
-        ("Which novel begins on a bright cold day in April, with the clocks striking thirteen?", ["1984", "Nineteen Eighty-Four"]),
+        (
+            "Which novel begins on a bright cold day in April, with the clocks striking thirteen?",
+            ["1984", "Nineteen Eighty-Four"],
+        ),
     ],
     "computing": [
         ("How many bits are in a byte?", ["eight", "8"]),

@@ -8,6 +8,7 @@ import ast
 import math
 import operator
 import statistics
+from collections.abc import Callable
 from typing import Literal
 
 from _prompts import TOOL_MANNERS, persona
@@ -34,7 +35,14 @@ OPERATORS = {
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
 }
-FUNCTIONS = {"sqrt": math.sqrt, "abs": abs, "round": round, "sin": math.sin, "cos": math.cos, "log": math.log}
+FUNCTIONS: dict[str, Callable[..., float]] = {
+    "sqrt": math.sqrt,
+    "abs": abs,
+    "round": round,
+    "sin": math.sin,
+    "cos": math.cos,
+    "log": math.log,
+}
 NAMES = {"pi": math.pi, "e": math.e}
 LONGEST_EXPRESSION = 200
 
@@ -116,7 +124,7 @@ def value_of(node):
 
 
 def power(base, exponent):
-    """Powers grow quickly; a result nobody can read is refused before it is worked out."""
+    """Powers grow quickly; an unreadable result is refused before it is worked out."""
     if abs(exponent) > 1000 or abs(base) > 1e15:
         raise ValueError("that power is too large")
     result = base**exponent

@@ -52,7 +52,7 @@ TOOLS = [
 class PromptGenerator:
     def __init__(self, instructions):
         self.instructions = instructions
-        self.told = []  # headlines of this conversation, so that none is told twice
+        self.told = []  # headlines of this conversation, so that none is repeated
 
     def make_system_prompt(self) -> str:
         return persona(self.instructions, TOOL_MANNERS)

@@ -2,7 +2,7 @@
 
 Speech comes in, tool calls go out, and the state of the game is right at once; no chatter. The
 speaker is the side `player`, the other one `opponent`. Every tool checks first and changes then, so
-a call that is refused has changed nothing. A rule that is broken is told as a finding beside the
+a call that is refused has changed nothing. A broken rule is reported as a finding beside the
 result, and the call is carried out: the table decides, not the tracker.
 """
 
@@ -90,7 +90,11 @@ class PromptGenerator(Game):
         findings = round_findings(self.round, round_number)
         if round_number != self.round:
             self._go_to(round_number, "Command", self.first_turn, "round", findings)
-        return f"Round {self.round}, {self.phase} phase, {self.turn}'s turn.", {"round": self.round, "playerTurn": self.turn}, findings
+        return (
+            f"Round {self.round}, {self.phase} phase, {self.turn}'s turn.",
+            {"round": self.round, "playerTurn": self.turn},
+            findings,
+        )
 
     @reported
     def log_stratagem_use(self, stratagem_name, cp_cost, used_by, target_unit=None, description=None):
@@ -100,7 +104,9 @@ class PromptGenerator(Game):
         findings = stratagem_findings(name, cp_cost, self.cp[used_by], self.phase in uses, bool(uses))
         paid = min(cp_cost, self.cp[used_by])
         text = f"{used_by} used {name}{f' on {target}' if target else ''} for {paid} CP"
-        self._record("stratagem", text, findings, name=name, side=used_by, cost=cp_cost, paid=paid, target=target, description=description)
+        self._record(
+            "stratagem", text, findings, name=name, side=used_by, cost=cp_cost, paid=paid, target=target, description=description
+        )
         self.cp[used_by] -= paid
         left = self.cp[used_by]
         return f"{text}; {left} CP left.", {"stratagem": name, "cpCost": cp_cost, "cpRemaining": left}, findings
@@ -111,7 +117,9 @@ class PromptGenerator(Game):
         is_extra = change > 0 and self.phase != "Command"
         findings = command_point_findings(change, is_extra and self.extra_cp[player])
         if change:
-            self._record("command_points", f"{player} {change:+} CP: {reason}", findings, side=player, change=change, reason=reason)
+            self._record(
+                "command_points", f"{player} {change:+} CP: {reason}", findings, side=player, change=change, reason=reason
+            )
         self.cp[player] += change
         self.extra_cp[player] = self.extra_cp[player] or is_extra
         data = {"player": player, "change": change, "newCP": self.cp[player]}
@@ -174,12 +182,22 @@ class PromptGenerator(Game):
         against = self._known_unit_or_as_said(target)
         outcome = {None: "", True: ", made it", False: ", failed"}[success]
         text = f"{unit} ({owner}): {action_type.replace('_', ' ')}{f' against {against}' if against else ''}{outcome}"
-        self._record("action", text, findings, unit=unit, side=owner, action=action_type, target=against, success=success, details=details)
+        self._record(
+            "action", text, findings, unit=unit, side=owner, action=action_type, target=against, success=success, details=details
+        )
         return text + ".", {"unitName": unit, "actionType": action_type}, findings
 
     @reported
     def log_combat_result(
-        self, attacking_unit, attacking_player, defending_unit, defending_player, phase, wounds_dealt=None, models_destroyed=None, unit_destroyed=None
+        self,
+        attacking_unit,
+        attacking_player,
+        defending_unit,
+        defending_player,
+        phase,
+        wounds_dealt=None,
+        models_destroyed=None,
+        unit_destroyed=None,
     ):
         attacker, defender = self._unit(attacking_unit, attacking_player).name, self._unit(defending_unit, defending_player).name
         data = {
@@ -189,10 +207,14 @@ class PromptGenerator(Game):
             "modelsDestroyed": models_destroyed,
             "unitDestroyed": unit_destroyed,
         }
-        counts = [counted(wounds_dealt, "wound")] * bool(wounds_dealt) + [counted(models_destroyed, "model")] * bool(models_destroyed)
+        counts = [counted(count, noun) for count, noun in ((wounds_dealt, "wound"), (models_destroyed, "model")) if count]
         result = ", ".join(counts + ["destroyed"] * bool(unit_destroyed))
-        text = f"{attacker} ({attacking_player}) against {defender} ({defending_player}) in {phase}{': ' + result if result else ''}"
-        self._record("combat", text, [], **data, attackingPlayer=attacking_player, defendingPlayer=defending_player, combatPhase=phase)
+        text = (
+            f"{attacker} ({attacking_player}) against {defender} ({defending_player}) in {phase}{': ' + result if result else ''}"
+        )
+        self._record(
+            "combat", text, [], **data, attackingPlayer=attacking_player, defendingPlayer=defending_player, combatPhase=phase
+        )
         return text + ".", data, []
 
     @reported
@@ -216,7 +238,9 @@ class PromptGenerator(Game):
 
     def _require_damage(self, name, lost, hurtable):
         if not lost["models"] and not lost["wounds"]:
-            raise Refused("damage_missing", f"How much did {name} lose? Give wounds_lost or models_lost; nothing changed.", unitName=name)
+            raise Refused(
+                "damage_missing", f"How much did {name} lose? Give wounds_lost or models_lost; nothing changed.", unitName=name
+            )
         if hurtable and lost["models"] > hurtable:
             message = f"{name} has only {counted(hurtable, 'such model')} to lose, not {lost['models']}; nothing changed."
             raise Refused("damage_exceeds_models", message, unitName=name, modelsLeft=hurtable)
@@ -234,7 +258,9 @@ class PromptGenerator(Game):
     def update_unit_status(self, unit_name, owner, is_battle_shocked=None, add_effects=None, remove_effects=None):
         name = self._standing_unit(unit_name, owner).name
         if is_battle_shocked is None and not add_effects and not remove_effects:
-            raise Refused("status_missing", f"Say what changed for {name}: battle-shock, or effects; nothing changed.", unitName=name)
+            raise Refused(
+                "status_missing", f"Say what changed for {name}: battle-shock, or effects; nothing changed.", unitName=name
+            )
         unit = self.units[owner][name]
         shocked = unit["battle_shocked"] if is_battle_shocked is None else is_battle_shocked
         effects = _effects(unit["effects"], add_effects or [], remove_effects or [])
@@ -249,11 +275,17 @@ class PromptGenerator(Game):
     def query_game_state(self, query_type, player="both"):
         sides = SIDES if player == "both" else (player,)
         held = {side: [number for number, holder in sorted(self.objectives.items()) if holder == side] for side in sides}
-        answers = {
-            "current_phase": (f"{self.phase} phase, {self.turn}'s turn, round {self.round}.", {"phase": self.phase, "playerTurn": self.turn}),
+        answers: dict[str, tuple[str, dict]] = {
+            "current_phase": (
+                f"{self.phase} phase, {self.turn}'s turn, round {self.round}.",
+                {"phase": self.phase, "playerTurn": self.turn},
+            ),
             "cp_remaining": (_by_side(self.cp, sides, "CP"), {"cp": {side: self.cp[side] for side in sides}}),
             "victory_points": (_by_side(self.vp, sides, "VP"), {"vp": {side: self.vp[side] for side in sides}}),
-            "objectives_held": (f"Objectives: {listed(self._objective_texts())}.", {"held": held, "objectives": dict(self.objectives)}),
+            "objectives_held": (
+                f"Objectives: {listed(self._objective_texts())}.",
+                {"held": held, "objectives": dict(self.objectives)},
+            ),
             "battle_round": (f"Round {self.round}.", {"round": self.round}),
         }
         message, data = answers[query_type]
@@ -271,7 +303,7 @@ class PromptGenerator(Game):
             "opportunities": chances[:10],
             "threats": dangers[:10],
         }
-        shown = chances[:5] if query_type == "opportunities" else dangers[:5] if query_type == "threats" else chances[:3] + dangers[:2]
+        shown = chances[:3] + dangers[:2] if query_type == "all" else chances[:5] + dangers[:5]
         return f"{self.phase} phase, {self.turn}'s turn: {listed(shown)}.", data, []
 
 
@@ -290,13 +322,15 @@ def _health_data(outcome, role):
 
 
 def _lost_text(lost):
-    """"2 models and 3 wounds", with the role that was hit."""
+    """Such as "2 models and 3 wounds", with the role that was hit."""
     parts = [counted(lost[what], what[:-1]) for what in ("models", "wounds") if lost[what]]
     return " and ".join(parts) + (f" ({lost['role']})" if lost["role"] else "")
 
 
 def _left_text(unit):
-    return "destroyed" if unit["destroyed"] else f"{counted(unit['models'], 'model')} with {counted(unit['wounds'], 'wound')} left"
+    if unit["destroyed"]:
+        return "destroyed"
+    return f"{counted(unit['models'], 'model')} with {counted(unit['wounds'], 'wound')} left"
 
 
 def _surplus_findings(name, surplus):
@@ -306,7 +340,7 @@ def _surplus_findings(name, surplus):
 
 
 def _effects(have, added, removed):
-    """Effects are compared without regard to case; none stands there twice."""
+    """Effects are compared without regard to case; none is listed twice."""
     gone = {one.strip().casefold() for one in removed}
     wanted = {one.strip().casefold(): one.strip() for one in reversed(have + added)}
     return [wanted[key] for key in reversed(list(wanted)) if key not in gone]

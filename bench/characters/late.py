@@ -37,11 +37,13 @@ def sleep(page: str) -> str:
     began = time.time_ns()
     STAMPS.pack_into(shared(page), 0, began, began)
     time.sleep(600)
+    return "late"
 
 
 def hang() -> str:
-    """Never come back."""
+    """Return long after every deadline."""
     time.sleep(600)
+    return "late"
 
 
 def quick() -> str:

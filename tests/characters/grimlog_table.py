@@ -3,6 +3,7 @@
 import json
 import sys
 from pathlib import Path
+from typing import Any, Optional
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent / "characters"))
@@ -55,9 +56,9 @@ class Table:
         return json.loads(json.dumps(public, sort_keys=True, allow_nan=False))
 
 
-def misfit(value, schema):
+def misfit(value: Any, schema: dict) -> Optional[str]:
     """Why a value does not fit a schema of the kinds that the tools use, or None."""
-    kinds = {"object": dict, "array": list, "string": str, "integer": int, "boolean": bool}
+    kinds: dict[str, Any] = {"object": dict, "array": list, "string": str, "integer": int, "boolean": bool}
     if not isinstance(value, kinds[schema["type"]]) or (schema["type"] == "integer" and isinstance(value, bool)):
         return "type"
     if value not in schema.get("enum", [value]):

@@ -223,7 +223,7 @@ class UnitsTest(unittest.TestCase):
 
     def test_unknown_and_ambiguous_units_change_nothing(self):
         combat = dict(attacking_player="player", defending_unit="Carnifex", defending_player="opponent", phase="Fight")
-        calls = [
+        calls: list[tuple[str, dict, str, str]] = [
             ("update_unit_health", dict(unit_name="gaunts", owner="opponent", wounds_lost=1), "unit_ambiguous", "Hormagaunts"),
             ("log_unit_action", dict(unit_name="gaunts", owner="opponent", action_type="advance"), "unit_ambiguous", "Termagants"),
             ("log_combat_result", dict(attacking_unit="bananas", **combat), "unit_not_found", "Terminator Squad"),
@@ -291,7 +291,7 @@ class UnitsTest(unittest.TestCase):
 
 
 class WordsTest(unittest.TestCase):
-    def test_every_kind_of_event_is_recorded_and_told(self):
+    def test_every_kind_of_event_is_recorded_and_reported(self):
         table = Table()
         table.play("update_victory_points", player="opponent", points=7, source="primary")
         table.play("update_command_points", player="player", change=1, reason="command phase")

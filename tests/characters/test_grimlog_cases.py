@@ -5,6 +5,7 @@ state and findings compared; which calls a model makes of a sentence is not test
 """
 
 import unittest
+from typing import ClassVar
 
 from grimlog_table import CASES, SCHEMAS, Table, misfit
 
@@ -38,7 +39,7 @@ def whole(call, table):
 
 
 class CasesTest(unittest.TestCase):
-    UNDONE = {"the last stratagem use": "log_stratagem_use", "the last phase change": "change_phase"}
+    UNDONE: ClassVar = {"the last stratagem use": "log_stratagem_use", "the last phase change": "change_phase"}
 
     def test_calls_lead_to_the_state_and_the_finding(self):
         for case in CASES["cases"]:
@@ -61,7 +62,7 @@ class CasesTest(unittest.TestCase):
             self.assertTrue(all(result["success"] or case["id"] == 25 for result in results), results)
 
     def without(self, journal, undone):
-        """The journal as it stands after an undo, which takes back a call and plays the later ones again."""
+        """The journal after an undo, which takes back a call and replays the later ones."""
         for undo in undone:
             tool = self.UNDONE.get(undo["target"])
             transhuman = "Transhuman" in undo["target"]

@@ -8,8 +8,17 @@ import sys
 from typing import Literal
 
 import openai
-from agents import (Agent, ModelSettings, OpenAIConversationsSession, OpenAIProvider, RunConfig, Runner, SQLiteSession,
-                    function_tool, set_tracing_disabled)
+from agents import (
+    Agent,
+    ModelSettings,
+    OpenAIConversationsSession,
+    OpenAIProvider,
+    RunConfig,
+    Runner,
+    SQLiteSession,
+    function_tool,
+    set_tracing_disabled,
+)
 from pydantic import BaseModel
 
 from checks import Suite, equal

@@ -1,22 +1,24 @@
 """Named checks for the Python suites: each one is run, printed and counted, whatever happens to the others."""
 import time
 import traceback
+from collections.abc import Callable
+from typing import Any
 
 
 class Suite:
     """The checks of one client, in the order in which they are written down."""
 
-    def __init__(self, client):
+    def __init__(self, client: str):
         self.client = client
         self.checks = []
 
-    def check(self, name):
+    def check(self, name: str) -> Callable:
         def add(function):
             self.checks.append((name, function))
             return function
         return add
 
-    def run(self):
+    def run(self) -> int:
         """Runs every check and returns how many failed; the last line printed is `N passed, M failed`."""
         failed = 0
         for name, function in self.checks:
@@ -34,9 +36,9 @@ class Suite:
         return failed
 
 
-def in_one_line(error):
+def in_one_line(error: Exception) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())[:300]
 
 
-def equal(seen, wanted):
+def equal(seen: Any, wanted: Any) -> None:
     assert seen == wanted, f"saw {seen!r}, wanted {wanted!r}"

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from checks import Suite, equal
 
@@ -40,7 +41,7 @@ class Task:
     def environment(self):
         """Keeps Cline away from the user's own settings, from updating itself and from every host but this one.
 
-        It asks for feature flags even when told to keep to itself; the proxy, where nobody listens, turns that away.
+        It asks for feature flags even when telemetry is off; the proxy address refuses that.
         """
         settings = self.home / "settings.json"
         settings.write_text('{"telemetryOptOut": true, "autoUpdateEnabled": false}', encoding="utf-8")
@@ -69,7 +70,7 @@ class Task:
 
 
 with tempfile.TemporaryDirectory(prefix="callboard-cline-") as folder:
-    through_gateway = None
+    through_gateway: Any = None
 
     @suite.check("finishes the task through the gateway")
     def _():

@@ -51,8 +51,8 @@ class Task:
         prompt = f"Read {self.source} and write its text in capitals to {self.target}"
         done = subprocess.run(
             [CODEX, "exec", "--skip-git-repo-check", "--json", "--ephemeral", "-s", "danger-full-access", "-C",
-             str(self.workspace), prompt], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True, timeout=SECONDS)
+             str(self.workspace), prompt], env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            timeout=SECONDS)
         self.events = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
         self.problems = done.stderr
         return self
@@ -120,6 +120,7 @@ with tempfile.TemporaryDirectory(prefix="callboard-codex-") as folder:
         assert task.events[-1]["type"] == "turn.completed", f"{task.events[-3:]} {task.problems[-500:]}"
         equal(task.target.read_text(encoding="utf-8"), NOTES.upper() + "\n")
         [(_, messages)] = requests_for(task)
-        assert "apply_patch" in [tool.get("name") for tool in messages[0]["tools"] if tool["type"] == "custom"], messages[0]["tools"]
+        tools = messages[0]["tools"]
+        assert "apply_patch" in [tool.get("name") for tool in tools if tool["type"] == "custom"], tools
 
     sys.exit(1 if suite.run() else 0)

@@ -52,6 +52,7 @@ class Collector(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
+    server: Collector
     protocol_version = "HTTP/1.1"
 
     def do_POST(self):
@@ -94,15 +95,15 @@ def start(callboard, folder, collector):
     command = [callboard, "serve", "--listen", "127.0.0.1:0", "--store", "sqlite::memory:", "--model", "rehearsal"]
     process = subprocess.Popen(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.DEVNULL, text=True)
-    for line in process.stdout:
+    for line in process.stdout or ():
         found = re.search(r"listening on (http://\S+:\d+)", line)
         if found:
             return process, found[1]
     raise SystemExit("Callboard did not start")
 
 
-def ask(url, body, headers={}):
-    headers = {"content-type": "application/json", **headers}
+def ask(url, body, headers=None):
+    headers = {"content-type": "application/json", **(headers or {})}
     request = urllib.request.Request(f"{url}/v1/chat/completions", json.dumps(body).encode(), headers)
     with urllib.request.urlopen(request, timeout=SECONDS) as reply:
         return json.load(reply)
@@ -132,7 +133,9 @@ def spans_of(collector, url):
 
 def checks(requests, spans):
     roots = {span.name.split(" ")[0]: span for span in spans if not span.parent_span_id}
-    own = lambda root: [span for span in spans if span.trace_id == root.trace_id and span.parent_span_id]
+
+    def own(root):
+        return [span for span in spans if span.trace_id == root.trace_id and span.parent_span_id]
 
     @suite.check("the resource names the service")
     def _():

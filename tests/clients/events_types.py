@@ -78,7 +78,7 @@ def differences(exchange):
     if exchange.transport == "stream":
         return of_events(exchange.events, ResponseStreamEvent)
     if exchange.status >= 400:
-        extra = [f"error body: {name} stands beside the error" for name in exchange.value if name != "error"]
+        extra = [f"error body: {name} is beside the error" for name in exchange.value if name != "error"]
         return extra + findings(exchange.value["error"], ErrorObject)
     kind = kind_of(exchange)
     return findings(exchange.value, kind) if kind else []

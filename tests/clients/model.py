@@ -12,6 +12,7 @@ import json
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Optional
 
 import responses_scripts
 import scripts
@@ -130,21 +131,23 @@ def chunks(reply, model, with_usage):
 class Model(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
-    record = None
+    record: Optional[str] = None
 
     def log_message(self, *_):
         """Quiet: the suites print what matters."""
 
     def do_GET(self):
         if self.path != "/v1/models":
-            return self.refuse(404, "not_found", f"no such path: {self.path}")
+            self.refuse(404, "not_found", f"no such path: {self.path}")
+            return
         models = [{"id": name, "object": "model", "created": 0, "owned_by": "scripts"} for name in SCRIPTS]
         self.send_json(200, {"object": "list", "data": models})
 
     def do_POST(self):
         raw = self.rfile.read(int(self.headers.get("content-length", 0)))
         if self.path != "/v1/chat/completions":
-            return self.refuse(404, "not_found", f"no such path: {self.path}")
+            self.refuse(404, "not_found", f"no such path: {self.path}")
+            return
         request = json.loads(raw)
         if self.record:
             with open(self.record, "a", encoding="utf-8") as record:
@@ -161,13 +164,13 @@ class Model(BaseHTTPRequestHandler):
         try:
             reply = script(request["messages"])
         except (KeyError, IndexError, StopIteration, TypeError, ValueError) as error:
-            return self.refuse(400, "off_script", f"the script does not go on from this history: {error!r}")
+            return self.refuse(400, "off_script", f"the script has no reply to this history: {error!r}")
         if reply is None:
             return self.refuse(400, "script_over", "the conversation is longer than the script")
         if request.get("stream"):
             with_usage = (request.get("stream_options") or {}).get("include_usage", False)
             return self.send_stream(chunks(reply, request["model"], with_usage))
-        self.send_json(200, whole(reply, request["model"]))
+        return self.send_json(200, whole(reply, request["model"]))
 
     def refuse(self, status, code, message):
         error = {"message": message, "type": "invalid_request_error", "param": None, "code": code}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Stands between clients and Callboard and keeps every byte that passes, so that all of it can be looked at afterwards.
+"""A proxy between clients and Callboard that records every byte, to be checked afterwards.
 
     observer.py TARGET_URL FOLDER        prints `listening on http://127.0.0.1:PORT` when ready
 
@@ -19,9 +19,9 @@ numbers = itertools.count(1)
 
 
 async def pass_on(source, sink, record):
-    """Copies until the source ends, and then says so. What was read is on record before anybody can act on it.
+    """Copies until the source ends, and then says so. What was read is recorded before it is passed on.
 
-    A sink that is gone does not keep the source from being read: whoever still sends would lose the answer that is on its way.
+    The source is read even when the sink is closed: a sender that is cut off would lose the answer in flight.
     """
     with contextlib.suppress(OSError):
         while data := await source.read(AT_ONCE):

@@ -1,8 +1,8 @@
 """What the scripted model does as the model behind characters: `stage-play`, one play for each first line of a user.
 
 Words of that line that begin with a slash are paths, which the play may use; the rest of it chooses the play. A play is a list
-of steps as in scripts.py. It sees the history that Callboard keeps, with calls and results, so it only goes on where all of
-them are there; and what it was told it repeats to the user, so that a client can see it.
+of steps as in scripts.py. It sees the history that Callboard keeps, with calls and results, so it only continues where all of
+them are there; it repeats results to the user, so that a client can see them.
 """
 import json
 
@@ -51,7 +51,7 @@ def tell_prompt(messages):
 
 
 def one_call(call):
-    """A play of one call, whose result is told."""
+    """A play of one call, whose result is repeated."""
     return steps(Step(Reply("", (call,))), Step(tell_results))
 
 
@@ -79,8 +79,8 @@ def think_aloud(messages):
 
 def door_then_weather(messages):
     """Goes by the results: a client that sends its history back cannot say which calls were made in one reply."""
-    told = [as_text(message["content"]) for message in messages if message["role"] == "tool"]
-    return [Reply("", (DOOR,)), Reply("", (DAMAGED_WEATHER,)), Reply(" | ".join(told))][len(told)]
+    results = [as_text(message["content"]) for message in messages if message["role"] == "tool"]
+    return [Reply("", (DOOR,)), Reply("", (DAMAGED_WEATHER,)), Reply(" | ".join(results))][len(results)]
 
 
 THREE_ROUNDS = (

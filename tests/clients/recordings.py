@@ -4,8 +4,10 @@ A connection that was cut leaves its last exchange unfinished; what came of it i
 """
 import json
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 TEXT, LAST_FRAME = 1, 0x80
 
@@ -16,24 +18,24 @@ class Exchange:
     method: str
     path: str
     query: str
-    asked: object
+    asked: Any
     status: int
-    value: object = None
+    value: Any = None
     events: list = field(default_factory=list)
     transport: str = "whole"
     cut: bool = False
-    """Whether one side left before a stream had ended. Of a WebSocket that cannot be told."""
+    """Whether one side left before a stream had ended. Unknown for a WebSocket."""
 
 
-def exchanges(folder):
+def exchanges(folder) -> Iterator[Exchange]:
     """Everything on record, connection by connection."""
     for asked in sorted(Path(folder).glob("*.asked"), key=lambda path: int(path.stem)):
         yield from connection(asked.read_bytes(), asked.with_suffix(".answered").read_bytes())
 
 
-def connection(asked, answered):
+def connection(asked: bytes, answered: bytes) -> Iterator[Exchange]:
     while asked and answered:
-        line, request, asked_body, asked, _ = message(asked)
+        line, _, asked_body, asked, _ = message(asked)
         method, target, _ = line.split(" ", 2)
         path, _, query = target.partition("?")
         line, reply, body, answered, ended = message(answered)

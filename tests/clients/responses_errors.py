@@ -66,7 +66,7 @@ refused("a tool_choice that names no tool", "tool_choice.name", tools=[WEATHER],
 refused("a tool_choice that forces a hosted tool", "tool_choice.type", tools=[{"type": "web_search"}, WEATHER],
         tool_choice={"type": "web_search"})
 refused("a response in the background", "background", background=True)
-refused("a previous response that nobody kept", "previous_response_id", previous_response_id="resp_nowhere")
+refused("an unknown previous response", "previous_response_id", previous_response_id="resp_nowhere")
 refused("a previous response beside a conversation", "previous_response_id", previous_response_id="resp_1",
         conversation="conv_1")
 
@@ -90,7 +90,7 @@ def _():
 
 def answer_to(body):
     """The status and the error for a body that no SDK would send."""
-    connection = http.client.HTTPConnection(URL.hostname, URL.port, timeout=20)
+    connection = http.client.HTTPConnection(URL.hostname or "", URL.port, timeout=20)
     connection.request("POST", "/v1/responses", body, {"content-type": "application/json", "authorization": "Bearer sk-test"})
     reply = connection.getresponse()
     return reply.status, json.loads(reply.read())["error"]

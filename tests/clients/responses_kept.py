@@ -16,7 +16,8 @@ client = openai.OpenAI(base_url=f"{sys.argv[1]}/v1", api_key="sk-test", max_retr
 suite = Suite("responses-kept")
 
 ADD = {"type": "function", "name": "add", "description": "Adds.", "strict": False,
-       "parameters": {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}, "required": ["a", "b"]}}
+       "parameters": {"type": "object", "required": ["a", "b"],
+                      "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}}}
 
 
 def ask(words, model="recall", **options):

@@ -11,12 +11,12 @@ import json
 import sys
 import threading
 import time
+from pipes import Pipes
 from urllib.parse import urlsplit
 
 import openai
 
 from checks import Suite, equal
-from pipes import Pipes
 
 URL = urlsplit(sys.argv[1])
 SECONDS = 20
@@ -28,7 +28,7 @@ suite = Suite("responses-left")
 # Ways to leave: each asks, waits until the model or tool waits at the pipe, and is gone. Those that can tell return the events.
 
 def leave_whole(pipes, pipe, **request):
-    connection = http.client.HTTPConnection(URL.hostname, URL.port, timeout=SECONDS)
+    connection = http.client.HTTPConnection(URL.hostname or "", URL.port, timeout=SECONDS)
     headers = {"content-type": "application/json", "authorization": "Bearer sk-test"}
     connection.request("POST", "/v1/responses", json.dumps(request), headers)
     pipes.reached(pipe)

@@ -3,14 +3,14 @@
 
     responses_owners.py URL
 
-What belongs to somebody else is answered in the very words for what does not exist.
+What belongs to another client gets the same answer as what does not exist.
 """
 import sys
+from pipes import Pipes
 
 import openai
 
 from checks import Suite, equal
-from pipes import Pipes
 
 OPTIONS = {"base_url": f"{sys.argv[1]}/v1", "max_retries": 0, "timeout": 20}
 one = openai.OpenAI(api_key="sk-one", **OPTIONS)
@@ -28,7 +28,7 @@ def answer(request):
 
 
 def hidden(status, request, id, missing):
-    """The request with the id of another client is refused like the one with an id that nobody has."""
+    """The request with the id of another client is refused like the one with an unknown id."""
     seen, wanted = answer(lambda: request(id)), answer(lambda: request(missing))
     equal(seen[0], status)
     equal(seen, (*wanted[:3], wanted[3].replace(missing, id)))
@@ -52,8 +52,8 @@ def _():
     [item] = one.responses.create(model="recall", input="My secret.").output
     refer = [{"role": "user", "content": "Again."}]
     for id in (item.id, item.id[:-1] + ("2" if item.id[-1] == "1" else "1")):
-        status, _, param, _ = answer(lambda: other.responses.create(
-            model="recall", input=[{"type": "item_reference", "id": id}, *refer]))
+        said = [{"type": "item_reference", "id": id}, *refer]
+        status, _, param, _ = answer(lambda said=said: other.responses.create(model="recall", input=said))
         equal((id, status, param), (id, 400, "input[0].id"))
     equal(one.responses.create(model="recall", input=[{"type": "item_reference", "id": item.id}, *refer]).output_text,
           "assistant: user: My secret. | user: Again.")
@@ -86,7 +86,7 @@ def _():
     mine, his = (client.conversations.create(items=[{"role": "user", "content": "Hello."}]) for client in (one, other))
     [item] = one.conversations.items.list(mine.id)
     for request in (other.conversations.items.retrieve, other.conversations.items.delete):
-        equal(answer(lambda: request(item.id, conversation_id=his.id))[:2], (404, "item_not_found"))
+        equal(answer(lambda request=request: request(item.id, conversation_id=his.id))[:2], (404, "item_not_found"))
     equal([kept.id for kept in one.conversations.items.list(mine.id)], [item.id])
 
 

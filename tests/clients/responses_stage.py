@@ -3,7 +3,7 @@
 
     responses_stage.py URL CALLBOARD MODEL_URL
 
-The model behind the characters follows plays.py. URL has the shipped cast and the stagehand on stage; a Callboard of its own is
+The model behind the characters follows plays.py. URL serves the shipped characters and the stagehand; a Callboard of its own is
 started where one has to be stopped.
 """
 import asyncio
@@ -276,7 +276,7 @@ def _():
     equal(play(conversation, "rope"), sheet("1 rope"))
 
 
-@suite.check("undo of nothing, of too much and of a call that nobody made")
+@suite.check("undo of nothing, of too much and of an unknown call")
 def _():
     conversation = client.conversations.create().id
     play(conversation, MIRA)

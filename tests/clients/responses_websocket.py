@@ -20,7 +20,8 @@ client = openai.OpenAI(**OPTIONS)
 suite = Suite("responses-websocket")
 
 ADD = {"type": "function", "name": "add", "description": "Adds.", "strict": False,
-       "parameters": {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}, "required": ["a", "b"]}}
+       "parameters": {"type": "object", "required": ["a", "b"],
+                      "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}}}
 LAST = ("response.completed", "response.incomplete", "response.failed", "error")
 
 

@@ -15,7 +15,7 @@ SAME_ID = "tool_0"
 
 @dataclass(frozen=True)
 class Call:
-    """A tool call. A string of arguments is sent as it stands, anything else goes out unencoded."""
+    """A tool call. A string of arguments is sent unchanged, anything else is sent unencoded."""
     name: str
     arguments: object
     id: str | None = SAME_ID
@@ -25,7 +25,7 @@ class Call:
 class Reply:
     """One reply. `finish` overrides the right finish_reason; `faults` are those of the stream, see model.py.
 
-    `pause` names a pipe: between its text and its calls a streamed reply waits until somebody has written to it. `sure` adds
+    `pause` names a pipe: between its text and its calls a streamed reply waits until the pipe is written to. `sure` adds
     the probabilities of the words.
     """
     text: str = ""

@@ -7,7 +7,8 @@ import types
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import pydantic
-from typing_extensions import Literal as ExtensionLiteral, TypeAliasType
+from typing_extensions import Literal as ExtensionLiteral
+from typing_extensions import TypeAliasType
 
 PLAIN = {str: (str,), bool: (bool,), float: (float, int), int: (int,)}
 
@@ -101,9 +102,13 @@ def flattened(members):
             yield member
 
 
-def has_tags(value, member):
+def is_model(member: Any) -> bool:
+    return isinstance(member, type) and issubclass(member, pydantic.BaseModel)
+
+
+def has_tags(value: Any, member: Any) -> bool:
     """Whether the value is an object whose words with only one choice are those of the model."""
-    if not isinstance(value, dict) or not isinstance(member, type) or not issubclass(member, pydantic.BaseModel):
+    if not isinstance(value, dict) or not is_model(member):
         return False
     for name, field in member.model_fields.items():
         kind = bare(field.annotation)

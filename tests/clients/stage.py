@@ -213,7 +213,7 @@ def _(ask):
     pipe = theatre.pipe()
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     equal(ask("stagehand", [user(f"Oversleep. {pipe}")]), ("I go. \n\nError: Tool execution timed out", "stop"))
-    # All of it, since nobody holds the other end any more; a process that is still there would make this raise.
+    # All of it, since the other end is closed; a process that is still there would make this raise.
     equal((os.read(reader, 99), os.read(reader, 99)), (b"began", b""))
     os.close(reader)
     equal(ask("stagehand", [user("Stumble.")]), ("Error: ValueError: the trapdoor", "stop"))

@@ -1,4 +1,4 @@
-"""Callboard with characters on stage, for stage.py and responses_stage.py: the shipped cast and the stagehand, in a folder of their own.
+"""A Callboard that serves the shipped characters and the stagehand from a folder of its own, for stage.py and responses_stage.py.
 
 What it prints is kept line by line, so that a check can wait for the lines of its own turn.
 """
@@ -20,7 +20,7 @@ SHIPPED = HERE.parent.parent / "characters"
 class Theatre:
     """A running Callboard that works in `folder`, in front of a model server."""
 
-    def __init__(self, folder, callboard, model_url, store="sqlite::memory:"):
+    def __init__(self, folder, callboard: str, model_url: str, store="sqlite::memory:"):
         self.folder = Path(folder)
         self.folder.mkdir(exist_ok=True)
         self.pipes = 0
@@ -47,7 +47,7 @@ class Theatre:
             self.process.wait()
 
     def _read(self):
-        for line in self.process.stdout:
+        for line in self.process.stdout or ():
             self.lines.put(line.rstrip("\n"))
 
     def _announced(self):
@@ -60,14 +60,14 @@ class Theatre:
             if found:
                 return found[1]
 
-    def waiting_lines(self):
+    def waiting_lines(self) -> list[str]:
         """What was printed and not yet asked for, by characters alone."""
         lines = []
         while not self.lines.empty():
             lines.append(self.lines.get())
         return [line for line in lines if line.startswith("[")]
 
-    def next_lines(self, count):
+    def next_lines(self, count: int) -> list[str]:
         """The next lines that characters print."""
         lines = []
         while len(lines) < count:
@@ -78,14 +78,14 @@ class Theatre:
             lines += [line] if line.startswith("[") else []
         return lines
 
-    def pipe(self):
-        """The path of a new pipe: whoever reads it waits until somebody writes, and the other way round."""
+    def pipe(self) -> str:
+        """The path of a new pipe: its reader waits for a writer, and its writer for a reader."""
         self.pipes += 1
         path = self.folder / f"pipe-{self.pipes}"
         os.mkfifo(path)
         return str(path)
 
-    def stop(self):
+    def stop(self) -> tuple[int, int, int]:
         """Asks the program to end. Returns its exit status, and how many of its processes are alive after it."""
         family = [os.pidfd_open(pid) for pid in descendants(self.process.pid)]
         self.process.send_signal(signal.SIGTERM)
@@ -96,7 +96,7 @@ class Theatre:
         return status, len(family), alive
 
 
-def descendants(pid):
+def descendants(pid: int) -> list[int]:
     parents = {}
     for entry in Path("/proc").glob("[0-9]*/stat"):
         try:

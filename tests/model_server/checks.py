@@ -10,6 +10,8 @@ import json
 import subprocess
 import sys
 import urllib.parse
+from collections.abc import Callable
+from typing import Any, Optional
 
 from servers import start_callboard, start_model_server
 
@@ -64,7 +66,8 @@ def user(words):
 
 
 def after_result(content):
-    call = {"id": "call_abcdefghijklmnopqrstuvwx", "type": "function", "function": {"name": "find_play", "arguments": '{"title":"Hamlet"}'}}
+    function = {"name": "find_play", "arguments": '{"title":"Hamlet"}'}
+    call = {"id": "call_abcdefghijklmnopqrstuvwx", "type": "function", "function": function}
     return [
         *user("Is Hamlet on?"),
         {"role": "assistant", "content": content, "tool_calls": [call]},
@@ -91,7 +94,7 @@ def folded(lines):
     assert choices[0]["delta"]["role"] == "assistant", choices[0]
     finishes = [choice["finish_reason"] for choice in choices if choice["finish_reason"]]
     assert len(finishes) == 1, finishes
-    message = {"content": "".join(choice["delta"].get("content") or "" for choice in choices), "tool_calls": []}
+    message: dict[str, Any] = {"content": "".join(choice["delta"].get("content") or "" for choice in choices), "tool_calls": []}
     for fragment in (part for choice in choices for part in choice["delta"].get("tool_calls", [])):
         if fragment["index"] == len(message["tool_calls"]):
             message["tool_calls"].append(fragment)
@@ -233,7 +236,7 @@ def what_was_learned_is_shown(gateway, _):
 
 
 # In order: later ones look at what earlier ones have taught. With a reason for those that are known to fail.
-CHECKS = [
+CHECKS: list[tuple[Callable, Optional[str]]] = [
     (models_are_listed, None),
     (a_whole_answer, None),
     (a_streamed_answer, None),
@@ -256,12 +259,12 @@ CHECKS = [
 ]
 
 
-def holds(check, gateway, model_server):
+def holds(check: Callable, gateway: Gateway, model_server: Any) -> Optional[str]:
     """The complaint, if there is one."""
     try:
         check(gateway, model_server)
         return None
-    except Exception as error:  # a check may fail in any way; the others go on
+    except Exception as error:  # a check may fail in any way; the others run on
         return f"{type(error).__name__}: {error}"
 
 
@@ -281,11 +284,10 @@ def run_checks(gateway, model_server):
 
 def play(program, scratch):
     """Starts the servers, checks, and stops them; how many checks failed."""
-    with start_model_server(scratch) as model_server:
-        with start_callboard(program, model_server.url, scratch) as callboard:
-            failed = run_checks(Gateway(callboard.url), model_server)
-            code = callboard.stop()
-    print("ok     it ends when told to" if code == 0 else f"FAILED exit code {code} on SIGTERM")
+    with start_model_server(scratch) as model_server, start_callboard(program, model_server.url, scratch) as callboard:
+        failed = run_checks(Gateway(callboard.url), model_server)
+        code = callboard.stop()
+    print("ok     it exits with 0 on SIGTERM" if code == 0 else f"FAILED exit code {code} on SIGTERM")
     return failed + (code != 0)
 
 

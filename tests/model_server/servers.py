@@ -31,11 +31,11 @@ class Server:
         self.stop()
 
     def _read(self):
-        for line in self.process.stdout:
+        for line in self.process.stdout or ():
             self.lines.put(line)
         self.lines.put(None)
 
-    def wait_for(self, pattern):
+    def wait_for(self, pattern: str) -> str:
         """The first group of a line that has not been looked at yet."""
         while True:
             line = self.lines.get(timeout=PATIENCE)
@@ -45,7 +45,7 @@ class Server:
             if found := re.search(pattern, line):
                 return found.group(1)
 
-    def stop(self):
+    def stop(self) -> int:
         """Ends it and returns its exit code."""
         self.process.terminate()
         try:
@@ -55,7 +55,7 @@ class Server:
             return self.process.wait()
 
 
-def start_model_server(scratch):
+def start_model_server(scratch: str) -> Server:
     """Makes the models and serves them: `tiny` has tools in its chat template, `plain` has none."""
     maker = Path(__file__).with_name("make_model.py")
     models = []
@@ -69,7 +69,7 @@ def start_model_server(scratch):
     return Server("the model server", command, r"Uvicorn running on (http://[0-9.]+:\d+)")
 
 
-def start_callboard(program, upstream, scratch):
+def start_callboard(program: str, upstream: str, scratch: str) -> Server:
     """In an empty folder without the caller's environment, so that no settings but these hold."""
     empty = Path(scratch, "empty")
     empty.mkdir(exist_ok=True)

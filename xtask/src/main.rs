@@ -1,8 +1,8 @@
 //! The repository's own chores, run with `cargo run -p xtask -- NAME`.
 //!
-//! This file only picks the chore; each one lives in a module of its own. Nothing here is part of the program
-//! that users run.
+//! This file only picks the chore. Nothing here is part of the program that users run.
 
+mod deny;
 mod tidy;
 
 use std::io::{self, Write};
@@ -14,7 +14,8 @@ const USAGE: &str = "\
 Usage: cargo run -p xtask -- COMMAND
 
 Commands:
-  tidy    check headers, budgets, imports, spawning, names, leftovers, links and pages of the whole tree
+  tidy    check the source tree: layers, headers, lengths, words, links and the like
+  deny    check licences, versions and sources of all dependencies (deny.toml)
   help    print this text
 ";
 
@@ -23,7 +24,8 @@ fn main() -> Result<ExitCode> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["tidy"] => tidy::run(&mut io::stdout().lock()),
-        ["help" | "--help" | "-h"] | ["tidy", "--help" | "-h"] => {
+        ["deny"] => deny::run(&mut io::stdout().lock()),
+        ["help" | "--help" | "-h"] => {
             io::stdout().write_all(USAGE.as_bytes())?;
             Ok(ExitCode::SUCCESS)
         }

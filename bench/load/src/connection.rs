@@ -1,5 +1,5 @@
 //! As much of HTTP/1.1 as both ends need: one buffered TCP connection that reads a message head
-//! and then its body, by content-length or by chunks. What is said over it is decided elsewhere.
+//! and then its body, by content-length or by chunks. Callers decide what is sent.
 
 use std::io::{Error, ErrorKind, Result};
 

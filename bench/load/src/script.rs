@@ -1,7 +1,7 @@
-//! What a connection sends: the same request again and again, or a talk of several requests that follow one another.
+//! What a connection sends: one request repeatedly, or a series of requests that follow one another.
 //!
-//! Talks come from a file, one in a line: a JSON array of bodies. A body may hold `$PREVIOUS`, which stands for the id of the
-//! response before it.
+//! Talks come from a file, one in a line: a JSON array of bodies. A body may hold `$PREVIOUS`: the id of the response
+//! before it.
 
 use std::fs::read_to_string;
 
@@ -33,7 +33,7 @@ impl Script {
     }
 }
 
-/// The body with the id of the response that the reply before it told.
+/// The body with the id of the response in the previous reply.
 pub(crate) fn following(body: &str, reply: &[u8]) -> String {
     if !body.contains(PREVIOUS) {
         return body.to_owned();

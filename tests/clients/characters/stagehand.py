@@ -1,6 +1,6 @@
 """Stagehand: a character for the suite in stage.py. Its tools wait for each other, overrun, fail and keep nothing.
 
-The pipes that they are told of belong to the suite, so what happens when is decided there.
+The pipes belong to the suite, which decides what happens when.
 """
 import time
 from pathlib import Path
@@ -23,7 +23,7 @@ def signal(pipe: str, word: str) -> str:
     """Give a signal.
 
     Args:
-        pipe: Where somebody listens.
+        pipe: Where the suite listens.
         word: What to say.
     """
     Path(pipe).write_text(word, encoding="utf-8")

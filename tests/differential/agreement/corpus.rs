@@ -40,7 +40,7 @@ fn files() -> Call {
     Call { name: "list_files", arguments: Vec::new() }
 }
 
-/// What stands in the arguments.
+/// The arguments of a call.
 fn values() -> Vec<(&'static str, Vec<(&'static str, Value)>)> {
     let city = |text: &str| vec![("city", json!(text))];
     vec![

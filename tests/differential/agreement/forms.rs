@@ -197,7 +197,7 @@ fn analysis(thought: &str) -> String {
     format!("<|channel|>analysis<|message|>{thought}<|end|>")
 }
 
-/// A value as it stands between tags: text as it is, everything else as JSON.
+/// A value as written between tags: text as it is, everything else as JSON.
 fn bare(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -1,6 +1,6 @@
 //! Two readers of the same texts: Callboard's own, and NVIDIA's `dynamo-parsers-v2`, which was written independently.
 //!
-//! A generated corpus goes through both. Where they differ, the case stands in `disagreements.toml` with a judgement. A
+//! A generated corpus goes through both. Where they differ, the case is in `disagreements.toml` with a judgement. A
 //! difference that is not listed fails the test, and so does a listed one that is gone: the list may only shrink.
 
 mod corpus;

@@ -40,7 +40,7 @@ fn unified(family: &str, case: &Case) -> anyhow::Result<Reading> {
     Ok(Reading::new(&text, &reasoning, calls))
 }
 
-/// A family that has only a parser of calls there: thoughts are not told from text.
+/// A family that has only a parser of calls there: it does not separate thinking from text.
 fn tools_only(family: &str, case: &Case) -> anyhow::Result<Reading> {
     let mut parser = create_tool_parser_for_family(family, &their_tools())?;
     let mut result = parser.push(&case.text)?;

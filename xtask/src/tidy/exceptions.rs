@@ -17,18 +17,11 @@ struct Exception<'a> {
 /// Takes the excused problems out, and adds what is wrong with the list itself.
 pub(super) fn apply(list: &str, problems: Vec<Problem>) -> Vec<Problem> {
     let (exceptions, mut remaining) = read(list);
-    remaining.extend(
-        exceptions.iter().filter(|exception| !problems.iter().any(|problem| exception.excuses(problem))).map(
-            |exception| {
-                Problem::new(
-                    PATH,
-                    exception.line,
-                    format!("`{} {}` is no longer needed", exception.path, exception.subject),
-                    "remove the line",
-                )
-            },
-        ),
-    );
+    let unneeded = exceptions.iter().filter(|exception| !problems.iter().any(|problem| exception.excuses(problem)));
+    remaining.extend(unneeded.map(|exception| {
+        let wrong = format!("`{} {}` is no longer needed", exception.path, exception.subject);
+        Problem::new(PATH, exception.line, wrong, "remove the line")
+    }));
     remaining
         .extend(problems.into_iter().filter(|problem| !exceptions.iter().any(|exception| exception.excuses(problem))));
     remaining
@@ -50,12 +43,10 @@ fn read(list: &str) -> (Vec<Exception<'_>>, Vec<Problem>) {
         }
         match read_line(index + 1, text) {
             Some(exception) => exceptions.push(exception),
-            None => problems.push(Problem::new(
-                PATH,
-                index + 1,
-                "an exception that cannot be read",
-                "write `path subject: reason`",
-            )),
+            None => {
+                let wrong = "an exception that cannot be read";
+                problems.push(Problem::new(PATH, index + 1, wrong, "write `path subject: reason`"));
+            }
         }
     }
     (exceptions, problems)

@@ -1,8 +1,10 @@
-//! Every relative link of every page leads to a file, a folder or a heading of the repository.
+//! Every relative link of every Markdown page leads to a file, a folder or a heading of the repository.
 //!
-//! Links to other places are not followed: tidy never uses the network.
+//! Only `[text](target)` is read as a link, and not in code, where it is an example. Links to other places are not followed:
+//! tidy never uses the network.
 
-use super::markdown::{heading_fragments, links};
+use std::collections::HashMap;
+
 use super::problem::Problem;
 use super::tree::Tree;
 
@@ -10,10 +12,9 @@ use super::tree::Tree;
 pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (path, text) in tree.texts().filter(|(path, _)| path.ends_with(".md")) {
-        for link in links(text).iter().filter(|link| !has_scheme(&link.target)) {
-            if let Some(remedy) = broken(tree, path, &link.target) {
-                let wrong = format!("link `{}` leads nowhere", link.target);
-                problems.push(Problem::new(path, link.line, wrong, remedy));
+        for (line, target) in links(text).into_iter().filter(|(_, target)| !has_scheme(target)) {
+            if let Some(remedy) = broken(tree, path, &target) {
+                problems.push(Problem::new(path, line, format!("link `{target}` leads nowhere"), remedy));
             }
         }
     }
@@ -31,9 +32,8 @@ fn broken(tree: &Tree, page: &str, target: &str) -> Option<&'static str> {
     }
     let is_page = path.ends_with(".md") && !fragment.is_empty();
     let text = tree.text(&path).filter(|_| is_page)?;
-    let named = ["id", "name"].iter().any(|key| text.contains(&format!("{key}=\"{fragment}\"")));
-    let known = named || heading_fragments(text).iter().any(|heading| heading == fragment);
-    (!known).then_some("correct the part after `#` to a heading of that page")
+    let is_known = heading_fragments(text).iter().any(|heading| heading == fragment);
+    (!is_known).then_some("correct the part after `#` to a heading of that page")
 }
 
 /// `mailto:`, `https:` and the like.
@@ -63,6 +63,49 @@ fn resolve(page: &str, place: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
+/// The targets of links, each with its line.
+fn links(text: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    for (line, written) in outside_fences(text) {
+        let prose = written.split('`').step_by(2).collect::<Vec<_>>().join(" ");
+        let targets = prose.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+        found.extend(targets.map(|(target, _)| (line, target.to_owned())));
+    }
+    found
+}
+
+/// What headings can be linked by: their words, numbered where several headings have the same.
+fn heading_fragments(text: &str) -> Vec<String> {
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    let headings = outside_fences(text).filter(|(_, line)| line.starts_with('#'));
+    headings
+        .map(|(_, line)| {
+            let words = line.trim_start_matches('#').trim().to_lowercase().replace(' ', "-");
+            let fragment =
+                words.replace(|character: char| !character.is_alphanumeric() && !"-_".contains(character), "");
+            let count = seen.entry(fragment.clone()).or_default();
+            *count += 1;
+            if *count == 1 { fragment } else { format!("{fragment}-{}", *count - 1) }
+        })
+        .collect()
+}
+
+/// The lines that are not in a fenced block. A block ends with the run of backticks that it began with.
+fn outside_fences(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut open: Option<usize> = None;
+    (1..).zip(text.lines()).filter(move |(_, line)| {
+        let line = line.trim();
+        let ticks = line.len() - line.trim_start_matches('`').len();
+        match open {
+            None if ticks < 3 => return true,
+            None => open = Some(ticks),
+            Some(length) if ticks == length && line.len() == ticks => open = None,
+            Some(_) => {}
+        }
+        false
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,7 +115,6 @@ mod tests {
         let cases = [
             ("[a](contract.md)", 0),
             ("[a](./contract.md#what-holds)", 0),
-            ("[a](contract.md#here)", 0),
             ("[a](#top)", 0),
             ("[a](../README.md) [b](/README.md) [c](..) [d](decisions/)", 0),
             ("[a](https://example.org/x.md) [b](mailto:a@example.org)", 0),
@@ -87,10 +129,35 @@ mod tests {
             let tree = Tree::of(&[
                 ("README.md", ""),
                 ("docs/page.md", &page),
-                ("docs/contract.md", "## What holds\n<a id=\"here\"></a>"),
+                ("docs/contract.md", "## What holds\n"),
                 ("docs/decisions/001-a.md", ""),
             ]);
             assert_eq!(check(&tree).len(), expected, "{line}");
         }
+    }
+
+    fn targets(text: &str) -> Vec<String> {
+        links(text).into_iter().map(|(_, target)| target).collect()
+    }
+
+    #[test]
+    fn links_are_found_in_prose_only() {
+        let cases: [(&str, &[&str]); 6] = [
+            ("See [a](a.md) and ![b](b.svg).", &["a.md", "b.svg"]),
+            ("[`code`](a.md), `[x](y.md)`", &["a.md"]),
+            ("```text\n[a](a.md)\n```\n[b](b.md)", &["b.md"]),
+            ("````md\n```\n[a](a.md)\n```\n````\n[b](b.md)", &["b.md"]),
+            ("  ```\n  [a](a.md)\n  ```\n", &[]),
+            ("array[0](x", &[]),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(targets(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn headings_are_linked_by_their_words() {
+        let text = "# The `contract`: G1, G2\n## What\n```\n# not one\n```\n## What\n";
+        assert_eq!(heading_fragments(text), ["the-contract-g1-g2", "what", "what-1"]);
     }
 }

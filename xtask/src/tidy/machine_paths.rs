@@ -1,4 +1,4 @@
-//! Nothing in the tree depends on where somebody keeps it: no absolute paths of one machine, no folder beside it.
+//! Nothing in the tree depends on one machine: no absolute paths of a user, no folder beside the repository.
 //!
 //! The names are kept in pieces here, so that this file passes its own check.
 

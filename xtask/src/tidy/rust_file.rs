@@ -93,6 +93,11 @@ impl<'a> RustFile<'a> {
         self.is_test_file() || self.test_items.iter().any(|item| item.contains(&index))
     }
 
+    pub(super) fn is_test_line(&self, line: usize) -> bool {
+        let covers = |item: &RangeInclusive<usize>| (self.line(*item.start())..=self.line(*item.end())).contains(&line);
+        self.is_test_file() || self.test_items.iter().any(covers)
+    }
+
     /// The names of the inline modules around the token at `index`, outermost first.
     pub(super) fn modules_around(&self, index: usize) -> impl Iterator<Item = &'a str> {
         self.modules.iter().filter(move |module| module.span.contains(&index)).map(|module| module.name)

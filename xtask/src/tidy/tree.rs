@@ -1,11 +1,10 @@
-//! The files that git keeps or would keep, with their text: the only place of tidy that touches git or the disk.
+//! The files that git tracks or would track, with their text. Only this module of tidy runs git or touches the disk.
 //!
-//! Files not yet added are included, so a problem is seen before the commit and not after it. What is ignored or
-//! deleted is left out.
+//! Files not yet added are included, so a problem shows before the commit. Ignored and deleted files are left out.
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
@@ -19,6 +18,7 @@ pub(super) struct TrackedFile {
 
 /// All files of the repository, in the order of their paths.
 pub(super) struct Tree {
+    root: PathBuf,
     files: Vec<TrackedFile>,
     paths: BTreeSet<String>,
 }
@@ -38,12 +38,17 @@ impl Tree {
             let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
             files.push(TrackedFile { path, text });
         }
-        Ok(Self::new(files))
+        Ok(Self::new(root.to_owned(), files))
     }
 
-    fn new(files: Vec<TrackedFile>) -> Self {
+    fn new(root: PathBuf, files: Vec<TrackedFile>) -> Self {
         let paths = files.iter().map(|file| file.path.clone()).collect();
-        Self { files, paths }
+        Self { root, files, paths }
+    }
+
+    /// Replaces a file on disk; the tree itself stays as it was read.
+    pub(super) fn write(&self, path: &str, text: &str) -> Result<()> {
+        fs::write(self.root.join(path), text).with_context(|| format!("cannot write {path}"))
     }
 
     pub(super) fn files(&self) -> &[TrackedFile] {
@@ -77,12 +82,9 @@ impl Tree {
     /// A tree for tests, from paths and texts.
     #[cfg(test)]
     pub(super) fn of(files: &[(&str, &str)]) -> Self {
-        Self::new(
-            files
-                .iter()
-                .map(|(path, text)| TrackedFile { path: (*path).to_owned(), text: Some((*text).to_owned()) })
-                .collect(),
-        )
+        let tracked =
+            |(path, text): &(&str, &str)| TrackedFile { path: (*path).to_owned(), text: Some((*text).to_owned()) };
+        Self::new(PathBuf::new(), files.iter().map(tracked).collect())
     }
 }
 
@@ -104,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_and_folders_are_told_apart() {
+    fn files_and_folders_differ() {
         let tree = Tree::of(&[("docs/a.md", ""), ("docs-old/b.md", "")]);
         assert!(tree.has_file("docs/a.md") && !tree.has_file("docs"));
         assert!(tree.has_folder("docs") && tree.has_folder("") && !tree.has_folder("doc"));

@@ -71,7 +71,8 @@ fn words_that_cannot_be_kept_stay_out_of_the_log() {
     let path: Vec<(&str, &str)> = option_env!("PATH").into_iter().map(|path| ("PATH", path)).collect();
     let (program, log) = Program::start_with_log(&arguments, &path);
     made(&program, "/v1/responses", &json!({"model": "hoarder", "input": "Keep it."}));
-    program.kill();
+    program.terminate();
+    assert_eq!(program.exit_code(), Some(0));
     let lines: Vec<String> = log.iter().collect();
     let told = lines.iter().find(|line| line.contains("self.hoard")).unwrap_or_else(|| panic!("{lines:?}"));
     assert!(told.contains("ERROR") && told.contains("keep a list: sorted(...)"), "{told}");
