@@ -43,7 +43,7 @@ fn checked(role: &Role, call: &RawCall, out: &mut impl Write) -> anyhow::Result<
     let tools = cache.compiled(&serde_json::to_string(role.tools())?)?;
     match check_arguments(call, &tools, &CallRules::default(), usize::MAX) {
         Err(violation) => {
-            writeln!(out, "{}", callboard_core::contract::stage_words(call, &violation))?;
+            writeln!(out, "{}", callboard_core::contract::tool_error_message(call, &violation))?;
             writeln!(out, "{violation}")?;
             Ok(None)
         }
