@@ -2,25 +2,28 @@
 //!
 //! A [`Call`] can only be made here, so a call that was not validated cannot exist elsewhere.
 
-mod cache;
-mod check;
+mod call_check;
+mod call_rules;
 pub mod coerce;
-mod format;
 pub mod json;
 mod reask;
 mod report;
-mod rules;
-mod strict;
+mod response_format;
+mod strict_schema;
+mod tool_cache;
 mod tool_name;
 mod tool_set;
 mod violation;
 
-pub use cache::ToolCache;
-pub use check::{Arguments, Call, CheckedArguments, RawCall, check_arguments};
-pub use format::ResponseFormat;
-pub use reask::{accepted_words, choice_words, cleaned_call, format_words, stage_words, violation_words, words_only};
+pub use call_check::{Arguments, Call, CheckedArguments, RawCall, check_arguments};
+pub use call_rules::CallRules;
+pub use reask::{
+    accepted_message, choice_message, format_message, history_call, text_only_message, tool_error_message,
+    violation_message,
+};
 pub use report::{CallTally, ContractEvent, Outcome, Report};
-pub use rules::CallRules;
+pub use response_format::ResponseFormat;
+pub use tool_cache::ToolCache;
 pub use tool_name::resolve_name;
 pub use tool_set::{SchemaLimits, Tool, ToolPlace, ToolSet};
 pub use violation::{Violation, ViolationKind};

@@ -1,15 +1,15 @@
-//! The words with which a model is asked again, and its own calls in a form that servers take back.
+//! The messages with which a model is asked again, and its own calls in a form that servers accept in a history.
 
-use super::check::{name_list, shortened};
+use super::call_check::{name_list, shortened};
 use super::json::read_strict;
 use super::{CallRules, RawCall, ToolSet, Violation, ViolationKind};
 use crate::model::{CallId, SpokenCall};
 
 const LONGEST_QUOTE: usize = 2000;
 
-/// The answer to a call that broke a promise.
+/// The answer to a call that violates the contract.
 #[must_use]
-pub fn violation_words(call: &RawCall, violation: &Violation) -> String {
+pub fn violation_message(call: &RawCall, violation: &Violation) -> String {
     let remedy = match violation.kind {
         ViolationKind::UnknownTool => "Call one of these with its exact name, or answer without a call.",
         ViolationKind::MalformedArguments => "Make this call again with arguments that are one valid JSON object.",
@@ -26,7 +26,7 @@ pub fn violation_words(call: &RawCall, violation: &Violation) -> String {
 
 /// The answer to a call of a character's tool that cannot be run.
 #[must_use]
-pub fn stage_words(call: &RawCall, violation: &Violation) -> String {
+pub fn tool_error_message(call: &RawCall, violation: &Violation) -> String {
     match violation.kind {
         ViolationKind::UnknownTool | ViolationKind::ChoiceUnmet => format!("Error: Unknown tool: {}", call.name),
         ViolationKind::MalformedArguments => format!("Error: Invalid JSON arguments - {violation}"),
@@ -36,37 +36,37 @@ pub fn stage_words(call: &RawCall, violation: &Violation) -> String {
     }
 }
 
-/// The answer to a valid sibling of a call that is asked for again.
+/// The answer to a valid call in the same reply as one that is asked for again.
 #[must_use]
-pub fn accepted_words() -> &'static str {
+pub fn accepted_message() -> &'static str {
     "This call is accepted. Do not repeat it."
 }
 
-/// The remark after a reply that should have held a call, or should have held none.
+/// The message after a reply that should have held a call, or none.
 #[must_use]
-pub fn choice_words(tools: &ToolSet, rules: &CallRules) -> String {
+pub fn choice_message(tools: &ToolSet, rules: &CallRules) -> String {
     if rules.forbidden {
-        return words_only().to_owned();
+        return text_only_message().to_owned();
     }
     let allowed = name_list(tools.names().filter(|name| rules.allows(name)));
     format!("Your answer must be a tool call, not text. Call one of these tools now: {allowed}.")
 }
 
-/// The remark after calls where no tool may be called.
+/// The message after calls where no tool may be called.
 #[must_use]
-pub fn words_only() -> &'static str {
+pub fn text_only_message() -> &'static str {
     "Answer in words now. Tools are not available for this answer."
 }
 
-/// The remark after an answer that does not fit `response_format`.
+/// The message after an answer that does not fit `response_format`.
 #[must_use]
-pub fn format_words(violation: &Violation) -> String {
+pub fn format_message(violation: &Violation) -> String {
     format!("Error: {violation}. Answer again with one JSON object that fits, and nothing else.")
 }
 
-/// The model's own call, cleaned so far that any server takes it back in a history.
+/// The model's own call, cleaned so that any server accepts it in a history.
 #[must_use]
-pub fn cleaned_call(call: &RawCall, id: CallId) -> SpokenCall {
+pub fn history_call(call: &RawCall, id: CallId) -> SpokenCall {
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
     let name: String = call.name.chars().take(64).map(plain).collect();
     let is_object = read_strict(&call.arguments).is_ok_and(|value| value.is_object());
@@ -85,9 +85,9 @@ mod tests {
     fn a_call_goes_back_in_a_form_that_servers_take() {
         let id = CallId::from_random([7; 24]);
         let call = RawCall { name: "a b.c".into(), arguments: "{\"x\":".into(), ..RawCall::default() };
-        let cleaned = cleaned_call(&call, id.clone());
+        let cleaned = history_call(&call, id.clone());
         assert_eq!((cleaned.name.as_str(), cleaned.arguments.as_str()), ("a_b_c", "{}"));
-        let nameless = cleaned_call(&RawCall { arguments: "{\"x\":1}".into(), ..RawCall::default() }, id);
+        let nameless = history_call(&RawCall { arguments: "{\"x\":1}".into(), ..RawCall::default() }, id);
         assert_eq!((nameless.name.as_str(), nameless.arguments.as_str()), ("unnamed", "{\"x\":1}"));
     }
 }

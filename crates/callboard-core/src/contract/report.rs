@@ -1,17 +1,17 @@
-//! What was done to keep the contract in one turn: for the response header, the metrics and the log.
+//! What was done to keep the contract in one turn, for the response header, the metrics and the log.
 
 use std::fmt;
 
-/// How a broken promise was dealt with.
+/// How a violation was handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
-    /// Mended here.
+    /// Repaired here.
     Repaired,
     /// The model was asked again.
     Reasked,
-    /// Given up with an error.
+    /// Answered with an error.
     Refused,
-    /// Seen and passed on, because the upstream is only observed.
+    /// Passed on unchanged, because the upstream is only observed.
     Observed,
 }
 
@@ -31,25 +31,25 @@ impl Outcome {
 /// One entry of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ContractEvent {
-    /// Which promise was broken, or which repair was made.
+    /// The violation, or the repair that was made.
     pub violation: &'static str,
     /// What was done about it.
     pub outcome: Outcome,
 }
 
-/// How many calls a model made, and how many of them broke a promise as it wrote them.
+/// How many calls a model made, and how many of them violated the contract as written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CallTally {
     /// Calls, whatever became of them.
     pub made: u64,
-    /// Those whose name or arguments had to be mended.
+    /// Those whose name or arguments had to be repaired.
     pub mended: u64,
-    /// Those that could not be mended.
+    /// Those that could not be repaired.
     pub broken: u64,
 }
 
 impl CallTally {
-    /// Calls that broke a promise as the model wrote them.
+    /// Calls that violated the contract as the model wrote them.
     #[must_use]
     pub fn in_violation(&self) -> u64 {
         self.mended.saturating_add(self.broken)
@@ -64,18 +64,18 @@ pub struct Report {
 }
 
 impl Report {
-    /// Notes one event.
+    /// Records one event.
     pub fn note(&mut self, violation: &'static str, outcome: Outcome) {
         self.events.push(ContractEvent { violation, outcome });
     }
 
-    /// Counts a call that keeps the contract now, and whether it had to be mended for that.
+    /// Counts a call that keeps the contract, and whether it had to be repaired.
     pub(crate) fn count_valid(&mut self, mended: bool) {
         self.calls.made += 1;
         self.calls.mended += u64::from(mended);
     }
 
-    /// Counts a call that could not be mended.
+    /// Counts a call that could not be repaired.
     pub(crate) fn count_broken(&mut self) {
         self.calls.made += 1;
         self.calls.broken += 1;
@@ -100,7 +100,7 @@ impl Report {
         Self { events: self.events.iter().map(seen).collect(), calls: self.calls }
     }
 
-    /// True when the model kept every promise by itself.
+    /// True when nothing had to be done.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.events.is_empty()

@@ -1,10 +1,10 @@
-//! From the name a model wrote to a tool on offer, where nothing has to be guessed.
+//! Resolves the name a model wrote to a tool on offer, without guessing.
 //!
 //! Models add prefixes (`functions.`), positions (`:0`), pieces of their template (`<|channel|>…`), change case and `-`/`_`, or
 //! put another sign between the parts of a name (`crm.get` for `crm__get`). A name that still fits no tool, or fits two, is left
 //! to a re-ask.
 
-/// What may stand between the parts of a name, or between a prefix and the name.
+/// Separators between the parts of a name, or between a prefix and the name.
 const BETWEEN: [char; 3] = ['.', ':', '/'];
 
 /// Longer than any name with its prefixes; of more than that only the last part is looked at.

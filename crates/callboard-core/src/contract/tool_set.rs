@@ -5,7 +5,7 @@
 use jsonschema::Validator;
 use serde_json::{Map, Value};
 
-use super::strict;
+use super::strict_schema;
 use crate::model::BadRequest;
 
 /// How large the tools of one request may be.
@@ -214,8 +214,8 @@ pub(super) fn compile_schema(
         return Err(bad(place.into(), format!("the root of {place} must be a JSON Schema with \"type\": \"object\"")));
     }
     measure(schema, place, limits)?;
-    if strict && let Err(fault) = strict::check(schema) {
-        return Err(bad(format!("{place}{}", fault.place), fault.message));
+    if strict && let Err(violation) = strict_schema::check(schema) {
+        return Err(bad(format!("{place}{}", violation.place), violation.message));
     }
     jsonschema::validator_for(schema).map_err(|error| {
         let message = format!("{place} is not a valid JSON Schema: {error} (at {:?})", error.instance_path().as_str());

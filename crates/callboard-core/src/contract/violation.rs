@@ -1,8 +1,8 @@
-//! What a model did wrong, in words it can act on.
+//! Violations of the contract by a model.
 
 use std::fmt;
 
-/// The four ways a tool call can break its promise, and the one for structured answers.
+/// The four ways in which a tool call can violate the contract, and the one for structured answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ViolationKind {
     /// The name is not among the tools on offer.
@@ -11,7 +11,7 @@ pub enum ViolationKind {
     MalformedArguments,
     /// The arguments do not fit the tool's schema.
     InvalidArguments,
-    /// `tool_choice` was not kept.
+    /// `tool_choice` was not followed.
     ChoiceUnmet,
     /// The answer does not fit `response_format`.
     InvalidFormat,
@@ -31,17 +31,17 @@ impl ViolationKind {
     }
 }
 
-/// One broken promise.
+/// One violation of the contract.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
-    /// Which promise.
+    /// Which rule.
     pub kind: ViolationKind,
     /// What is wrong, for the model and for people.
     pub message: String,
 }
 
 impl Violation {
-    /// A violation with its words.
+    /// A violation with its message.
     pub fn new(kind: ViolationKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into() }
     }

@@ -1,21 +1,24 @@
 //! DeepSeek V3 and R1: `<｜tool▁call▁begin｜>function<｜tool▁sep｜>name`, then the arguments in a fence,
 //! then `<｜tool▁call▁end｜>`; V3.1: `<｜tool▁call▁begin｜>name<｜tool▁sep｜>{…}<｜tool▁call▁end｜>`.
 //!
-//! The separator may be missing or there twice. DSML, the form of the models after these, is written with tags.
+//! The separator may be missing or doubled. DSML, the form of later models, is written with tags.
 
+use super::delimited::{DelimitedForm, Payload};
 use super::piece::TextCall;
-use super::tool_names::{ToolNames, bare_name, is_name};
+use super::tool_names::{bare_name, is_name};
 
 pub(super) const SEPARATOR: &str = "<｜tool▁sep｜>";
 pub(super) const TYPE: &str = "function";
 
-/// Tokens that end a call.
-pub(super) const ENDS: [&str; 4] =
-    ["<｜tool▁call▁end｜>", "<｜tool▁call▁begin｜>", "<｜tool▁calls▁end｜>", "<｜end▁of▁sentence｜>"];
+pub(super) static DEEPSEEK: DelimitedForm = DelimitedForm {
+    ends: &["<｜tool▁call▁end｜>", "<｜tool▁call▁begin｜>", "<｜tool▁calls▁end｜>", "<｜end▁of▁sentence｜>"],
+    separators: &[SEPARATOR],
+    read,
+};
 
-/// Reads what stands between the tokens of one call. A name alone is a call if it is on offer or separated.
-pub(super) fn read(payload: &str, tools: &ToolNames) -> Option<TextCall> {
-    let (head, arguments) = payload.split_at_checked(payload.find(['{', '`']).unwrap_or(payload.len()))?;
+/// A name alone is a call if it is on offer or separated.
+fn read(Payload { text, tools, .. }: Payload<'_>) -> Option<TextCall> {
+    let (head, arguments) = text.split_at_checked(text.find(['{', '`']).unwrap_or(text.len()))?;
     let written = head.split(SEPARATOR).map(str::trim).filter(|part| !part.is_empty() && *part != TYPE);
     let name = written.last().unwrap_or_default();
     let name = match name.strip_prefix(TYPE) {
@@ -27,7 +30,7 @@ pub(super) fn read(payload: &str, tools: &ToolNames) -> Option<TextCall> {
         "" => tools.offer(name) || is_name(name) && head.contains(SEPARATOR) || head.trim() == TYPE,
         _ => name.is_empty() || is_name(name),
     };
-    is_call.then(|| TextCall { name: name.to_owned(), arguments: arguments.to_owned() })
+    is_call.then(|| TextCall::new(name, arguments))
 }
 
 fn without_fence(arguments: &str) -> &str {

@@ -1,62 +1,42 @@
 //! Calls between control tokens, in the form of any family that writes them so.
 //!
-//! A control token cannot be part of a value, so the payload simply ends at the next one that ends calls. A payload that
-//! does not begin like a call is refused early: the token was talked about.
+//! A control token cannot be part of a value, so the payload ends at the next one that ends calls. A payload that
+//! does not begin like a call is refused early: the text is about the token.
 
+use super::input::{Decision, Input, PrefixMatch, begins_any};
 use super::json_scan::{Extent, ObjectScan};
-use super::objects::deliverable;
+use super::marked_json::deliverable;
 use super::piece::TextCall;
-use super::sight::{Begins, Sight, Step, begins_any};
-use super::tool_names::{NAMESPACE, ToolNames, bare_name, is_name_character};
-use super::unreadable::meant;
-use super::{deepseek, gemma, harmony, kimi, special};
+use super::tool_names::{NAMESPACE, ToolNames, bare_name, leading_name};
+use super::unreadable::unreadable_call;
+use super::{gemma, special_tokens};
 
 const LONGEST_HEAD: usize = 256;
 
-/// The family whose call stands between the tokens.
+/// How a family writes a call between tokens.
 #[derive(Debug)]
-pub(super) enum Form {
-    Kimi,
-    DeepSeek,
-    Gemma,
-    Harmony { name: String },
+pub(super) struct DelimitedForm {
+    /// Tokens that end a call.
+    pub(super) ends: &'static [&'static str],
+    /// Tokens before arguments, or values.
+    pub(super) separators: &'static [&'static str],
+    pub(super) read: fn(Payload<'_>) -> Option<TextCall>,
 }
 
-impl Form {
-    /// Tokens that end a call.
-    fn ends(&self) -> &'static [&'static str] {
-        match self {
-            Self::Kimi => &kimi::ENDS,
-            Self::DeepSeek => &deepseek::ENDS,
-            Self::Gemma => &gemma::ENDS,
-            Self::Harmony { .. } => &harmony::ENDS,
-        }
-    }
-
-    /// Tokens that stand before arguments, or values.
-    fn separators(&self) -> &'static [&'static str] {
-        match self {
-            Self::Kimi => &[kimi::ARGUMENTS],
-            Self::DeepSeek => &[deepseek::SEPARATOR],
-            Self::Gemma => &gemma::QUOTES,
-            Self::Harmony { .. } => &[],
-        }
-    }
-
-    fn read(&self, payload: &str, tools: &ToolNames) -> Option<TextCall> {
-        match self {
-            Self::Kimi => kimi::read(payload, tools),
-            Self::DeepSeek => deepseek::read(payload, tools),
-            Self::Gemma => gemma::read(payload),
-            Self::Harmony { name } => Some(harmony::read(name, payload)),
-        }
-    }
+/// The text between the tokens of one call.
+#[derive(Clone, Copy)]
+pub(super) struct Payload<'a> {
+    /// The name, where it was read before the payload.
+    pub(super) name: &'a str,
+    pub(super) text: &'a str,
+    pub(super) tools: &'a ToolNames,
 }
 
 /// One call, read as far as its text has arrived.
 #[derive(Debug)]
 pub(super) struct Delimited {
-    form: Form,
+    form: &'static DelimitedForm,
+    name: String,
     start: usize,
     /// Everything before it has been searched for the end.
     searched: usize,
@@ -66,71 +46,73 @@ pub(super) struct Delimited {
 
 impl Delimited {
     /// A call whose payload begins at `start`, behind its opening token.
-    pub(super) fn new(form: Form, start: usize) -> Self {
-        let likely = matches!(form, Form::Harmony { .. });
-        Self { form, start, searched: start, likely }
+    pub(super) fn new(form: &'static DelimitedForm, start: usize) -> Self {
+        Self { form, name: String::new(), start, searched: start, likely: false }
     }
 
-    pub(super) fn next(&mut self, sight: &Sight<'_>) -> Step {
+    /// A call of which the name is known and the arguments begin at `start`.
+    pub(super) fn named(form: &'static DelimitedForm, name: &str, start: usize) -> Self {
+        Self { name: name.to_owned(), likely: true, ..Self::new(form, start) }
+    }
+
+    pub(super) fn next(&mut self, input: &Input<'_>) -> Decision {
         if !self.likely {
-            match self.head(sight) {
-                Begins::Yes => self.likely = true,
-                Begins::Perhaps => {}
-                Begins::No => return self.refuse(sight),
+            match self.head(input) {
+                PrefixMatch::Yes => self.likely = true,
+                PrefixMatch::Partial => {}
+                PrefixMatch::No => return self.refuse(input),
             }
         }
-        while let Some(offset) = memchr::memchr(b'<', sight.from(self.searched).as_bytes()) {
-            self.searched += offset;
-            match begins_any(sight.from(self.searched), self.form.ends(), sight.ended()) {
-                Begins::Yes => return self.take(sight, self.searched),
-                Begins::Perhaps => return Step::Wait,
-                Begins::No => self.searched += 1,
-            }
+        match input.find_any(&mut self.searched, self.form.ends) {
+            PrefixMatch::Yes => self.take(input, self.searched),
+            PrefixMatch::No if input.ended() => self.take_unclosed(input),
+            PrefixMatch::Partial | PrefixMatch::No => Decision::Wait,
         }
-        self.searched = sight.body.len();
-        if sight.ended() { self.take_unclosed(sight) } else { Step::Wait }
     }
 
     /// Whether the payload begins with a name, or part of one, and then with what separates it from arguments.
-    fn head(&self, sight: &Sight<'_>) -> Begins {
-        let payload = sight.from(self.start).trim_ascii_start();
-        let length = payload.find(|sign| !is_name_character(sign)).unwrap_or(payload.len());
-        let (name, behind) = payload.split_at(length);
-        let behind = behind.trim_ascii_start();
-        let named = sight.tools.begin(name.strip_prefix(gemma::PREFIX).unwrap_or(bare_name(name)));
+    fn head(&self, input: &Input<'_>) -> PrefixMatch {
+        let payload = input.from(self.start).trim_ascii_start();
+        let name = leading_name(payload);
+        let behind = payload.get(name.len()..).unwrap_or_default().trim_ascii_start();
+        let named = input.tools.begin(name.strip_prefix(gemma::PREFIX).unwrap_or(bare_name(name)));
         match behind.chars().next() {
-            _ if length > LONGEST_HEAD => Begins::No,
-            None => Begins::Perhaps,
-            Some('{' | '`') => Begins::Yes,
-            Some('<') => match begins_any(behind, self.form.separators(), sight.ended()) {
-                Begins::No if named || name.is_empty() => begins_any(behind, self.form.ends(), sight.ended()),
+            _ if name.len() > LONGEST_HEAD => PrefixMatch::No,
+            None => PrefixMatch::Partial,
+            Some('{' | '`') => PrefixMatch::Yes,
+            Some('<') => match begins_any(behind, self.form.separators, input.ended()) {
+                PrefixMatch::No if named || name.is_empty() => begins_any(behind, self.form.ends, input.ended()),
                 answer => answer,
             },
-            Some(_) if name.starts_with(gemma::PREFIX) && named => Begins::Yes,
-            Some(_) => Begins::No,
+            Some(_) if name.starts_with(gemma::PREFIX) && named => PrefixMatch::Yes,
+            Some(_) => PrefixMatch::No,
         }
     }
 
     /// The end token itself is left: it is dropped like any other, or opens the next call.
-    fn take(&self, sight: &Sight<'_>, end: usize) -> Step {
-        let payload = sight.body.get(self.start..end).unwrap_or_default();
-        match self.form.read(payload, sight.tools) {
-            Some(call) => deliver(end, call),
-            None if payload.trim_ascii().is_empty() => Step::Markup(end),
-            None => Step::call(end, meant(None, payload.trim_ascii(), sight)),
+    fn take(&self, input: &Input<'_>, end: usize) -> Decision {
+        let payload = input.between(self.start, end);
+        match self.read(payload, input) {
+            Some(call) => deliver(end, &call),
+            None if payload.trim_ascii().is_empty() => Decision::Markup(end),
+            None => Decision::call(end, unreadable_call(None, payload.trim_ascii(), input)),
         }
     }
 
-    fn take_unclosed(&self, sight: &Sight<'_>) -> Step {
-        let payload = without_half(sight.from(self.start), self.form.ends());
-        match self.form.read(payload, sight.tools) {
-            Some(call) if deliverable(closed(&call.arguments), sight.end) => deliver(sight.body.len(), call),
-            None if sight.complete() && self.is_begun(payload) => {
-                Step::call(sight.body.len(), meant(None, payload.trim_ascii(), sight))
+    fn take_unclosed(&self, input: &Input<'_>) -> Decision {
+        let payload = without_half(input.from(self.start), self.form.ends);
+        match self.read(payload, input) {
+            Some(call) if deliverable(closed(&call.arguments), input.end) => deliver(input.body.len(), &call),
+            None if input.complete() && self.is_begun(payload) => {
+                Decision::call(input.body.len(), unreadable_call(None, payload.trim_ascii(), input))
             }
-            None if sight.complete() => self.refuse(sight),
-            _ => Step::Wait,
+            None if input.complete() => self.refuse(input),
+            _ => Decision::Wait,
         }
+    }
+
+    fn read(&self, text: &str, input: &Input<'_>) -> Option<TextCall> {
+        (self.form.read)(Payload { name: &self.name, text, tools: input.tools })
     }
 
     /// Whether the answer ends within a call, and not with a word behind a token.
@@ -138,8 +120,8 @@ impl Delimited {
         self.likely || payload.trim_ascii() == NAMESPACE
     }
 
-    fn refuse(&self, sight: &Sight<'_>) -> Step {
-        special::drop(sight, "", self.start)
+    fn refuse(&self, input: &Input<'_>) -> Decision {
+        special_tokens::drop(input, "", self.start)
     }
 }
 
@@ -162,17 +144,16 @@ fn closed(arguments: &str) -> &str {
     }
 }
 
-fn deliver(length: usize, call: TextCall) -> Step {
-    let arguments = match closed(&call.arguments) {
-        "" => "{}",
-        arguments => arguments,
-    };
-    Step::call(length, TextCall { arguments: arguments.to_owned(), name: call.name })
+fn deliver(length: usize, TextCall { name, arguments }: &TextCall) -> Decision {
+    match closed(arguments) {
+        "" => Decision::call(length, TextCall::without_arguments(name)),
+        arguments => Decision::call(length, TextCall::new(name, arguments)),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::dialect::check::{complete, cut, unchanged};
+    use crate::dialect::test_table::{complete, cut, unchanged};
 
     const PARIS: &str = r#"call get_weather {"city": "Paris"}"#;
     const ROME: &str = r#"call get_weather {"city": "Rome"}"#;

@@ -1,15 +1,15 @@
-//! Code fences: a call may stand in one, and everything else in one is quoted.
+//! Code fences: a fence may hold a call; everything else in one is quoted.
 //!
 //! A fence that holds JSON is read like bare JSON. One that begins with a family's mark holds calls
 //! only if it holds nothing else and names tools on offer; otherwise the model explains something.
 
-use super::capture::Capture;
-use super::opener;
-use super::piece::{End, Piece, TextCall};
-use super::plain::{Closing, Plain};
+use super::bare_json::{BareJson, Closing};
+use super::input::{Decision, Input, PrefixMatch, leading, skip_whitespace};
+use super::markup_reader::MarkupReader;
+use super::opening_marks;
+use super::piece::{TextCall, TextEnd, TextPiece};
 use super::pythonic::Pythonic;
 use super::reader::TextReader;
-use super::sight::{Begins, Sight, Step, skip_whitespace};
 
 /// The fence in which Gemma 3 writes calls.
 const PYTHON_CALLS: &str = "tool_code";
@@ -17,23 +17,27 @@ const LONGEST_INFO: usize = 32;
 const LONGEST_RUN: usize = 16;
 
 /// Looks at what a fence begins with.
-pub(super) fn next(sight: &Sight<'_>) -> Step {
-    let backticks = count_backticks(sight.body);
-    let info = info(sight.body, backticks);
-    let inside = skip_whitespace(sight.body, backticks + info.len());
-    if info.len() > LONGEST_INFO || !sight.without_mark && inside < sight.body.len() {
-        return Step::Text;
+pub(super) fn next(input: &Input<'_>) -> Decision {
+    let backticks = count_backticks(input.body);
+    let info = info(input.body, backticks);
+    let inside = skip_whitespace(input.body, backticks + info.len());
+    if info.len() > LONGEST_INFO || !input.without_mark && inside < input.body.len() {
+        return Decision::Text;
     }
-    let rest = sight.from(inside);
+    let rest = input.from(inside);
     if rest.is_empty() {
-        return sight.wait_or(Step::Text);
+        return input.wait_or(Decision::Text);
     }
-    match opener::markup_begins(rest, sight.ended()) {
-        Begins::Yes => Step::Become(Capture::FencedMarkup(FencedMarkup::new(inside))),
-        Begins::Perhaps => Step::Wait,
-        Begins::No if rest.starts_with(['{', '[']) => Step::Become(Capture::Plain(Plain::new(inside, Closing::Fence))),
-        Begins::No if info == PYTHON_CALLS => Step::Become(Capture::Pythonic(Pythonic::plain(inside, Closing::Fence))),
-        Begins::No => Step::Text,
+    match opening_marks::markup_begins(rest, input.ended()) {
+        PrefixMatch::Yes => Decision::Become(MarkupReader::FencedMarkup(FencedMarkup::new(inside))),
+        PrefixMatch::Partial => Decision::Wait,
+        PrefixMatch::No if rest.starts_with(['{', '[']) => {
+            Decision::Become(MarkupReader::BareJson(BareJson::new(inside, Closing::Fence)))
+        }
+        PrefixMatch::No if info == PYTHON_CALLS => {
+            Decision::Become(MarkupReader::Pythonic(Pythonic::bare(inside, Closing::Fence)))
+        }
+        PrefixMatch::No => Decision::Text,
     }
 }
 
@@ -53,9 +57,7 @@ pub(super) fn count_backticks(text: &str) -> usize {
 /// The word behind the backticks.
 fn info(text: &str, backticks: usize) -> &str {
     let rest = text.get(backticks..).unwrap_or_default();
-    let length =
-        rest.find(|character: char| !character.is_ascii_alphanumeric() && !matches!(character, '_' | '-' | '+'));
-    rest.get(..length.unwrap_or(rest.len())).unwrap_or_default()
+    leading(rest, |character| character.is_ascii_alphanumeric() || matches!(character, '_' | '-' | '+'))
 }
 
 /// A fence that begins with a family's mark.
@@ -76,46 +78,46 @@ impl FencedMarkup {
         self.searched
     }
 
-    pub(super) fn next(&mut self, sight: &Sight<'_>) -> Step {
-        while let Some(offset) = memchr::memmem::find(sight.from(self.searched).as_bytes(), b"```") {
+    pub(super) fn next(&mut self, input: &Input<'_>) -> Decision {
+        while let Some(offset) = memchr::memmem::find(input.from(self.searched).as_bytes(), b"```") {
             let at = self.searched + offset;
-            let line = sight.body.get(..at).unwrap_or_default().trim_end_matches([' ', '\t']);
+            let line = input.between(0, at).trim_end_matches([' ', '\t']);
             if line.ends_with('\n') {
-                if !sight.ended() && count_backticks(sight.from(at)) == sight.from(at).len() {
-                    return Step::Wait;
+                if !input.ended() && count_backticks(input.from(at)) == input.from(at).len() {
+                    return Decision::Wait;
                 }
-                return self.take(sight, at, at + count_backticks(sight.from(at)), End::Complete);
+                return self.take(input, at, at + count_backticks(input.from(at)), TextEnd::Complete);
             }
             self.searched = at + 3;
         }
         // The last backticks may be the beginning of the fence.
-        let backticks = sight.body.len() - sight.body.trim_end_matches('`').len();
-        self.searched = self.searched.max(sight.body.len() - backticks.min(2));
-        match sight.end {
-            Some(end) => self.take(sight, sight.body.len(), sight.body.len(), end),
-            None => Step::Wait,
+        let backticks = input.body.len() - input.body.trim_end_matches('`').len();
+        self.searched = self.searched.max(input.body.len() - backticks.min(2));
+        match input.end {
+            Some(end) => self.take(input, input.body.len(), input.body.len(), end),
+            None => Decision::Wait,
         }
     }
 
-    fn take(&mut self, sight: &Sight<'_>, end: usize, length: usize, how: End) -> Step {
+    fn take(&mut self, input: &Input<'_>, end: usize, length: usize, how: TextEnd) -> Decision {
         self.searched = end;
-        let inside = sight.body.get(self.start..end).unwrap_or_default();
+        let inside = input.between(self.start, end);
         let mut pieces = Vec::new();
-        let mut reader = TextReader::without_fences(&sight.tools.as_slices());
+        let mut reader = TextReader::without_fences(&input.tools.as_slices());
         reader.feed(inside, &mut pieces);
         reader.finish(how, &mut pieces);
         let calls: Option<Vec<TextCall>> = pieces
             .into_iter()
-            .filter(|piece| *piece != Piece::CutOffCall)
+            .filter(|piece| *piece != TextPiece::CutOffCall)
             .map(|piece| match piece {
-                Piece::Call(call) if sight.tools.offer(&call.name) => Some(call),
+                TextPiece::Call(call) if input.tools.offer(&call.name) => Some(call),
                 _ => None,
             })
             .collect();
         match calls {
-            Some(calls) if !calls.is_empty() => Step::Calls { length, calls, then: None },
-            Some(_) if how == End::CutByLimit => Step::Wait,
-            _ => Step::Text,
+            Some(calls) if !calls.is_empty() => Decision::Calls { length, calls, then: None },
+            Some(_) if how == TextEnd::CutByLimit => Decision::Wait,
+            _ => Decision::Text,
         }
     }
 }

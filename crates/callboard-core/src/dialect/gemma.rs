@@ -1,54 +1,49 @@
 //! Gemma: `<start_function_call>call:name{key:<escape>value<escape>}<end_function_call>`, and Gemma 4's
 //! `<|tool_call>call:name{key:<|"|>value<|"|>}<tool_call|>`.
 //!
-//! Strings stand between two quote tokens, so nothing in them needs escaping; keys are bare.
+//! Strings are enclosed in quote tokens, so nothing in them needs escaping; keys are bare.
 
-use super::capture::Capture;
-use super::delimited::{Delimited, Form};
-use super::opener;
+use super::delimited::{Delimited, DelimitedForm, Payload};
+use super::input::{Decision, Input, leading, skip_whitespace};
+use super::markup_reader::MarkupReader;
+use super::opening_marks;
 use super::piece::TextCall;
-use super::sight::{Begins, Sight, Step, skip_whitespace};
-use super::tool_names::{bare_name, is_name, is_name_character};
+use super::tool_names::{bare_name, is_name, leading_name};
 
 pub(super) const PREFIX: &str = "call:";
-pub(super) const QUOTES: [&str; 2] = ["<|\"|>", "<escape>"];
+const QUOTES: [&str; 2] = ["<|\"|>", "<escape>"];
 
-/// Marks that end a call.
-pub(super) const ENDS: [&str; 4] = ["<tool_call|>", "<end_function_call>", "<|tool_call>", "<start_function_call>"];
+pub(super) static GEMMA: DelimitedForm = DelimitedForm {
+    ends: &["<tool_call|>", "<end_function_call>", "<|tool_call>", "<start_function_call>"],
+    separators: &QUOTES,
+    read,
+};
 
-/// Reads what stands behind `mark`.
-pub(super) fn next(mark: &str, sight: &Sight<'_>) -> Step {
-    let start = skip_whitespace(sight.body, mark.len());
-    let rest = sight.from(start);
+/// Reads the text behind `mark`.
+pub(super) fn next(mark: &str, input: &Input<'_>) -> Decision {
+    let start = skip_whitespace(input.body, mark.len());
+    let rest = input.from(start);
     if PREFIX.starts_with(rest) {
-        return Step::Wait;
+        return Decision::Wait;
     }
-    if rest.starts_with(PREFIX) || begins_bare(rest, sight) {
-        return Step::Become(Capture::Delimited(Delimited::new(Form::Gemma, start)));
+    if rest.starts_with(PREFIX) || begins_bare(rest, input) {
+        return Decision::Become(MarkupReader::Delimited(Delimited::new(&GEMMA, start)));
     }
-    match opener::markup_begins(rest, sight.ended()) {
-        _ if may_grow(rest, sight) => Step::Wait,
-        Begins::Yes => Step::Markup(start),
-        Begins::Perhaps => Step::Wait,
-        Begins::No => Step::Text,
+    if !input.complete() && input.tools.may_offer(rest) {
+        return Decision::Wait;
     }
+    opening_marks::markup_begins(rest, input.ended()).decide(Decision::Markup(start), Decision::Text)
 }
 
-/// Whether the text is a part of a name on offer.
-fn may_grow(text: &str, sight: &Sight<'_>) -> bool {
-    !sight.complete() && sight.tools.may_offer(text)
-}
-
-/// Whether a name on offer stands here without what should stand before it.
-fn begins_bare(text: &str, sight: &Sight<'_>) -> bool {
-    let length = text.find(|sign| !is_name_character(sign)).unwrap_or(text.len());
-    sight.tools.offer(text.get(..length).unwrap_or_default())
-        && text.get(length..).is_some_and(|rest| rest.starts_with('{'))
+/// Whether `text` begins with a name on offer without its prefix.
+fn begins_bare(text: &str, input: &Input<'_>) -> bool {
+    let name = leading_name(text);
+    input.tools.offer(name) && text.get(name.len()..).is_some_and(|rest| rest.starts_with('{'))
 }
 
 /// Reads `call:name{…}`.
-pub(super) fn read(payload: &str) -> Option<TextCall> {
-    let payload = payload.trim_ascii();
+fn read(payload: Payload<'_>) -> Option<TextCall> {
+    let payload = payload.text.trim_ascii();
     let call = payload.strip_prefix(PREFIX).unwrap_or(payload);
     let name = call.get(..call.find('{').unwrap_or(call.len()))?;
     let arguments = to_json(call.get(name.len()..)?);
@@ -77,19 +72,18 @@ fn push_quoting_keys(text: &str, json: &mut String) {
         let (before, after) = rest.split_at(at + 1);
         json.push_str(before);
         let inside = after.trim_ascii_start();
-        let key = inside.get(..inside.find(|sign: char| !is_key_character(sign)).unwrap_or(inside.len()));
-        let key = key.filter(|key| !key.is_empty());
-        rest = match key.and_then(|key| Some((key, inside.strip_prefix(key)?))) {
-            Some((key, behind)) if behind.trim_ascii_start().starts_with(':') => {
-                json.push_str(&serde_json::Value::from(key).to_string());
-                behind
-            }
-            _ => after,
+        let key = leading(inside, is_key_character);
+        let behind = inside.get(key.len()..).unwrap_or_default();
+        rest = if !key.is_empty() && behind.trim_ascii_start().starts_with(':') {
+            json.push_str(&serde_json::Value::from(key).to_string());
+            behind
+        } else {
+            after
         };
     }
     json.push_str(rest);
 }
 
-fn is_key_character(sign: char) -> bool {
-    sign.is_alphanumeric() || matches!(sign, '_' | '-' | '.' | '$')
+fn is_key_character(character: char) -> bool {
+    character.is_alphanumeric() || matches!(character, '_' | '-' | '.' | '$')
 }

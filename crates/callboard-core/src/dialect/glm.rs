@@ -1,16 +1,16 @@
 //! GLM-4.5 to 4.7: `<tool_call>name` and pairs of `<arg_key>…</arg_key>`, `<arg_value>…</arg_value>`.
 //!
-//! The name stands bare behind the mark, so prose about the mark looks alike at first: a name is a
+//! The name is bare behind the mark, so prose about the mark looks alike at first: a name is a
 //! call's only with a pair behind it, or when it is on offer and the mark is closed.
 
-use super::capture::Capture;
-use super::objects::JsonArguments;
+use super::input::{Decision, Input, PrefixMatch, skip_whitespace};
+use super::marked_json::JsonArguments;
+use super::markup_reader::MarkupReader;
 use super::piece::TextCall;
-use super::sight::{Begins, Sight, Step, skip_whitespace};
 use super::tagged::{Spelling, Tagged};
-use super::tool_names::is_name_character;
+use super::tool_names::leading_name;
 
-/// The name stands bare before the first key.
+/// The name is bare before the first key.
 pub(super) const GLM: Spelling = Spelling {
     function: "<tool_call>",
     function_end: "</tool_call>",
@@ -22,58 +22,52 @@ pub(super) const GLM: Spelling = Spelling {
     outside: &["<tool_call>"],
 };
 
-const CLOSING: &str = "</tool_call>";
-pub(super) const KEY: &str = "<arg_key>";
 const LONGEST_NAME: usize = 128;
 
 /// Reads a bare name behind `mark`.
-pub(super) fn next(mark: &str, sight: &Sight<'_>) -> Step {
-    let start = skip_whitespace(sight.body, mark.len());
-    let rest = sight.from(start);
-    let length = rest.find(|character| !is_name_character(character)).unwrap_or(rest.len());
-    let name = rest.get(..length).unwrap_or_default();
-    if name.is_empty() || length > LONGEST_NAME {
-        return Step::Text;
+pub(super) fn next(mark: &str, input: &Input<'_>) -> Decision {
+    let start = skip_whitespace(input.body, mark.len());
+    let name = leading_name(input.from(start));
+    if name.is_empty() || name.len() > LONGEST_NAME {
+        return Decision::Text;
     }
-    let offered = sight.tools.offer(name);
-    let after = skip_whitespace(sight.body, start + length);
-    let gap = sight.body.get(start + length..after).unwrap_or_default();
-    if after == sight.body.len() || sight.ended() {
-        return sight.wait_or(unclosed(name, sight));
+    let end = start + name.len();
+    let after = skip_whitespace(input.body, end);
+    if after == input.body.len() || input.ended() {
+        return input.wait_or(unclosed(name, input));
     }
-    match (sight.begins(after, KEY), sight.begins(after, CLOSING)) {
-        (Begins::Yes, _) => Step::Become(Capture::Tagged(Tagged::named(&GLM, name.to_owned(), start + length))),
-        (_, Begins::Yes) if offered => Step::call(after + CLOSING.len(), without_arguments(name)),
-        (Begins::Perhaps, _) | (_, Begins::Perhaps) => Step::Wait,
-        _ if offered && sight.from(after).starts_with('{') => {
-            Step::Become(Capture::JsonArguments(JsonArguments::new(name.to_owned(), after, None)))
+    let tagged = || Decision::Become(MarkupReader::Tagged(Tagged::named(&GLM, name.to_owned(), end)));
+    let offered = input.tools.offer(name);
+    let gap = input.between(end, after);
+    match (input.begins(after, GLM.parameter), input.begins(after, GLM.function_end)) {
+        (PrefixMatch::Yes, _) => tagged(),
+        (_, PrefixMatch::Yes) if offered => {
+            Decision::call(after + GLM.function_end.len(), TextCall::without_arguments(name))
         }
-        // A tag is missing, unless a sentence goes on.
-        _ if offered && (gap.is_empty() || gap.contains('\n')) => {
-            Step::Become(Capture::Tagged(Tagged::named(&GLM, name.to_owned(), start + length)))
+        (PrefixMatch::Partial, _) | (_, PrefixMatch::Partial) => Decision::Wait,
+        _ if offered && input.from(after).starts_with('{') => {
+            Decision::Become(MarkupReader::JsonArguments(JsonArguments::new(name.to_owned(), after, None)))
         }
-        _ => Step::Text,
+        // A tag is missing, unless a sentence continues.
+        _ if offered && (gap.is_empty() || gap.contains('\n')) => tagged(),
+        _ => Decision::Text,
     }
 }
 
 /// A name with nothing, or the beginning of a mark, behind it at the end of the text.
-fn unclosed(name: &str, sight: &Sight<'_>) -> Step {
-    if sight.complete() && sight.tools.offer(name) {
-        Step::call(sight.body.len(), without_arguments(name))
-    } else if !sight.complete() && sight.tools.may_offer(name) {
-        Step::Wait
+fn unclosed(name: &str, input: &Input<'_>) -> Decision {
+    if input.complete() && input.tools.offer(name) {
+        Decision::call(input.body.len(), TextCall::without_arguments(name))
+    } else if !input.complete() && input.tools.may_offer(name) {
+        Decision::Wait
     } else {
-        Step::Text
+        Decision::Text
     }
-}
-
-fn without_arguments(name: &str) -> TextCall {
-    TextCall { name: name.to_owned(), arguments: "{}".to_owned() }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::dialect::check::{complete, cut, unchanged};
+    use crate::dialect::test_table::{complete, cut, unchanged};
 
     #[test]
     fn glm() {

@@ -1,89 +1,84 @@
 //! Hermes and Qwen: `<tool_call>{"name": …, "arguments": {…}}</tool_call>`.
 //!
-//! The same opening mark stands before the forms of Qwen3-Coder, GLM and others, and alone where a
-//! model server took the call and forgot its mark. What follows the mark decides.
+//! The same opening mark precedes the forms of Qwen3-Coder, GLM and others, and stands alone where a
+//! model server removed the call but not its mark. What follows the mark decides.
 
-use super::capture::Capture;
 use super::glm::{self, GLM};
-use super::invoke::INVOKE;
-use super::objects::{JsonCalls, skip_fence_head};
-use super::opener;
+use super::input::{Decision, Input, PrefixMatch, skip_whitespace};
+use super::invoke_tags::INVOKE;
+use super::marked_json::{JsonCalls, skip_fence_head};
+use super::markup_reader::MarkupReader;
+use super::opening_marks;
 use super::qwen_coder::QWEN_CODER;
-use super::sight::{Begins, Sight, Step, skip_whitespace};
 use super::tagged::Tagged;
-use super::unreadable::{Frame, Unreadable};
+use super::unreadable::{CallEnd, Unreadable};
 
-/// Reads what stands behind `mark`; if no family can, a closing mark may still say that it was a call.
-pub(super) fn open(mark: &str, sight: &Sight<'_>) -> Step {
-    match next(mark, sight) {
-        Step::Text if Unreadable::may_begin(mark, sight) => {
-            Step::Become(Capture::Unreadable(Unreadable::new(Frame::Tags, mark.len())))
+/// Reads the text behind `mark`; if no family can, a closing mark may still show that it was a call.
+pub(super) fn open(mark: &str, input: &Input<'_>) -> Decision {
+    match next(mark, input) {
+        Decision::Text if Unreadable::may_begin(mark, input) => {
+            Decision::Become(MarkupReader::Unreadable(Unreadable::new(CallEnd::Tag, mark.len())))
         }
-        step => step,
+        decision => decision,
     }
 }
 
-/// Reads what stands behind `mark`, an opening mark for calls in JSON or tags.
-pub(super) fn next(mark: &str, sight: &Sight<'_>) -> Step {
-    let inside = skip_whitespace(sight.body, mark.len());
-    match sight.body.as_bytes().get(inside) {
-        None => Step::Wait,
-        Some(b'<') => next_tag(sight, inside),
-        Some(b'`') => next_fence(sight, inside),
-        Some(b'{' | b'[') => next_object(sight, inside, JsonCalls::new(inside)),
-        Some(_) => glm::next(mark, sight),
+/// Reads the text behind `mark`, an opening mark for calls in JSON or tags.
+pub(super) fn next(mark: &str, input: &Input<'_>) -> Decision {
+    let inside = skip_whitespace(input.body, mark.len());
+    match input.body.as_bytes().get(inside) {
+        None => Decision::Wait,
+        Some(b'<') => next_tag(input, inside),
+        Some(b'`') => next_fence(input, inside),
+        Some(b'{' | b'[') => next_object(input, inside, JsonCalls::new(inside)),
+        Some(_) => glm::next(mark, input),
     }
 }
 
-fn next_tag(sight: &Sight<'_>, inside: usize) -> Step {
+fn next_tag(input: &Input<'_>, inside: usize) -> Decision {
     for spelling in [&QWEN_CODER, &INVOKE, &GLM] {
-        match (sight.begins(inside, spelling.function), sight.begins(inside, spelling.parameter)) {
-            (Begins::Yes, _) if spelling.function != GLM.function => {
-                return Step::Become(Capture::Tagged(Tagged::new(spelling, inside)));
+        match (input.begins(inside, spelling.function), input.begins(inside, spelling.parameter)) {
+            (PrefixMatch::Yes, _) if spelling.function != GLM.function => {
+                return Decision::Become(MarkupReader::Tagged(Tagged::new(spelling, inside)));
             }
             // The name is missing: it is asked for.
-            (_, Begins::Yes) => {
-                return Step::Become(Capture::Tagged(Tagged::named(spelling, String::new(), inside)));
+            (_, PrefixMatch::Yes) => {
+                return Decision::Become(MarkupReader::Tagged(Tagged::named(spelling, String::new(), inside)));
             }
-            (Begins::Perhaps, _) | (_, Begins::Perhaps) => return Step::Wait,
+            (PrefixMatch::Partial, _) | (_, PrefixMatch::Partial) => return Decision::Wait,
             _ => {}
         }
     }
-    match opener::markup_begins(sight.from(inside), sight.ended()) {
-        Begins::Yes => Step::Markup(inside),
-        Begins::Perhaps => Step::Wait,
-        Begins::No if sight.ended() => Step::Markup(inside),
-        Begins::No => Step::Text,
-    }
+    let otherwise = if input.ended() { Decision::Markup(inside) } else { Decision::Text };
+    opening_marks::markup_begins(input.from(inside), input.ended()).decide(Decision::Markup(inside), otherwise)
 }
 
-fn next_fence(sight: &Sight<'_>, inside: usize) -> Step {
-    let object = skip_fence_head(sight.body, inside);
-    match sight.body.as_bytes().get(object) {
-        None => Step::Wait,
-        Some(b'`') if object == inside && sight.body.len() < inside + 3 => sight.wait_or(Step::Text),
-        Some(b'{' | b'[') => next_object(sight, object, JsonCalls::in_fence(object)),
-        Some(_) => Step::Text,
+fn next_fence(input: &Input<'_>, inside: usize) -> Decision {
+    let object = skip_fence_head(input.body, inside);
+    match input.body.as_bytes().get(object) {
+        None => Decision::Wait,
+        Some(b'`') if object == inside && input.body.len() < inside + 3 => input.wait_or(Decision::Text),
+        Some(b'{' | b'[') => next_object(input, object, JsonCalls::in_fence(object)),
+        Some(_) => Decision::Text,
     }
 }
 
 /// Prose says `{...}` where a call has a key.
-fn next_object(sight: &Sight<'_>, at: usize, calls: JsonCalls) -> Step {
-    let rest = sight
-        .from(at)
-        .trim_start_matches(|character: char| character.is_ascii_whitespace() || matches!(character, '[' | '{'));
-    match rest.chars().next() {
-        None => Step::Wait,
-        Some('"' | '\'' | '}' | ']' | '_') => Step::Become(Capture::JsonCalls(calls)),
-        Some(character) if character.is_alphabetic() => Step::Become(Capture::JsonCalls(calls)),
-        Some(_) => Step::Text,
+fn next_object(input: &Input<'_>, at: usize, calls: JsonCalls) -> Decision {
+    let opens = |character: char| character.is_ascii_whitespace() || matches!(character, '[' | '{');
+    match input.from(at).trim_start_matches(opens).chars().next() {
+        None => Decision::Wait,
+        Some(character) if character.is_alphabetic() || matches!(character, '"' | '\'' | '}' | ']' | '_') => {
+            Decision::Become(MarkupReader::JsonCalls(calls))
+        }
+        Some(_) => Decision::Text,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::dialect::check::{TOOLS, check, complete, cut, read, unchanged};
-    use crate::dialect::piece::End;
+    use crate::dialect::piece::TextEnd;
+    use crate::dialect::test_table::{TOOLS, check, complete, cut, read, unchanged};
 
     const PARIS: &str = r#"call get_weather {"city": "Paris"}"#;
     const ROME: &str = r#"call get_weather {"city": "Rome"}"#;
@@ -192,7 +187,7 @@ mod tests {
         let cut_before = "<tool_call>{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}".len();
         for at in 4..=cut_before {
             cut(&[(&format!("{before}{}", &call[..at]), &["text Here it comes."])]);
-            let beside = read(&TOOLS, [&format!("{before}{}", &call[..at])[..]], End::CallsBeside);
+            let beside = read(&TOOLS, [&format!("{before}{}", &call[..at])[..]], TextEnd::CallsBeside);
             assert_eq!(beside.len(), 1, "{}", &call[..at]);
         }
         for at in cut_before + 1..call.len() {
@@ -202,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_mark_with_nothing_behind_it_is_dropped() {
-        for end in [End::Complete, End::CallsBeside, End::CutByLimit] {
+        for end in [TextEnd::Complete, TextEnd::CallsBeside, TextEnd::CutByLimit] {
             check(
                 end,
                 &[

@@ -1,11 +1,11 @@
 //! Reads the name and the arguments of a call out of one JSON object.
 //!
-//! The object may be damaged anywhere but at the places that matter, and keeps the model's own
-//! spelling of its arguments: numbers, order of keys and repeated keys reach the contract as they are.
+//! The object may be damaged except where name and arguments are, and keeps the model's own spelling
+//! of its arguments: numbers, order of keys and repeated keys reach the contract as they are.
 
+use super::input::{skip, skip_whitespace};
 use super::json_scan::{Extent, ObjectScan, quoted_length};
 use super::piece::TextCall;
-use super::sight::skip_whitespace;
 use super::tool_names::{ToolNames, bare_name, is_name};
 
 /// Keys that models use for the tool's name. `function` may also hold name and arguments together.
@@ -17,7 +17,7 @@ pub(super) const ARGUMENT_KEYS: [&str; 5] = ["arguments", "parameters", "args", 
 /// The key of a list of calls.
 pub(super) const LIST_KEY: &str = "tool_calls";
 
-/// What one object says about a call.
+/// The parts of a call that one object holds.
 #[derive(Debug, Default)]
 pub(super) struct ReadCall {
     pub(super) name: Option<String>,
@@ -46,7 +46,7 @@ pub(super) fn read_call(text: &str, tools: &ToolNames) -> ReadCall {
     call
 }
 
-/// The name of a tool on offer that stands first in an object without its key, and the text from its comma on.
+/// The name of a tool on offer that comes first in an object, without its key, and the text from its comma on.
 fn bare_first<'a>(text: &'a str, tools: &ToolNames) -> Option<(String, &'a str)> {
     let start = skip_whitespace(text, 1);
     let rest = text.get(start..).filter(|rest| rest.starts_with(['"', '\'']))?;
@@ -111,8 +111,7 @@ pub(super) fn members(text: &str) -> Vec<(String, &str)> {
 }
 
 fn member(text: &str, at: usize) -> Option<(String, &str, usize)> {
-    let rest = text.get(at..)?;
-    let start = at + (rest.len() - rest.trim_start_matches([',', ' ', '\t', '\r', '\n']).len());
+    let start = skip(text, at, |character| matches!(character, ',' | ' ' | '\t' | '\r' | '\n'));
     let key_length = match text.as_bytes().get(start)? {
         b'"' | b'\'' => quoted_length(text.get(start..)?),
         b'}' => return None,

@@ -1,12 +1,12 @@
 //! Finds the end of a JSON object or list, or of a Python call, in text that is still arriving.
 //!
-//! The scan remembers where it stopped, so every byte is looked at once. It knows strings (also in
+//! The scan remembers where it stopped, so every byte is read once. It knows strings (also in
 //! single quotes, as Python writes them), so a brace in a string does not end an object; it checks
-//! nothing else, because damaged JSON is to be passed on and repaired elsewhere.
+//! nothing else, because damaged JSON is passed on and repaired elsewhere.
 
-use super::sight::{Begins, begins, begins_any};
+use super::input::{PrefixMatch, begins, begins_any};
 
-/// Marks that end damaged JSON when they stand outside a string.
+/// Marks that end damaged JSON outside of a string.
 const STOPS: [&str; 10] = [
     "</tool_call>",
     "<tool_call>",
@@ -20,7 +20,7 @@ const STOPS: [&str; 10] = [
     "<｜",
 ];
 
-/// The mark that may end JSON inside a string whose closing quote was forgotten.
+/// The mark that may end JSON inside a string whose closing quote is missing.
 const STOP_IN_STRING: &str = "</tool_call>";
 
 /// How far an object reaches.
@@ -28,14 +28,14 @@ const STOP_IN_STRING: &str = "</tool_call>";
 pub(super) enum Extent {
     /// Its end has not arrived.
     Open,
-    /// It ends before this place.
+    /// It ends before this position.
     Closed(usize),
-    /// It broke off before this place, where markup begins.
+    /// It broke off before this position, where markup begins.
     BrokenOff(usize),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mode {
+enum ScanMode {
     Structure,
     DoubleQuoted,
     SingleQuoted,
@@ -43,40 +43,34 @@ enum Mode {
     MaybeUnquoted,
 }
 
-/// A scan that can be taken up again when more text has arrived.
+/// A scan that resumes when more text has arrived.
 #[derive(Debug)]
 pub(super) struct ObjectScan {
     at: usize,
     depth: usize,
-    mode: Mode,
-    /// The last structural character, or what stands for a value.
+    mode: ScanMode,
+    /// The last character that is not whitespace, outside of strings.
     previous: u8,
 }
 
-enum Stop {
-    Yes,
-    No,
-    Wait,
-}
-
 impl ObjectScan {
-    /// Begins at `at`, where an object or a list opens.
+    /// PrefixMatch at `at`, where an object or a list opens.
     pub(super) fn new(at: usize) -> Self {
-        Self { at, depth: 0, mode: Mode::Structure, previous: b':' }
+        Self { at, depth: 0, mode: ScanMode::Structure, previous: b':' }
     }
 
-    /// Goes on to the end of `body`, which holds all that was seen before and more.
+    /// Scans to the end of `body`, which holds all that was seen before and more.
     pub(super) fn advance(&mut self, body: &str, ended: bool) -> Extent {
         loop {
-            if self.mode == Mode::DoubleQuoted {
+            if self.mode == ScanMode::DoubleQuoted {
                 self.skip_string_text(body);
             }
             match body.as_bytes().get(self.at) {
                 None => return Extent::Open,
                 Some(b'<') => match self.stops(body, ended) {
-                    Stop::Yes => return Extent::BrokenOff(self.at),
-                    Stop::Wait => return Extent::Open,
-                    Stop::No => _ = self.take(b'<'),
+                    PrefixMatch::Yes => return Extent::BrokenOff(self.at),
+                    PrefixMatch::Partial => return Extent::Open,
+                    PrefixMatch::No => _ = self.take(b'<'),
                 },
                 Some(&byte) if self.take(byte) => return Extent::Closed(self.at),
                 Some(_) => {}
@@ -93,12 +87,12 @@ impl ObjectScan {
     fn take(&mut self, byte: u8) -> bool {
         self.at += 1;
         match self.mode {
-            Mode::DoubleQuoted | Mode::SingleQuoted if byte == b'\\' => self.at += 1,
-            Mode::DoubleQuoted if byte == b'"' => self.mode = Mode::Structure,
-            Mode::SingleQuoted if byte == b'\'' => self.mode = Mode::MaybeUnquoted,
-            Mode::DoubleQuoted | Mode::SingleQuoted => {}
-            Mode::MaybeUnquoted => return self.take_after_quote(byte),
-            Mode::Structure => return self.take_structure(byte),
+            ScanMode::DoubleQuoted | ScanMode::SingleQuoted if byte == b'\\' => self.at += 1,
+            ScanMode::DoubleQuoted if byte == b'"' => self.mode = ScanMode::Structure,
+            ScanMode::SingleQuoted if byte == b'\'' => self.mode = ScanMode::MaybeUnquoted,
+            ScanMode::DoubleQuoted | ScanMode::SingleQuoted => {}
+            ScanMode::MaybeUnquoted => return self.take_after_quote(byte),
+            ScanMode::Structure => return self.take_structure(byte),
         }
         false
     }
@@ -106,13 +100,13 @@ impl ObjectScan {
     fn take_after_quote(&mut self, byte: u8) -> bool {
         match byte {
             b',' | b':' | b'}' | b']' | b')' => {
-                self.mode = Mode::Structure;
+                self.mode = ScanMode::Structure;
                 self.take_structure(byte)
             }
             b'\'' => false,
             _ if byte.is_ascii_whitespace() => false,
             _ => {
-                self.mode = Mode::SingleQuoted;
+                self.mode = ScanMode::SingleQuoted;
                 false
             }
         }
@@ -122,9 +116,9 @@ impl ObjectScan {
         match byte {
             b'{' | b'[' | b'(' => self.depth += 1,
             b'}' | b']' | b')' => self.depth = self.depth.saturating_sub(1),
-            b'"' => self.mode = Mode::DoubleQuoted,
+            b'"' => self.mode = ScanMode::DoubleQuoted,
             b'\'' if matches!(self.previous, b'{' | b'[' | b'(' | b',' | b':' | b'=') => {
-                self.mode = Mode::SingleQuoted;
+                self.mode = ScanMode::SingleQuoted;
             }
             _ => {}
         }
@@ -134,24 +128,19 @@ impl ObjectScan {
         self.depth == 0 && matches!(byte, b'}' | b']' | b')')
     }
 
-    fn stops(&self, body: &str, ended: bool) -> Stop {
+    fn stops(&self, body: &str, ended: bool) -> PrefixMatch {
         let (before, rest) = body.split_at_checked(self.at).unwrap_or_default();
-        if self.mode == Mode::Structure {
-            return match begins_any(rest, &STOPS, ended) {
-                Begins::Yes => Stop::Yes,
-                Begins::Perhaps => Stop::Wait,
-                Begins::No => Stop::No,
-            };
+        if self.mode == ScanMode::Structure {
+            return begins_any(rest, &STOPS, ended);
         }
         match begins(rest, STOP_IN_STRING, ended) {
-            Begins::No => Stop::No,
-            _ if !before.trim_ascii_end().ends_with('}') => Stop::No,
-            Begins::Perhaps => Stop::Wait,
-            Begins::Yes => match rest.as_bytes().get(STOP_IN_STRING.len()) {
-                None if !ended => Stop::Wait,
-                None | Some(b'\n' | b'\r' | b'<') => Stop::Yes,
-                Some(_) => Stop::No,
+            _ if !before.trim_ascii_end().ends_with('}') => PrefixMatch::No,
+            PrefixMatch::Yes => match rest.as_bytes().get(STOP_IN_STRING.len()) {
+                None if !ended => PrefixMatch::Partial,
+                None | Some(b'\n' | b'\r' | b'<') => PrefixMatch::Yes,
+                Some(_) => PrefixMatch::No,
             },
+            other => other,
         }
     }
 }

@@ -1,122 +1,114 @@
 //! Mistral: `[TOOL_CALLS][{…}, {…}]`, and since its eleventh tokenizer `[TOOL_CALLS]name[ARGS]{…}`.
 
-use super::capture::Capture;
 use super::hermes;
-use super::objects::JsonArguments;
+use super::input::{Decision, Input, PrefixMatch, begins_any, skip, skip_whitespace};
+use super::marked_json::JsonArguments;
+use super::markup_reader::MarkupReader;
 use super::piece::TextCall;
-use super::sight::{Begins, Sight, Step, begins_any, skip_whitespace};
-use super::tool_names::{bare_name, is_name_character};
-use super::unreadable::{Frame, Unreadable};
+use super::tool_names::{bare_name, leading_name};
+use super::unreadable::{CallEnd, Unreadable};
 
-const MARK: &str = "[TOOL_CALLS]";
 const ARGUMENTS: &str = "[ARGS]";
 const CALL_ID: &str = "[CALL_ID]";
+/// Marks that can follow a name.
+pub(super) const MARKS: [&str; 2] = [ARGUMENTS, CALL_ID];
 const LONGEST_NAME: usize = 128;
 
-pub(super) fn next(sight: &Sight<'_>) -> Step {
-    let inside = skip_whitespace(sight.body, MARK.len());
-    match sight.begins(inside, MARK) {
-        Begins::Yes => return Step::Markup(inside),
-        Begins::Perhaps => return Step::Wait,
-        Begins::No if MARK.starts_with(sight.from(inside)) => return Step::Wait,
-        Begins::No => {}
+pub(super) fn next(mark: &str, input: &Input<'_>) -> Decision {
+    let inside = skip_whitespace(input.body, mark.len());
+    let rest = input.from(inside);
+    if rest.starts_with(mark) {
+        return Decision::Markup(inside);
     }
-    match goes_on(sight.from(inside), sight.ended()) {
-        Begins::Yes => return named(sight, inside, Step::Text),
-        Begins::Perhaps => return Step::Wait,
-        Begins::No => {}
+    if mark.starts_with(rest) {
+        return Decision::Wait;
+    }
+    match continues(rest, input.ended()) {
+        PrefixMatch::Yes => return named(input, inside, Decision::Text),
+        PrefixMatch::Partial => return Decision::Wait,
+        PrefixMatch::No => {}
     }
     // A brace is missing before the first key.
-    if sight.from(inside).trim_start_matches(['[', ' ', '\n']).starts_with(['"', '\'']) {
-        return Step::Become(Capture::Unreadable(Unreadable::new(Frame::Brackets, MARK.len())));
+    if rest.trim_start_matches(['[', ' ', '\n']).starts_with(['"', '\'']) {
+        return Decision::Become(MarkupReader::Unreadable(Unreadable::new(CallEnd::Bracket, mark.len())));
     }
-    match sight.from(inside).chars().next() {
-        Some('{' | '[' | '`' | '<') => hermes::next(MARK, sight),
-        _ if sight.ended() => unfinished(sight, inside),
-        _ => named(sight, inside, Step::Text),
+    match rest.chars().next() {
+        Some('{' | '[' | '`' | '<') => hermes::next(mark, input),
+        _ if input.ended() => unfinished(input, rest.trim()),
+        _ => named(input, inside, Decision::Text),
     }
 }
 
-/// What is undecided at the end of the text is a name, with or without a part of the next mark.
-fn unfinished(sight: &Sight<'_>, start: usize) -> Step {
-    let rest = sight.from(start).trim();
-    let name = bare_name(rest.get(..name_length(rest)).unwrap_or_default());
-    if !sight.complete() {
-        Step::Wait
-    } else if sight.tools.offer(name) || rest.contains('[') && !name.is_empty() {
-        Step::call(sight.body.len(), without_arguments(name.to_owned()))
+/// `rest`, undecided at the end of the text, is a name, with or without a part of the next mark.
+fn unfinished(input: &Input<'_>, rest: &str) -> Decision {
+    let name = bare_name(leading_name(rest));
+    if !input.complete() {
+        Decision::Wait
+    } else if input.tools.offer(name) || rest.contains('[') && !name.is_empty() {
+        Decision::call(input.body.len(), TextCall::without_arguments(name))
     } else {
-        Step::Text
+        Decision::Text
     }
 }
 
 /// Behind a call the next one may follow without a mark, and brackets that close nothing.
-pub(super) fn next_in_chain(sight: &Sight<'_>) -> Step {
-    let closers = sight.body.len() - sight.body.trim_start_matches(['}', ']']).len();
-    let start = skip_whitespace(sight.body, closers);
-    if start == sight.body.len() {
-        return sight.wait_or(Step::Markup(start));
+pub(super) fn next_in_chain(input: &Input<'_>) -> Decision {
+    let closers = skip(input.body, 0, |character| matches!(character, '}' | ']'));
+    let start = skip_whitespace(input.body, closers);
+    if start == input.body.len() {
+        return input.wait_or(Decision::Markup(start));
     }
-    named(sight, start, Step::Markup(closers))
+    named(input, start, Decision::Markup(closers))
 }
 
-/// Whether `rest`, right behind a name, goes on like a call.
-pub(super) fn goes_on(rest: &str, ended: bool) -> Begins {
-    begins_any(rest, &[ARGUMENTS, CALL_ID], ended)
+/// Whether `rest`, right behind a name, continues like a call.
+pub(super) fn continues(rest: &str, ended: bool) -> PrefixMatch {
+    begins_any(rest, &MARKS, ended)
 }
 
-/// Whether `text` is the beginning of what stands behind a name.
-pub(super) fn breaks_off_in_mark(text: &str) -> bool {
-    [ARGUMENTS, CALL_ID].iter().any(|mark| mark.starts_with(text))
-}
-
-/// Reads `name[ARGS]{` at `start`, or `name{`; anything else is answered with `otherwise`.
-pub(super) fn named(sight: &Sight<'_>, start: usize, otherwise: Step) -> Step {
-    let length = name_length(sight.from(start));
-    let name = bare_name(sight.body.get(start..start + length).unwrap_or_default()).to_owned();
-    if length == 0 && goes_on(sight.from(start), sight.ended()) == Begins::No || length > LONGEST_NAME {
+/// Reads `name[ARGS]{` at `start`, or `name{`; decides `otherwise` for anything else.
+pub(super) fn named(input: &Input<'_>, start: usize, otherwise: Decision) -> Decision {
+    let written = leading_name(input.from(start));
+    let name = bare_name(written);
+    if written.is_empty() && continues(input.from(start), input.ended()) == PrefixMatch::No
+        || written.len() > LONGEST_NAME
+    {
         return otherwise;
     }
-    let mut at = skip_whitespace(sight.body, start + length);
-    if at == sight.body.len() {
-        return sight.wait_or(otherwise);
+    let mut at = skip_whitespace(input.body, start + written.len());
+    if at == input.body.len() {
+        return input.wait_or(otherwise);
     }
-    match sight.begins(at, CALL_ID) {
-        Begins::Yes => at += CALL_ID.len() + name_length(sight.from(at + CALL_ID.len())),
-        Begins::Perhaps => return Step::Wait,
-        Begins::No => {}
+    match input.begins(at, CALL_ID) {
+        PrefixMatch::Yes => at += CALL_ID.len() + leading_name(input.from(at + CALL_ID.len())).len(),
+        PrefixMatch::Partial => return Decision::Wait,
+        PrefixMatch::No => {}
     }
-    let separated = sight.from(at).starts_with(ARGUMENTS);
-    while sight.from(at).starts_with(ARGUMENTS) {
-        at = skip_whitespace(sight.body, at + ARGUMENTS.len());
+    let separated = input.from(at).starts_with(ARGUMENTS);
+    while input.from(at).starts_with(ARGUMENTS) {
+        at = skip_whitespace(input.body, at + ARGUMENTS.len());
     }
-    if at < sight.body.len() && sight.begins(at, ARGUMENTS) == Begins::Perhaps {
-        return Step::Wait;
+    if at < input.body.len() && input.begins(at, ARGUMENTS) == PrefixMatch::Partial {
+        return Decision::Wait;
     }
-    match sight.from(at).chars().next() {
-        None if sight.complete() && sight.tools.offer(&name) => Step::call(at, without_arguments(name)),
-        None => Step::Wait,
+    let offered = input.tools.offer(name);
+    match input.from(at).chars().next() {
+        None if input.complete() && offered => Decision::call(at, TextCall::without_arguments(name)),
+        None => Decision::Wait,
         Some('{') if separated || !name.is_empty() => {
-            Step::Become(Capture::JsonArguments(JsonArguments::new(name, at, Some(|| Capture::MistralChain))))
+            let arguments = JsonArguments::new(name.to_owned(), at, Some(|| MarkupReader::MistralChain));
+            Decision::Become(MarkupReader::JsonArguments(arguments))
         }
-        Some(_) if separated && sight.tools.offer(&name) => {
-            Step::Become(Capture::Unreadable(Unreadable::named(name, Frame::Brackets, at)))
+        Some(_) if separated && offered => {
+            Decision::Become(MarkupReader::Unreadable(Unreadable::named(name.to_owned(), CallEnd::Bracket, at)))
         }
         Some(_) => otherwise,
     }
 }
 
-fn without_arguments(name: String) -> TextCall {
-    TextCall { name, arguments: "{}".to_owned() }
-}
-
-fn name_length(text: &str) -> usize {
-    text.find(|character| !is_name_character(character)).unwrap_or(text.len())
-}
-
 #[cfg(test)]
 mod tests {
-    use crate::dialect::check::{complete, cut, unchanged};
+    use crate::dialect::test_table::{complete, cut, unchanged};
 
     const PARIS: &str = r#"call get_weather {"city": "Paris"}"#;
     const ROME: &str = r#"call get_weather {"city": "Rome"}"#;

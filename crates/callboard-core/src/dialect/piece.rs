@@ -1,15 +1,15 @@
-//! What the reader hands out, and what it is told about the end of the text.
+//! What the reader returns, and what it is told about the end of the text.
 
 /// One piece of a model's text, in the order in which it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece {
-    /// Words for the user, free of markup.
+pub enum TextPiece {
+    /// Text for the user, free of markup.
     Text(String),
-    /// Words the model wrote for itself.
+    /// Text the model wrote for itself.
     Reasoning(String),
     /// A tool call.
     Call(TextCall),
-    /// A call stood here that the token limit cut off; nothing of it is delivered.
+    /// A call that the token limit cut off; nothing of it is delivered.
     CutOffCall,
 }
 
@@ -23,14 +23,24 @@ pub struct TextCall {
     pub arguments: String,
 }
 
-/// How the text came to its end.
+impl TextCall {
+    pub(super) fn new(name: &str, arguments: &str) -> Self {
+        Self { name: name.to_owned(), arguments: arguments.to_owned() }
+    }
+
+    pub(super) fn without_arguments(name: &str) -> Self {
+        Self::new(name, "{}")
+    }
+}
+
+/// How the text ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum TextEnd {
     /// The model stopped by itself.
     Complete,
     /// The token limit, or a fault, cut the text: an unfinished call is not delivered.
     CutByLimit,
-    /// The model server delivered calls of its own beside this text: what is left of their markup
+    /// The model server delivered native calls beside this text: what is left of their markup
     /// here carries nothing.
     CallsBeside,
 }

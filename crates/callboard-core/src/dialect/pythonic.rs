@@ -4,32 +4,32 @@
 //! Without a mark the name must be on offer and every argument a keyword's: a list in an answer is no call. Behind a
 //! mark calls are read one by one, whatever became of the brackets around them. Values leave as Python wrote them.
 
-use super::capture::Capture;
+use super::bare_json::{Closing, end_of_calls};
+use super::input::{Decision, Found, Input, PrefixMatch, skip, skip_whitespace, trimmed_length};
 use super::json_call::value;
 use super::json_scan::{Extent, ObjectScan};
-use super::piece::{End, TextCall};
-use super::plain::{Closing, end_of_calls};
-use super::sight::{Begins, Sight, Step, skip_whitespace, trimmed_length};
-use super::special;
-use super::tool_names::{ToolNames, bare_name, is_name_character};
-use super::unreadable::{Frame, Unreadable};
+use super::markup_reader::MarkupReader;
+use super::piece::{TextCall, TextEnd};
+use super::special_tokens;
+use super::tool_names::{ToolNames, bare_name, leading_name};
+use super::unreadable::{CallEnd, Unreadable};
 
 /// Which names behind a mark are those of tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tools {
-    /// The mark may also stand before code that is no call.
+pub(super) enum NamesAccepted {
+    /// The mark may also precede code that is no call.
     OnOffer,
     Any,
 }
 
-/// What stands around the calls.
+/// What encloses the calls.
 #[derive(Debug, Clone, Copy)]
-enum Place {
-    Plain(Closing),
+enum Enclosure {
+    Bare(Closing),
     Marked {
-        /// Of the mark; 0 behind the first call.
+        /// Length of the mark; 0 behind the first call.
         length: usize,
-        tools: Tools,
+        names: NamesAccepted,
     },
 }
 
@@ -37,42 +37,29 @@ enum Place {
 #[derive(Debug)]
 pub(super) struct Pythonic {
     at: usize,
-    place: Place,
+    enclosure: Enclosure,
     scan: Option<ObjectScan>,
     /// How far the list, or the call, reaches.
     extent: Extent,
 }
 
-/// How far a list or a call reaches, if one begins here.
-enum Reach {
-    Known(Extent),
-    /// Too little has arrived to tell whether one begins.
-    Undecided,
-    None,
-}
-
 impl Pythonic {
     /// A list, or a bare call, begins at `at`.
-    pub(super) fn plain(at: usize, closing: Closing) -> Self {
-        Self::new(at, Place::Plain(closing))
+    pub(super) fn bare(at: usize, closing: Closing) -> Self {
+        Self::new(at, Enclosure::Bare(closing))
     }
 
-    /// Calls begin at `at`, behind a mark of this length.
-    pub(super) fn marked(at: usize, length: usize, tools: Tools) -> Self {
-        Self::new(at, Place::Marked { length, tools })
+    fn new(at: usize, enclosure: Enclosure) -> Self {
+        Self { at, enclosure, scan: None, extent: Extent::Open }
     }
 
-    fn new(at: usize, place: Place) -> Self {
-        Self { at, place, scan: None, extent: Extent::Open }
-    }
-
-    /// Whether a call, or a list of them, begins at `at`, behind a mark of this length.
-    pub(super) fn behind_mark(length: usize, at: usize, tools: Tools, sight: &Sight<'_>) -> Begins {
-        match Self::marked(at, length, tools).begins_call(sight, false) {
-            Some(true) => Begins::Yes,
-            Some(false) => Begins::No,
-            None if sight.complete() => Begins::No,
-            None => Begins::Perhaps,
+    /// Reads a call, or a list of them, behind a mark of this length; `None` if none begins there.
+    pub(super) fn open(length: usize, names: NamesAccepted, input: &Input<'_>) -> Option<Decision> {
+        let calls = Self::new(skip_whitespace(input.body, length), Enclosure::Marked { length, names });
+        match calls.begins_call(input, false) {
+            PrefixMatch::Yes => Some(Decision::Become(MarkupReader::Pythonic(calls))),
+            PrefixMatch::Partial if !input.complete() => Some(Decision::Wait),
+            PrefixMatch::Partial | PrefixMatch::No => None,
         }
     }
 
@@ -84,117 +71,109 @@ impl Pythonic {
         }
     }
 
-    pub(super) fn next(&mut self, sight: &Sight<'_>) -> Step {
-        match self.place {
-            Place::Plain(closing) => self.next_list(sight, closing),
-            Place::Marked { length, tools } => self.next_call(sight, length, tools),
+    pub(super) fn next(&mut self, input: &Input<'_>) -> Decision {
+        match self.enclosure {
+            Enclosure::Bare(closing) => self.next_list(input, closing),
+            Enclosure::Marked { length, names } => self.next_call(input, length, names),
         }
     }
 
-    fn next_list(&mut self, sight: &Sight<'_>, closing: Closing) -> Step {
-        match self.reach(sight, false) {
-            Reach::Known(Extent::Closed(end)) => {
-                match read_calls(sight.body.get(self.at..end).unwrap_or_default(), sight.tools) {
-                    Some(mut calls) => end_of_calls(closing, sight, skip_whitespace(sight.body, end), &mut calls),
-                    None => Step::Text,
-                }
+    fn next_list(&mut self, input: &Input<'_>, closing: Closing) -> Decision {
+        match self.reach(input, false) {
+            Found::Whole(Extent::Closed(end)) => match read_calls(input.between(self.at, end), input.tools) {
+                Some(mut calls) => end_of_calls(closing, input, skip_whitespace(input.body, end), &mut calls),
+                None => Decision::Text,
+            },
+            Found::Whole(Extent::Open) if !input.ended() || input.end == Some(TextEnd::CutByLimit) => Decision::Wait,
+            Found::Whole(Extent::Open) => {
+                self.extent = Extent::BrokenOff(input.body.len());
+                Decision::Text
             }
-            Reach::Known(Extent::Open) if !sight.ended() || sight.end == Some(End::CutByLimit) => Step::Wait,
-            Reach::Known(Extent::Open) => {
-                self.extent = Extent::BrokenOff(sight.body.len());
-                Step::Text
-            }
-            Reach::Undecided if !sight.complete() => Step::Wait,
-            Reach::Known(Extent::BrokenOff(_)) | Reach::Undecided | Reach::None => Step::Text,
+            Found::Partial if !input.complete() => Decision::Wait,
+            Found::Whole(Extent::BrokenOff(_)) | Found::Partial | Found::None => Decision::Text,
         }
     }
 
     /// One call behind a mark. One whose arguments cannot be read leaves as it is, to be asked for again.
-    fn next_call(&mut self, sight: &Sight<'_>, length: usize, tools: Tools) -> Step {
-        let (end, closed) = match self.reach(sight, length == 0) {
-            Reach::Known(Extent::Closed(end)) => (end, true),
-            Reach::Known(Extent::BrokenOff(end)) => (end, false),
-            Reach::Known(Extent::Open) if sight.complete() => (sight.body.len(), false),
-            Reach::Undecided if sight.complete() => return self.end_undecided(sight, length),
-            Reach::Known(Extent::Open) | Reach::Undecided => return Step::Wait,
-            Reach::None => return self.end_marked(sight, length),
+    fn next_call(&mut self, input: &Input<'_>, length: usize, names: NamesAccepted) -> Decision {
+        let (end, closed) = match self.reach(input, length == 0) {
+            Found::Whole(Extent::Closed(end)) => (end, true),
+            Found::Whole(Extent::BrokenOff(end)) => (end, false),
+            Found::Whole(Extent::Open) if input.complete() => (input.body.len(), false),
+            Found::Partial if input.complete() => return self.end_undecided(input, length),
+            Found::Whole(Extent::Open) | Found::Partial => return Decision::Wait,
+            Found::None => return self.end_marked(input, length),
         };
-        let call = read_call(sight.body.get(self.at..end).unwrap_or_default(), closed);
-        let then = Some(Capture::Pythonic(Self::marked(0, 0, tools)));
-        Step::Calls { length: end, calls: vec![call], then }
+        let call = read_call(input.between(self.at, end), closed);
+        let then = Self::new(0, Enclosure::Marked { length: 0, names });
+        Decision::Calls { length: end, calls: vec![call], then: Some(MarkupReader::Pythonic(then)) }
     }
 
     /// The answer ends with a name.
-    fn end_undecided(&self, sight: &Sight<'_>, length: usize) -> Step {
-        let name = tool(sight.from(skip_between(sight.body, self.at, length == 0)).trim_ascii());
-        if sight.tools.offer(name) {
-            return Step::call(sight.body.len(), TextCall { name: name.to_owned(), arguments: "{}".to_owned() });
+    fn end_undecided(&self, input: &Input<'_>, length: usize) -> Decision {
+        let name = tool(input.from(skip_between(input.body, self.at, length == 0)).trim_ascii());
+        if input.tools.offer(name) {
+            return Decision::call(input.body.len(), TextCall::without_arguments(name));
         }
-        self.end_marked(sight, length)
+        self.end_marked(input, length)
     }
 
-    /// What stands here is no call: brackets behind the last one belong to it.
-    fn end_marked(&self, sight: &Sight<'_>, length: usize) -> Step {
+    /// No call begins here: brackets behind the last one belong to it.
+    fn end_marked(&self, input: &Input<'_>, length: usize) -> Decision {
         if length > 0 {
-            return special::drop(sight, "", length);
+            return special_tokens::drop(input, "", length);
         }
-        let at = skip_between(sight.body, self.at, true);
-        if sight.tools.begin(sight.from(at)) {
-            return Step::Become(Capture::Unreadable(Unreadable::new(Frame::Tokens, at)));
+        let at = skip_between(input.body, self.at, true);
+        if input.tools.begin(input.from(at)) {
+            return Decision::Become(MarkupReader::Unreadable(Unreadable::new(CallEnd::Token, at)));
         }
-        Step::Markup(trimmed_length(sight.body, at))
+        Decision::Markup(trimmed_length(input.body, at))
     }
 
-    fn reach(&mut self, sight: &Sight<'_>, further: bool) -> Reach {
+    /// How far the list or the call that begins here reaches.
+    fn reach(&mut self, input: &Input<'_>, further: bool) -> Found<Extent> {
         if self.scan.is_none() {
-            match self.begins_call(sight, further) {
-                Some(true) => {}
-                Some(false) => return Reach::None,
-                None => return Reach::Undecided,
+            match self.begins_call(input, further) {
+                PrefixMatch::Yes => {}
+                PrefixMatch::Partial => return Found::Partial,
+                PrefixMatch::No => return Found::None,
             }
-            if let Place::Marked { .. } = self.place {
-                self.at = skip_between(sight.body, self.at, further);
+            if let Enclosure::Marked { .. } = self.enclosure {
+                self.at = skip_between(input.body, self.at, further);
             }
             self.scan = Some(ObjectScan::new(self.at));
         }
         if let (Extent::Open, Some(scan)) = (self.extent, &mut self.scan) {
-            self.extent = scan.advance(sight.body, sight.ended());
+            self.extent = scan.advance(input.body, input.ended());
         }
-        Reach::Known(self.extent)
+        Found::Whole(self.extent)
     }
 
-    /// Whether a tool's name and its parenthesis stand here; `None` while it cannot be told.
-    fn begins_call(&self, sight: &Sight<'_>, further: bool) -> Option<bool> {
-        let rest = sight.from(self.at);
-        let (inside, any) = match self.place {
-            Place::Plain(_) => (rest.strip_prefix('[').unwrap_or(rest).trim_ascii_start(), false),
-            Place::Marked { tools, .. } => {
-                (sight.from(skip_between(sight.body, self.at, further)), tools == Tools::Any)
+    /// Whether a tool's name and its parenthesis begin here. The end of the text decides nothing.
+    fn begins_call(&self, input: &Input<'_>, further: bool) -> PrefixMatch {
+        let rest = input.from(self.at);
+        let (inside, any) = match self.enclosure {
+            Enclosure::Bare(_) => (rest.strip_prefix('[').unwrap_or(rest).trim_ascii_start(), false),
+            Enclosure::Marked { names, .. } => {
+                (input.from(skip_between(input.body, self.at, further)), names == NamesAccepted::Any)
             }
         };
-        let name = name(inside);
+        let name = leading_name(inside);
         match inside.get(name.len()..).and_then(|after| after.chars().next()) {
-            None if any || sight.tools.may_offer_decorated(name) => None,
-            Some('(') => Some(any || !name.is_empty() && sight.tools.offer(tool(name))),
-            _ => Some(false),
+            None if any || input.tools.may_offer_decorated(name) => PrefixMatch::Partial,
+            Some('(') if any || !name.is_empty() && input.tools.offer(tool(name)) => PrefixMatch::Yes,
+            _ => PrefixMatch::No,
         }
     }
 }
 
-/// Skips the brackets of a list, and what stands between two calls.
+/// Skips the brackets of a list, and the gap between two calls.
 fn skip_between(body: &str, at: usize, further: bool) -> usize {
-    let rest = body.get(at..).unwrap_or_default();
-    let between = |sign: char| match sign {
+    skip(body, at, |character| match character {
         '[' => !further,
         ']' | ')' | ',' | ';' => further,
-        _ => sign.is_ascii_whitespace(),
-    };
-    at + (rest.len() - rest.trim_start_matches(between).len())
-}
-
-fn name(text: &str) -> &str {
-    let length = text.find(|character| !is_name_character(character)).unwrap_or(text.len());
-    text.get(..length).unwrap_or_default()
+        _ => character.is_ascii_whitespace(),
+    })
 }
 
 /// Llama writes `name.call(…)` for tools that are built in.
@@ -212,7 +191,7 @@ fn read_calls(text: &str, tools: &ToolNames) -> Option<Vec<TextCall>> {
         if rest.is_empty() {
             return Some(calls);
         }
-        let name = name(rest);
+        let name = leading_name(rest);
         let arguments = rest.get(name.len()..).filter(|after| tools.offer(name) && after.starts_with('('))?;
         let Extent::Closed(end) = ObjectScan::new(0).advance(arguments, true) else {
             return None;
@@ -224,7 +203,7 @@ fn read_calls(text: &str, tools: &ToolNames) -> Option<Vec<TextCall>> {
 
 /// Reads `name(…)` behind a mark; the last bracket may be missing, or be of another kind.
 fn read_call(text: &str, closed: bool) -> TextCall {
-    let name = name(text);
+    let name = leading_name(text);
     let written = text.get(name.len()..).unwrap_or_default();
     let inside = written.strip_prefix('(').unwrap_or(written);
     let inside = inside.strip_suffix([')', ']', '}']).filter(|_| closed).unwrap_or(inside);
@@ -240,7 +219,7 @@ fn read_arguments(text: &str) -> Option<String> {
         if rest.is_empty() {
             return Some(format!("{{{}}}", members.join(", ")));
         }
-        let key = name(rest);
+        let key = leading_name(rest);
         let after = rest.get(key.len()..)?.trim_ascii_start().strip_prefix('=')?.trim_ascii_start();
         let value = value(after);
         if key.is_empty() || value.is_empty() {
@@ -253,7 +232,7 @@ fn read_arguments(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::dialect::check::{complete, cut, unchanged};
+    use crate::dialect::test_table::{complete, cut, unchanged};
 
     #[test]
     fn calls() {

@@ -1,20 +1,19 @@
 //! The incremental reader: text in, as it arrives; pieces out, as soon as they are certain.
 //!
-//! Words pass at once. Where a mark may begin, the text is held until a family has decided what it
-//! is; a family only ever sees all of the text from its mark on, so the result does not depend on
-//! how the text was cut.
+//! Words pass at once. Where a mark may begin, the text is held until a family's reader has decided
+//! what it is; that reader always sees all of the text from its mark on, so the result does not
+//! depend on how the text was cut.
 
-use super::capture::Capture;
+use super::bare_json::{BareJson, Closing};
+use super::channel_writer::{Channel, ChannelWriter};
 use super::fence;
-use super::opener::{self, Opening, Search};
-use super::outlet::{Channel, Outlet};
-use super::piece::{End, Piece};
-use super::plain::{Closing, Plain};
-use super::sight::{Sight, Step};
-use super::special;
-use super::surroundings::Surroundings;
+use super::input::{Decision, Input};
+use super::markup_reader::MarkupReader;
+use super::missing_mark;
+use super::opening_marks::{self, MarkMatch, MarkSearch};
+use super::piece::{TextEnd, TextPiece};
+use super::text_context::TextContext;
 use super::tool_names::ToolNames;
-use super::unmarked;
 
 const WINDOW: usize = 512;
 const SIGNS: [char; 4] = ['<', '[', '`', '{'];
@@ -24,15 +23,15 @@ const SIGNS: [char; 4] = ['<', '[', '`', '{'];
 pub struct TextReader {
     tools: ToolNames,
     fences: bool,
-    /// Text that has arrived; what stands before `start` has been dealt with.
+    /// Text that has arrived; everything before `start` is done.
     held: String,
     start: usize,
-    /// The family that is reading, from `start` on.
-    capture: Option<Capture>,
-    /// Calls without a mark are not looked for in so many bytes: one was, and it was text.
-    plain_refused: usize,
-    surroundings: Surroundings,
-    outlet: Outlet,
+    /// What is reading, from `start` on.
+    markup: Option<MarkupReader>,
+    /// In so many bytes no call without a mark is looked for: one was tried there, and it was text.
+    bare_refused: usize,
+    context: TextContext,
+    writer: ChannelWriter,
 }
 
 impl TextReader {
@@ -44,10 +43,10 @@ impl TextReader {
             fences: true,
             held: String::new(),
             start: 0,
-            capture: None,
-            plain_refused: 0,
-            surroundings: Surroundings::new(),
-            outlet: Outlet::new(),
+            markup: None,
+            bare_refused: 0,
+            context: TextContext::new(),
+            writer: ChannelWriter::new(),
         }
     }
 
@@ -57,10 +56,10 @@ impl TextReader {
     }
 
     /// Takes the next part of the text.
-    pub fn feed(&mut self, text: &str, out: &mut Vec<Piece>) {
-        if self.held.is_empty() && self.capture.is_none() && self.next_place(text).is_none() {
-            self.surroundings.pass_text(text);
-            self.outlet.say(text, out);
+    pub fn feed(&mut self, text: &str, out: &mut Vec<TextPiece>) {
+        if self.held.is_empty() && self.markup.is_none() && self.next_candidate(text).is_none() {
+            self.context.pass_text(text);
+            self.writer.write(text, out);
             return;
         }
         self.held.push_str(text);
@@ -69,174 +68,170 @@ impl TextReader {
         self.start = 0;
     }
 
-    /// Takes note that no more text will come.
-    pub fn finish(&mut self, end: End, out: &mut Vec<Piece>) {
+    /// Ends the text.
+    pub fn finish(&mut self, end: TextEnd, out: &mut Vec<TextPiece>) {
         self.run(out);
         while self.start < self.held.len() {
             self.step(Some(end), out);
             self.run(out);
         }
-        (self.held, self.start, self.capture) = (String::new(), 0, None);
-        self.outlet.finish(out);
+        (self.held, self.start, self.markup) = (String::new(), 0, None);
+        self.writer.finish(out);
     }
 
-    /// Goes as far as the text allows.
-    fn run(&mut self, out: &mut Vec<Piece>) {
+    /// Reads as far as the text allows.
+    fn run(&mut self, out: &mut Vec<TextPiece>) {
         while self.start < self.held.len() && self.step(None, out) {}
     }
 
-    /// One step; false when it takes more text to go on.
-    fn step(&mut self, end: Option<End>, out: &mut Vec<Piece>) -> bool {
-        match self.capture.take() {
-            Some(capture) => self.step_in_markup(capture, end, out),
+    /// One step; false when more text is needed.
+    fn step(&mut self, end: Option<TextEnd>, out: &mut Vec<TextPiece>) -> bool {
+        match self.markup.take() {
+            Some(markup) => self.step_in_markup(markup, end, out),
             None => self.step_in_prose(end, out),
         }
     }
 
-    fn step_in_prose(&mut self, end: Option<End>, out: &mut Vec<Piece>) -> bool {
+    fn step_in_prose(&mut self, end: Option<TextEnd>, out: &mut Vec<TextPiece>) -> bool {
         let rest = self.rest();
-        match self.next_place(rest) {
+        match self.next_candidate(rest) {
             Some(0) if rest.starts_with('`') => self.step_at_backticks(end, out),
             Some(0) if rest.starts_with(SIGNS) => self.step_at_sign(end, out),
             Some(0) => {
-                self.capture = Some(Capture::Unmarked);
+                self.markup = Some(MarkupReader::MissingMark);
                 true
             }
             found => {
                 let length = found.unwrap_or(rest.len());
-                self.say(length, out);
+                self.write(length, out);
                 true
             }
         }
     }
 
-    /// The first place that has to be looked at: a sign, or a line that may begin with a call whose mark is missing.
-    fn next_place(&self, text: &str) -> Option<usize> {
+    /// The first position that may begin markup: a sign, or a line that may begin with a call whose mark is missing.
+    fn next_candidate(&self, text: &str) -> Option<usize> {
         let sign = next_sign(text);
-        if self.tools.is_empty() || self.surroundings.fenced() {
+        if self.tools.is_empty() || self.context.fenced() {
             return sign;
         }
-        let line_start = self.surroundings.line_start() && !self.surroundings.quoted();
-        unmarked::find(text, sign.unwrap_or(text.len()), line_start, &self.tools).or(sign)
+        let line_start = self.context.line_start && !self.context.quoted();
+        missing_mark::find(text, sign.unwrap_or(text.len()), line_start, &self.tools).or(sign)
     }
 
-    /// A place where a mark, or a call without one, may begin.
-    fn step_at_sign(&mut self, end: Option<End>, out: &mut Vec<Piece>) -> bool {
+    /// A mark, or a call without one, may begin here.
+    fn step_at_sign(&mut self, end: Option<TextEnd>, out: &mut Vec<TextPiece>) -> bool {
         let rest = self.rest();
-        let opening = if !self.surroundings.quoted() {
-            opener::find(rest, self.search(end))
-        } else if self.outlet.channel() == Channel::Reasoning {
-            opener::find_reasoning_end(rest, end.is_some())
+        let found = if !self.context.quoted() {
+            opening_marks::find(rest, self.search(end))
+        } else if self.writer.channel() == Channel::Reasoning {
+            opening_marks::find_reasoning_end(rest, end.is_some())
         } else {
-            Opening::None
+            MarkMatch::None
         };
-        match opening {
-            Opening::Capture(capture) => self.capture = Some(capture),
-            Opening::Perhaps => return false,
-            Opening::Half { of_call } => self.drop_rest(of_call, end, out),
-            Opening::None if rest.starts_with(['{', '[']) && self.at_call_without_mark() => {
-                self.capture = Some(Capture::Plain(Plain::new(0, Closing::EndOfAnswer)));
+        match found {
+            MarkMatch::Whole(markup) => self.markup = Some(markup),
+            MarkMatch::Partial => return false,
+            MarkMatch::Half { of_call } => self.drop_rest(of_call, end, out),
+            MarkMatch::None if rest.starts_with(['{', '[']) && self.at_call_without_mark() => {
+                self.markup = Some(MarkupReader::BareJson(BareJson::new(0, Closing::EndOfAnswer)));
             }
-            Opening::None => self.say(1, out),
+            MarkMatch::None => self.write(1, out),
         }
         true
     }
 
-    fn search(&self, end: Option<End>) -> Search {
-        Search {
-            ended: end.is_some(),
-            with_tools: !self.tools.is_empty(),
-            after_markup: self.surroundings.after_markup(),
-        }
+    fn search(&self, end: Option<TextEnd>) -> MarkSearch {
+        MarkSearch { ended: end.is_some(), with_tools: !self.tools.is_empty(), after_markup: self.context.after_markup }
     }
 
     /// Whether a call without a mark, or in a fence, is looked for. In reasoning it would be a draft.
     fn may_call_without_mark(&self) -> bool {
-        self.plain_refused == 0
+        self.bare_refused == 0
             && !self.tools.is_empty()
-            && self.outlet.channel() == Channel::Text
-            && !self.surroundings.quoted()
+            && self.writer.channel() == Channel::Text
+            && !self.context.quoted()
     }
 
     fn at_call_without_mark(&self) -> bool {
-        self.surroundings.line_start() && self.may_call_without_mark()
+        self.context.line_start && self.may_call_without_mark()
     }
 
-    fn step_at_backticks(&mut self, end: Option<End>, out: &mut Vec<Piece>) -> bool {
+    fn step_at_backticks(&mut self, end: Option<TextEnd>, out: &mut Vec<TextPiece>) -> bool {
         let rest = self.rest();
         let count = fence::count_backticks(rest);
         if count == rest.len() && end.is_none() {
             return false;
         }
-        if count >= 3 && self.fences && !self.surroundings.quoted() {
-            self.capture = Some(Capture::Fence);
+        if count >= 3 && self.fences && !self.context.quoted() {
+            self.markup = Some(MarkupReader::Fence);
             return true;
         }
         let after = rest.get(count..).unwrap_or_default();
         let line_ends = after.is_empty() || after.starts_with(['\r', '\n']);
-        self.say_backticks(count, out);
-        self.surroundings.pass_backticks(count, line_ends);
+        self.write_backticks(count, out);
+        self.context.pass_backticks(count, line_ends);
         true
     }
 
-    fn step_in_markup(&mut self, mut capture: Capture, end: Option<End>, out: &mut Vec<Piece>) -> bool {
-        let sight = Sight {
+    fn step_in_markup(&mut self, mut markup: MarkupReader, end: Option<TextEnd>, out: &mut Vec<TextPiece>) -> bool {
+        let input = Input {
             body: self.held.get(self.start..).unwrap_or_default(),
             end,
             tools: &self.tools,
-            surroundings: &self.surroundings,
-            channel: self.outlet.channel(),
+            context: &self.context,
+            channel: self.writer.channel(),
             without_mark: self.may_call_without_mark(),
         };
-        match capture.next(&sight) {
-            Step::Wait if end.is_none() => {
-                self.capture = Some(capture);
+        match markup.next(&input) {
+            Decision::Wait if end.is_none() => {
+                self.markup = Some(markup);
                 return false;
             }
-            Step::Wait => self.drop_rest(capture.cuts_call(self.rest()), end, out),
-            Step::Text => self.say_opening(&capture, out),
-            Step::Markup(length) => self.drop_markup(length),
-            Step::Turn(length, channel) => {
+            Decision::Wait => self.drop_rest(markup.cuts_call(self.rest()), end, out),
+            Decision::Text => self.write_opening(&markup, out),
+            Decision::Markup(length) => self.drop_markup(length),
+            Decision::Switch(length, channel) => {
                 self.drop_markup(length);
-                self.outlet.turn_to(channel);
+                self.writer.switch_to(channel);
             }
-            Step::Calls { length, calls, then } => {
+            Decision::Calls { length, calls, then } => {
                 self.drop_markup(length);
-                self.surroundings.say_mark(false);
-                out.extend(calls.into_iter().map(Piece::Call));
-                self.capture = then;
+                self.context.opening_mark_was_text = false;
+                out.extend(calls.into_iter().map(TextPiece::Call));
+                self.markup = then;
             }
-            Step::Become(next) => self.capture = Some(next),
+            Decision::Become(next) => self.markup = Some(next),
         }
         true
     }
 
-    /// Nothing more will come: what is left is markup, or a call that the limit cut off.
-    fn drop_rest(&mut self, of_call: bool, end: Option<End>, out: &mut Vec<Piece>) {
-        if of_call && end == Some(End::CutByLimit) {
-            out.push(Piece::CutOffCall);
+    /// The text has ended: what is left is markup, or a call that the limit cut off.
+    fn drop_rest(&mut self, of_call: bool, end: Option<TextEnd>, out: &mut Vec<TextPiece>) {
+        if of_call && end == Some(TextEnd::CutByLimit) {
+            out.push(TextPiece::CutOffCall);
         }
         self.drop_markup(self.rest().len());
     }
 
-    /// What looked like markup is text: its first sign is said, the rest is read anew.
-    fn say_opening(&mut self, capture: &Capture, out: &mut Vec<Piece>) {
-        self.plain_refused = self.plain_refused.max(capture.examined());
-        match capture {
-            Capture::Special(mark) if special::strikes(mark) => self.surroundings.strike(),
-            capture if capture.is_marked() => self.surroundings.say_mark(true),
-            _ => {}
+    /// What looked like markup is text: its first character is written, the rest is read again.
+    fn write_opening(&mut self, markup: &MarkupReader, out: &mut Vec<TextPiece>) {
+        self.bare_refused = self.bare_refused.max(markup.examined());
+        if markup.opens_strikethrough() {
+            self.context.in_strikethrough = true;
+        } else if markup.is_marked() {
+            self.context.opening_mark_was_text = true;
         }
         let backticks = fence::count_backticks(self.rest());
         if backticks == 0 {
-            return self.say(1, out);
+            return self.write(1, out);
         }
-        let block = fence::opens_block(self.rest(), self.surroundings.line_start());
-        self.say_backticks(backticks, out);
+        let block = fence::opens_block(self.rest(), self.context.line_start);
+        self.write_backticks(backticks, out);
         if block {
-            self.surroundings.open_fence(backticks);
+            self.context.open_fence(backticks);
         } else {
-            self.surroundings.pass_backticks(backticks, false);
+            self.context.pass_backticks(backticks, false);
         }
     }
 
@@ -244,30 +239,30 @@ impl TextReader {
         self.held.get(self.start..).unwrap_or_default()
     }
 
-    fn say(&mut self, length: usize, out: &mut Vec<Piece>) {
+    fn write(&mut self, length: usize, out: &mut Vec<TextPiece>) {
         let text = self.held.get(self.start..self.start + length).unwrap_or_default();
-        self.surroundings.pass_text(text);
-        self.outlet.say(text, out);
+        self.context.pass_text(text);
+        self.writer.write(text, out);
         self.pass(length);
     }
 
-    fn say_backticks(&mut self, count: usize, out: &mut Vec<Piece>) {
+    fn write_backticks(&mut self, count: usize, out: &mut Vec<TextPiece>) {
         let text = self.held.get(self.start..self.start + count).unwrap_or_default();
-        self.outlet.say(text, out);
+        self.writer.write(text, out);
         self.pass(count);
     }
 
     fn drop_markup(&mut self, length: usize) {
         if length > 0 {
-            self.surroundings.pass_markup();
-            self.outlet.mark();
+            self.context.pass_markup();
+            self.writer.mark();
         }
         self.pass(length);
     }
 
     fn pass(&mut self, length: usize) {
         self.start += length;
-        self.plain_refused = self.plain_refused.saturating_sub(length);
+        self.bare_refused = self.bare_refused.saturating_sub(length);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Names and keys in tags, up to the mark that ends them.
 
-use super::sight::{Begins, Sight, skip_whitespace};
+use super::input::{Found, Input, PrefixMatch, leading, skip_whitespace};
 
 /// No name or key is longer.
 const LONGEST: usize = 256;
@@ -8,15 +8,9 @@ const LONGEST: usize = 256;
 /// The attribute with which DSML says that a value is JSON and not text.
 const JSON_VALUE: &str = "string=\"false\"";
 
-/// What stands where a key is due.
-pub(super) enum Key<'a> {
-    Read(ReadKey<'a>),
-    Wait,
-    None,
-}
-
 /// A key, and what its tag says.
-pub(super) struct ReadKey<'a> {
+#[derive(Debug)]
+pub(super) struct TagKey<'a> {
     pub(super) text: &'a str,
     /// The value begins here.
     pub(super) end: usize,
@@ -28,21 +22,21 @@ pub(super) struct ReadKey<'a> {
 
 /// Reads a key: bare, in quotes, or in quotes with further attributes behind it. `end_mark` ends it; where a family has a
 /// mark before values, that one ends it as well.
-pub(super) fn read_key<'a>(sight: &Sight<'a>, start: usize, end_mark: &str, value_mark: &str) -> Key<'a> {
-    let rest = sight.from(start);
+pub(super) fn read_key<'a>(input: &Input<'a>, start: usize, end_mark: &str, value_mark: &str) -> Found<TagKey<'a>> {
+    let rest = input.from(start);
     let window = rest.get(..rest.floor_char_boundary(LONGEST)).unwrap_or_default();
     let marks: Vec<&str> = [end_mark, value_mark].into_iter().filter(|mark| !mark.is_empty()).collect();
     let places = marks.iter().filter_map(|mark| memchr::memmem::find(window.as_bytes(), mark.as_bytes()));
     let Some(length) = places.min() else {
-        return if window.len() == rest.len() && may_grow(window, &marks) { Key::Wait } else { Key::None };
+        return if window.len() == rest.len() && may_grow(window, &marks) { Found::Partial } else { Found::None };
     };
     let written = window.get(..length).unwrap_or_default().trim_ascii_end();
     let (text, attributes) = parted(written);
     if text.is_empty() || written.contains(['<', '\n']) {
-        return Key::None;
+        return Found::None;
     }
-    read_end(sight, start + length, end_mark, value_mark).map_or(Key::Wait, |(end, ends_answer)| {
-        Key::Read(ReadKey { text, end, is_json: attributes.contains(JSON_VALUE), ends_answer })
+    read_end(input, start + length, end_mark, value_mark).map_or(Found::Partial, |(end, ends_answer)| {
+        Found::Whole(TagKey { text, end, is_json: attributes.contains(JSON_VALUE), ends_answer })
     })
 }
 
@@ -55,8 +49,7 @@ fn may_grow(text: &str, marks: &[&str]) -> bool {
 
 /// A key without its quotes, also one that breaks off.
 pub(super) fn bare(written: &str) -> &str {
-    let key = written.get(..written.find('<').unwrap_or(written.len())).unwrap_or_default();
-    parted(key.trim_ascii_end()).0
+    parted(leading(written, |character| character != '<').trim_ascii_end()).0
 }
 
 /// A key, and the attributes behind it.
@@ -67,23 +60,23 @@ fn parted(written: &str) -> (&str, &str) {
     }
 }
 
-/// The place of the value, and whether the answer ends before it; `None` while that cannot be told.
-fn read_end(sight: &Sight<'_>, at: usize, end_mark: &str, value_mark: &str) -> Option<(usize, bool)> {
+/// The position of the value, and whether the answer ends before it; `None` while that cannot be told.
+fn read_end(input: &Input<'_>, at: usize, end_mark: &str, value_mark: &str) -> Option<(usize, bool)> {
     let mut end = at;
-    if sight.from(end).starts_with(end_mark) {
+    if input.from(end).starts_with(end_mark) {
         end += end_mark.len();
     }
     if value_mark.is_empty() {
         return Some((end, false));
     }
-    let again = skip_whitespace(sight.body, end);
-    if sight.from(again).starts_with(end_mark) {
-        end = again + end_mark.len();
+    let second = skip_whitespace(input.body, end);
+    if input.from(second).starts_with(end_mark) {
+        end = second + end_mark.len();
     }
-    let tag = skip_whitespace(sight.body, end);
-    match sight.begins_any(tag, &[value_mark, end_mark]) {
-        Begins::Perhaps => None,
-        Begins::Yes if sight.from(tag).starts_with(value_mark) => Some((tag + value_mark.len(), false)),
-        Begins::Yes | Begins::No => Some((end, sight.complete() && value_mark.starts_with(sight.from(tag)))),
+    let tag = skip_whitespace(input.body, end);
+    match input.begins_any(tag, &[value_mark, end_mark]) {
+        PrefixMatch::Partial => None,
+        PrefixMatch::Yes if input.from(tag).starts_with(value_mark) => Some((tag + value_mark.len(), false)),
+        PrefixMatch::Yes | PrefixMatch::No => Some((end, input.complete() && value_mark.starts_with(input.from(tag)))),
     }
 }

@@ -1,6 +1,6 @@
 //! The parameters of a call that are written as tags, and the JSON object they make.
 
-use super::objects::is_json;
+use super::marked_json::is_json;
 
 /// Keys, and the JSON of their values.
 #[derive(Debug, Default)]

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::check::{TOOLS, read, split_everywhere, unchanged};
-use super::{End, Piece, TextReader};
+use super::test_table::{TOOLS, read, split_everywhere, unchanged};
+use super::{TextEnd, TextPiece, TextReader};
 
 /// Parts of all forms, to be thrown together at random.
 const PARTS: [&str; 83] = [
@@ -92,7 +92,7 @@ const PARTS: [&str; 83] = [
     "\"name\": ",
 ];
 
-const ENDS: [End; 3] = [End::Complete, End::CutByLimit, End::CallsBeside];
+const ENDS: [TextEnd; 3] = [TextEnd::Complete, TextEnd::CutByLimit, TextEnd::CallsBeside];
 
 fn in_parts(text: &str, cuts: &[usize]) -> Vec<String> {
     let mut parts = vec![String::new()];
@@ -131,7 +131,7 @@ proptest! {
 
     #[test]
     fn text_without_any_sign_passes_unchanged(text in "[^<\\[{`]+", end in prop::sample::select(&ENDS[..])) {
-        prop_assert_eq!(read(&TOOLS, [text.as_str()], end), vec![Piece::Text(text)]);
+        prop_assert_eq!(read(&TOOLS, [text.as_str()], end), vec![TextPiece::Text(text)]);
     }
 }
 
@@ -157,7 +157,7 @@ fn words_are_not_held_back() {
         let mut out = Vec::new();
         reader.feed(word, &mut out);
         said.extend(out.into_iter().map(|piece| match piece {
-            Piece::Text(text) => text,
+            TextPiece::Text(text) => text,
             other => format!("{other:?}"),
         }));
         assert!(said.ends_with(word.trim_end()), "{said:?} after {word:?}");
@@ -169,15 +169,15 @@ fn an_answer_in_json_is_not_held_back() {
     let mut reader = TextReader::new(&TOOLS);
     let mut out = Vec::new();
     reader.feed("{\"name\": \"Ada", &mut out);
-    assert_eq!(out, [Piece::Text("{\"name\": \"Ada".to_owned())]);
+    assert_eq!(out, [TextPiece::Text("{\"name\": \"Ada".to_owned())]);
 }
 
 #[test]
 fn without_tools_calls_are_text() {
     let text = "<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call> [TOOL_CALLS] ```json\n{}\n```";
-    assert_eq!(read(&[], [text], End::Complete), [Piece::Text(text.to_owned())]);
-    let reasoning = read(&[], ["<think>Hm.</think>Hi.<|im_end|>"], End::Complete);
-    assert_eq!(reasoning, [Piece::Reasoning("Hm.".to_owned()), Piece::Text("Hi.".to_owned())]);
+    assert_eq!(read(&[], [text], TextEnd::Complete), [TextPiece::Text(text.to_owned())]);
+    let reasoning = read(&[], ["<think>Hm.</think>Hi.<|im_end|>"], TextEnd::Complete);
+    assert_eq!(reasoning, [TextPiece::Reasoning("Hm.".to_owned()), TextPiece::Text("Hi.".to_owned())]);
 }
 
 /// Work must grow with the length of the text, not with its square.
@@ -192,12 +192,12 @@ fn long_arguments_in_small_parts_are_read_once() {
             "<|tool_call_begin|>write_file<|tool_call_argument_begin|>{{\"content\": \"{long}\"}}<|tool_call_end|>"
         ),
     ] {
-        let pieces = split_everywhere(&TOOLS, &call, End::Complete);
-        assert!(matches!(pieces.as_slice(), [Piece::Call(call)] if call.arguments.len() > long.len()));
+        let pieces = split_everywhere(&TOOLS, &call, TextEnd::Complete);
+        assert!(matches!(pieces.as_slice(), [TextPiece::Call(call)] if call.arguments.len() > long.len()));
     }
 }
 
-/// Each opening is refused or left open: reading anew behind each one must not add up.
+/// Each opening is refused or left open: rereading behind each one must not add up.
 #[test]
 fn repeated_openings_are_read_alike_however_cut() {
     for part in [
@@ -239,7 +239,7 @@ fn repeated_openings_are_read_alike_however_cut() {
         "<invoke name=",
     ] {
         let text = part.repeat(30_000 / part.len());
-        let whole = read(&TOOLS, [text.as_str()], End::Complete);
-        assert!(whole == split_everywhere(&TOOLS, &text, End::Complete), "{part}");
+        let whole = read(&TOOLS, [text.as_str()], TextEnd::Complete);
+        assert!(whole == split_everywhere(&TOOLS, &text, TextEnd::Complete), "{part}");
     }
 }

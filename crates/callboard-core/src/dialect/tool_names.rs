@@ -1,4 +1,6 @@
-//! The names of the tools on offer: what tells a call from an answer that only has the shape of one.
+//! The names of the tools on offer, which tell a call from an answer that only has its shape.
+
+use super::input::leading;
 
 /// The names of the tools on offer.
 #[derive(Debug)]
@@ -22,7 +24,7 @@ impl ToolNames {
         self.0.iter().any(|offered| offered.starts_with(beginning))
     }
 
-    /// The same for a name with what families write around it.
+    /// The same for a name with the prefixes and suffixes that families add.
     pub(super) fn may_offer_decorated(&self, beginning: &str) -> bool {
         let bare = beginning.strip_prefix(NAMESPACE).unwrap_or(beginning);
         let called = bare.rsplit_once('.').is_some_and(|(name, rest)| self.offer(name) && "call".starts_with(rest));
@@ -34,12 +36,12 @@ impl ToolNames {
         self.0.iter().any(|offered| text.starts_with(offered.as_str()))
     }
 
-    /// Whether one of the names stands in a text.
+    /// Whether a text contains one of the names.
     pub(super) fn are_named_in(&self, text: &str) -> bool {
         self.0.iter().any(|offered| text.contains(offered.as_str()))
     }
 
-    /// The name that stands in a text, if no other one does.
+    /// The name that a text contains, if it contains no other.
     pub(super) fn only_named_in(&self, text: &str) -> Option<&str> {
         let mut named = self.0.iter().filter(|offered| text.contains(offered.as_str()));
         named.next().filter(|_| named.next().is_none()).map(String::as_str)
@@ -50,7 +52,7 @@ impl ToolNames {
     }
 }
 
-/// What some families write before every name.
+/// The prefix that some families write before every name.
 pub(super) const NAMESPACE: &str = "functions.";
 
 /// `functions.get_weather:0` is how some families write the name `get_weather`.
@@ -68,6 +70,11 @@ pub(super) fn is_name(text: &str) -> bool {
     !text.is_empty() && text.len() <= 128 && text.chars().all(is_name_character)
 }
 
-pub(super) fn is_name_character(character: char) -> bool {
+/// The name that `text` begins with, or nothing.
+pub(super) fn leading_name(text: &str) -> &str {
+    leading(text, is_name_character)
+}
+
+fn is_name_character(character: char) -> bool {
     character.is_alphanumeric() || matches!(character, '_' | '-' | '.' | ':' | '/')
 }

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use super::StageRules;
 use super::ladder::spoken_call;
 use super::places::{Place, fill, is_repeated};
-use crate::contract::{Call, accepted_words};
+use crate::contract::{Call, accepted_message};
 use crate::model::{CallId, Item};
 
 /// The calls of earlier replies that are not settled yet.
@@ -51,7 +51,7 @@ impl HeldCalls {
     pub(super) fn accept(&mut self, calls: &[Call], transcript: &mut Vec<Item>) {
         for call in calls {
             if self.accepted.insert(call.id.clone()) {
-                transcript.push(Item::ToolResult { id: call.id.clone(), text: accepted_words().to_owned() });
+                transcript.push(Item::ToolResult { id: call.id.clone(), text: accepted_message().to_owned() });
             }
         }
         let Some(last) = transcript.iter().rposition(|item| matches!(item, Item::Assistant { .. })) else { return };

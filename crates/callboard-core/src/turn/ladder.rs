@@ -3,8 +3,8 @@
 use super::places::Place;
 use super::{AskChoice, TurnRequest};
 use crate::contract::{
-    Call, Violation, ViolationKind, accepted_words, choice_words, cleaned_call, format_words, resolve_name,
-    violation_words,
+    Call, Violation, ViolationKind, accepted_message, choice_message, format_message, history_call, resolve_name,
+    violation_message,
 };
 use crate::model::{Item, SpokenCall};
 
@@ -50,7 +50,7 @@ pub(super) fn items(request: &TurnRequest, spoken: &[Place], violation: &Violati
     }
     let calls = spoken.iter().map(|place| match place {
         Place::Valid(call) => spoken_call(call),
-        Place::Broken { raw, id, .. } => cleaned_call(raw, id.clone()),
+        Place::Broken { raw, id, .. } => history_call(raw, id.clone()),
     });
     let said = Item::Assistant { text, calls: calls.collect() };
     std::iter::once(said).chain(spoken.iter().map(answer)).collect()
@@ -58,8 +58,8 @@ pub(super) fn items(request: &TurnRequest, spoken: &[Place], violation: &Violati
 
 fn remark(request: &TurnRequest, violation: &Violation) -> String {
     match violation.kind {
-        ViolationKind::InvalidFormat => format_words(violation),
-        ViolationKind::ChoiceUnmet => choice_words(&request.tools, &request.rules),
+        ViolationKind::InvalidFormat => format_message(violation),
+        ViolationKind::ChoiceUnmet => choice_message(&request.tools, &request.rules),
         _ => format!("Error: {violation}. Answer in words."),
     }
 }
@@ -70,9 +70,9 @@ pub(super) fn spoken_call(call: &Call) -> SpokenCall {
 
 fn answer(place: &Place) -> Item {
     match place {
-        Place::Valid(call) => Item::ToolResult { id: call.id.clone(), text: accepted_words().to_owned() },
+        Place::Valid(call) => Item::ToolResult { id: call.id.clone(), text: accepted_message().to_owned() },
         Place::Broken { raw, id, violation } => {
-            Item::ToolResult { id: id.clone(), text: violation_words(raw, violation) }
+            Item::ToolResult { id: id.clone(), text: violation_message(raw, violation) }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! One reply of the model while it comes in: its text, its calls, how it ended.
 
 use crate::contract::{RawCall, ToolSet, json};
-use crate::dialect::{End, Piece, TextReader};
+use crate::dialect::{TextEnd, TextPiece, TextReader};
 use crate::model::{Delta, Finish, Usage};
 
 use super::Assembler;
@@ -65,9 +65,9 @@ impl Reply {
     /// Closes the text; what was held back as a possible call and is none comes back.
     pub(super) fn close(&mut self, heard: &mut Vec<Heard>) {
         let end = match (self.is_cut(), self.native_calls) {
-            (true, _) => End::CutByLimit,
-            (false, 0) => End::Complete,
-            (false, _) => End::CallsBeside,
+            (true, _) => TextEnd::CutByLimit,
+            (false, 0) => TextEnd::Complete,
+            (false, _) => TextEnd::CallsBeside,
         };
         let Some(mut reader) = self.reader.take() else { return };
         let mut pieces = Vec::new();
@@ -88,16 +88,16 @@ impl Reply {
         (calls, ordered)
     }
 
-    fn sort(&mut self, pieces: Vec<Piece>, heard: &mut Vec<Heard>) {
+    fn sort(&mut self, pieces: Vec<TextPiece>, heard: &mut Vec<Heard>) {
         for piece in pieces {
             match piece {
-                Piece::Text(text) => heard.push(Heard::Text(text)),
-                Piece::Reasoning(text) => heard.push(Heard::Reasoning(text)),
-                Piece::Call(call) => {
+                TextPiece::Text(text) => heard.push(Heard::Text(text)),
+                TextPiece::Reasoning(text) => heard.push(Heard::Reasoning(text)),
+                TextPiece::Call(call) => {
                     let (name, arguments) = (call.name, call.arguments);
                     self.text_calls.push(RawCall { name, arguments, from_text: true, ..RawCall::default() });
                 }
-                Piece::CutOffCall => self.cut_calls += 1,
+                TextPiece::CutOffCall => self.cut_calls += 1,
             }
         }
     }

@@ -5,7 +5,7 @@
 
 use super::places::Place;
 use super::{StageRules, ToolOutcome, ToolResult};
-use crate::contract::{Call, ViolationKind, stage_words};
+use crate::contract::{Call, ViolationKind, tool_error_message};
 use crate::model::CallId;
 
 /// The calls of one reply.
@@ -48,7 +48,7 @@ impl Round {
         let mut left = rules.most_calls.map_or(u64::MAX, |most| most.saturating_sub(ran));
         let mut share = |place| match place {
             Place::Broken { raw, id, violation } => {
-                let (text, outcome) = (stage_words(&raw, &violation), violation.kind.into());
+                let (text, outcome) = (tool_error_message(&raw, &violation), violation.kind.into());
                 Share::Refused(ToolResult { id, text, outcome, ran: None }, Refusal::Broken(violation.kind))
             }
             Place::Valid(call) if rules.is_clients(&call.name) => Share::Client(call),

@@ -12,7 +12,7 @@ use super::places::Place;
 use super::reply::{Heard, Reply};
 use super::round::{Refusal, Round};
 use super::{Action, Ask, AskChoice, Ending, Event, Input, StageRules, ToolResult, TurnRequest, TurnSettings};
-use crate::contract::{Call, Outcome, Violation, ViolationKind, choice_words, cleaned_call, words_only};
+use crate::contract::{Call, Outcome, Violation, ViolationKind, choice_message, history_call, text_only_message};
 use crate::model::{Delta, Finish, Item, RandomBytes};
 
 /// The text that marks calls which an interruption kept from running.
@@ -149,7 +149,7 @@ impl StageTurn {
     /// without a word is no answer.
     fn ask_for_words(&mut self, actions: &mut Vec<Action>) {
         self.remarked = true;
-        self.transcript.push(Item::Remark(words_only().to_owned()));
+        self.transcript.push(Item::Remark(text_only_message().to_owned()));
         self.reply = Reply::new(&self.request.tools);
         self.call_model(AskChoice::WithoutTools, actions);
     }
@@ -215,7 +215,7 @@ impl StageTurn {
 
     fn ask_for_call(&mut self, choice: AskChoice, actions: &mut Vec<Action>) {
         self.insisted = true;
-        self.transcript.push(Item::Remark(choice_words(&self.request.tools, &self.request.rules)));
+        self.transcript.push(Item::Remark(choice_message(&self.request.tools, &self.request.rules)));
         self.reply = Reply::new(&self.request.tools);
         self.call_model(choice, actions);
     }
@@ -246,7 +246,7 @@ impl StageTurn {
             .iter()
             .map(|place| match place {
                 Place::Valid(call) => spoken_call(call),
-                Place::Broken { raw, id, .. } => cleaned_call(raw, id.clone()),
+                Place::Broken { raw, id, .. } => history_call(raw, id.clone()),
             })
             .collect();
         if !text.is_empty() || !calls.is_empty() {

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::{Context as _, bail};
 use callboard_core::contract::{
-    CallRules, RawCall, SchemaLimits, ToolCache, ViolationKind, check_arguments, stage_words,
+    CallRules, RawCall, SchemaLimits, ToolCache, ViolationKind, check_arguments, tool_error_message,
 };
 use callboard_python::CallRequest;
 
@@ -47,7 +47,7 @@ fn checked(role: &LoadedCharacter, call: &RawCall, out: &mut impl Write) -> anyh
     match check_arguments(call, &tools, &CallRules::default(), usize::MAX) {
         Err(violation) if violation.kind == ViolationKind::UnknownTool => bail!(unknown_tool(role, &call.name)),
         Err(violation) => {
-            writeln!(out, "{}\n{violation}", stage_words(call, &violation))?;
+            writeln!(out, "{}\n{violation}", tool_error_message(call, &violation))?;
             Ok(None)
         }
         Ok(checked) => {

@@ -14,6 +14,9 @@ const MOST_STEPS: u32 = 200_000;
 /// How deep schemas and values are followed.
 const DEEPEST: usize = 128;
 
+/// The keywords of one schema.
+pub(super) type Keywords = Map<String, Value>;
+
 /// The root schema, which `$ref` refers to.
 pub(super) struct Schemas<'s> {
     root: &'s Value,
@@ -26,19 +29,19 @@ impl<'s> Schemas<'s> {
         let draft = root.get("$schema").and_then(Value::as_str).unwrap_or_default();
         Self {
             root,
-            // Up to draft-07 a `$ref` replaces all that stands beside it.
+            // Up to draft-07 a `$ref` replaces all keywords beside it.
             siblings_of_ref_count: !draft.contains("/draft-0"),
             steps_left: Cell::new(MOST_STEPS),
         }
     }
 
     /// The keywords of a schema that is worth following from here.
-    pub(super) fn follow(&self, schema: &'s Value, depth: usize) -> Option<Followed<'s>> {
+    pub(super) fn follow(&self, schema: &'s Value, depth: usize) -> Option<ResolvedSchema<'s>> {
         let left = self.steps_left.get().checked_sub(1).filter(|_| depth < DEEPEST)?;
         self.steps_left.set(left);
         let keywords = schema.as_object()?;
         let reference = keywords.get("$ref").and_then(Value::as_str);
-        Some(Followed {
+        Some(ResolvedSchema {
             target: reference.and_then(|reference| self.resolve(reference)),
             own: (reference.is_none() || self.siblings_of_ref_count).then_some(keywords),
         })
@@ -50,7 +53,7 @@ impl<'s> Schemas<'s> {
 
     /// Whether a value fits; combined and referred-to schemas are looked into, the parts of the value are not.
     pub(super) fn fits(&self, value: &Value, schema: &'s Value, depth: usize) -> bool {
-        let Some(Followed { target, own }) = self.follow(schema, depth) else {
+        let Some(ResolvedSchema { target, own }) = self.follow(schema, depth) else {
             return *schema != Value::Bool(false);
         };
         let deeper = |schema: &&'s Value| self.fits(value, schema, depth + 1);
@@ -67,7 +70,7 @@ impl<'s> Schemas<'s> {
 }
 
 /// A schema's two halves: what it refers to, and its own keywords.
-pub(super) struct Followed<'s> {
+pub(super) struct ResolvedSchema<'s> {
     pub(super) target: Option<&'s Value>,
     pub(super) own: Option<&'s Map<String, Value>>,
 }
@@ -94,7 +97,7 @@ pub(super) fn fits_here(value: &Value, schema: &Map<String, Value>) -> bool {
 }
 
 /// Whether a schema's `type` names this type.
-pub(super) fn names_type(schema: &Map<String, Value>, wanted: &str) -> bool {
+pub(in crate::contract) fn names_type(schema: &Map<String, Value>, wanted: &str) -> bool {
     match schema.get("type") {
         Some(Value::String(name)) => name == wanted,
         Some(Value::Array(names)) => names.iter().any(|name| name == wanted),

@@ -4,16 +4,17 @@
 //! an integer written as `5.0`. No property is dropped but a `null` for an optional one, no value is invented, and no number
 //! becomes text. Whether the result is valid is for the validator to say.
 
+mod coercion;
 mod fit;
 mod integer;
 mod repair;
 mod text;
-mod walk;
 
 #[cfg(test)]
 mod cases;
 #[cfg(test)]
 mod properties;
 
+pub use coercion::coerce;
+pub(super) use fit::names_type;
 pub use repair::CoerceRepair;
-pub use walk::coerce;

@@ -20,7 +20,7 @@ pub enum CoerceRepair {
 }
 
 impl CoerceRepair {
-    /// The name used in headers, metrics and the ledger.
+    /// The name used in headers, metrics and traces.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::NumberFromText => "number_from_text",

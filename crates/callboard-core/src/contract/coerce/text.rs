@@ -3,13 +3,11 @@
 //! Each reading is by the letter: JSON's grammar for numbers, lists and objects, `true` and `false`, or one enum value but for
 //! case and surrounding space. `"02134"`, `"six"` and `""` stand for nothing but themselves.
 
-use serde_json::{Map, Number, Value};
+use serde_json::{Number, Value};
 
-use super::fit::{fits_here, names_type};
+use super::fit::{Keywords, fits_here, names_type};
 use super::repair::CoerceRepair;
 use crate::contract::json::read_strict;
-
-type Keywords = Map<String, Value>;
 
 /// The value a string stands for under this schema, if it fits there.
 pub(super) fn read_text(text: &str, schema: &Keywords) -> Option<(Value, CoerceRepair)> {

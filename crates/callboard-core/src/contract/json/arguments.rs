@@ -1,34 +1,26 @@
 //! From an `arguments` text to the objects it stands for.
 //!
-//! Here is what concerns the text as a whole: nothing for `{}`, a code fence around it, JSON encoded twice, several objects in
-//! a row, and that anything but an object is refused. What is inside an object is the readers' business.
+//! This file handles the text as a whole: nothing for `{}`, a code fence around it, JSON encoded twice, several objects in
+//! a row; anything but an object is refused. The reader handles the inside of an object.
 
 use serde_json::{Map, Value};
 
 use super::lenient::Reader;
-use super::reading::{JsonRepair, Malformed, Reading};
-use super::strict;
+use super::parsed::{JsonRepair, MalformedJson, ParsedArguments};
 
 /// How many strings may be wrapped around an object.
 const ENCODINGS: usize = 2;
 const FENCE: &str = "```";
 
 /// Reads a tool call's `arguments`: strict JSON as it is, slips of certain meaning repaired, all else refused.
-pub fn read_arguments(text: &str) -> Result<Reading, Malformed> {
+pub fn read_arguments(text: &str) -> Result<ParsedArguments, MalformedJson> {
     read_encoded(text, ENCODINGS)
 }
 
-fn read_encoded(text: &str, encodings_left: usize) -> Result<Reading, Malformed> {
+fn read_encoded(text: &str, encodings_left: usize) -> Result<ParsedArguments, MalformedJson> {
     if text.trim().is_empty() {
         return Ok(nothing(Vec::new()));
     }
-    match strict::parse(text) {
-        Ok(value) => settle(text, value, Vec::new(), encodings_left),
-        Err(_) => repair(text, encodings_left),
-    }
-}
-
-fn repair(text: &str, encodings_left: usize) -> Result<Reading, Malformed> {
     let mut reader = unfenced(text)?;
     let first = reader.value()?;
     if reader.at_end() {
@@ -41,9 +33,14 @@ fn repair(text: &str, encodings_left: usize) -> Result<Reading, Malformed> {
 }
 
 /// What a single value stands for.
-fn settle(text: &str, value: Value, repairs: Vec<JsonRepair>, encodings_left: usize) -> Result<Reading, Malformed> {
+fn settle(
+    text: &str,
+    value: Value,
+    repairs: Vec<JsonRepair>,
+    encodings_left: usize,
+) -> Result<ParsedArguments, MalformedJson> {
     match value {
-        Value::Object(object) => Ok(Reading { values: vec![object], repairs }),
+        Value::Object(object) => Ok(ParsedArguments { values: vec![object], repairs }),
         Value::Null => Ok(nothing(repairs)),
         Value::String(inner) if encodings_left > 0 && holds_json(&inner, &repairs) => {
             decoded(&inner, repairs, encodings_left - 1)
@@ -52,9 +49,9 @@ fn settle(text: &str, value: Value, repairs: Vec<JsonRepair>, encodings_left: us
     }
 }
 
-fn nothing(mut repairs: Vec<JsonRepair>) -> Reading {
+fn nothing(mut repairs: Vec<JsonRepair>) -> ParsedArguments {
     repairs.push(JsonRepair::Empty);
-    Reading { values: vec![Map::new()], repairs }
+    ParsedArguments { values: vec![Map::new()], repairs }
 }
 
 /// Whether a string is JSON encoded twice rather than plain text. With single quotes or a lone backslash around it, the
@@ -66,8 +63,8 @@ fn holds_json(inner: &str, repairs: &[JsonRepair]) -> bool {
     !repairs.iter().any(|repair| doubtful.contains(repair)) && (starts || inner.is_empty() || inner == "null")
 }
 
-fn decoded(inner: &str, mut repairs: Vec<JsonRepair>, encodings_left: usize) -> Result<Reading, Malformed> {
-    let reading = read_encoded(inner, encodings_left).map_err(|inside| Malformed {
+fn decoded(inner: &str, mut repairs: Vec<JsonRepair>, encodings_left: usize) -> Result<ParsedArguments, MalformedJson> {
+    let reading = read_encoded(inner, encodings_left).map_err(|inside| MalformedJson {
         message: format!("in the JSON inside the string: {}", inside.message),
         ..inside
     })?;
@@ -76,11 +73,11 @@ fn decoded(inner: &str, mut repairs: Vec<JsonRepair>, encodings_left: usize) -> 
             repairs.push(repair);
         }
     }
-    Ok(Reading { values: reading.values, repairs })
+    Ok(ParsedArguments { values: reading.values, repairs })
 }
 
 /// A reader placed inside the code fence, if there is one.
-fn unfenced(text: &str) -> Result<Reader<'_>, Malformed> {
+fn unfenced(text: &str) -> Result<Reader<'_>, MalformedJson> {
     let body = text.trim_start();
     let start = text.len() - body.len() + FENCE.len();
     let Some(body) = body.strip_prefix(FENCE) else {
@@ -88,7 +85,7 @@ fn unfenced(text: &str) -> Result<Reader<'_>, Malformed> {
     };
     let language = body.find(|character: char| !character.is_ascii_alphanumeric());
     let Some(closing) = body.trim_end().strip_suffix(FENCE) else {
-        return Err(Malformed::cut_off(text));
+        return Err(MalformedJson::cut_off(text));
     };
     let end = start + closing.len();
     let start = start + language.unwrap_or(0).min(closing.len());
@@ -101,7 +98,7 @@ fn unfenced(text: &str) -> Result<Reader<'_>, Malformed> {
 }
 
 /// Objects in a row are several calls, as far as each of them can only be a call.
-fn several(mut reader: Reader<'_>, first: Map<String, Value>) -> Result<Reading, Malformed> {
+fn several(mut reader: Reader<'_>, first: Map<String, Value>) -> Result<ParsedArguments, MalformedJson> {
     let second = reader.position;
     let mut values = vec![first];
     while !reader.at_end() {
@@ -115,10 +112,10 @@ fn several(mut reader: Reader<'_>, first: Map<String, Value>) -> Result<Reading,
         values.push(reader.object()?);
     }
     if let Some(doubt) = doubt_about(&values) {
-        return Err(Malformed::new(reader.text, second, doubt));
+        return Err(MalformedJson::new(reader.text, second, doubt));
     }
     reader.repaired(JsonRepair::Concatenated)?;
-    Ok(Reading { values, repairs: reader.repairs })
+    Ok(ParsedArguments { values, repairs: reader.repairs })
 }
 
 /// Equal objects may be one call written twice, and `{}` may be a placeholder for what follows.
@@ -130,7 +127,7 @@ fn doubt_about(values: &[Map<String, Value>]) -> Option<&'static str> {
     empty.then_some("an empty object stands beside another one: write one object for one call")
 }
 
-fn object_due(text: &str, value: &Value) -> Malformed {
+fn object_due(text: &str, value: &Value) -> MalformedJson {
     let kind = match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
@@ -140,5 +137,5 @@ fn object_due(text: &str, value: &Value) -> Malformed {
         Value::Object(_) => "an object",
     };
     let start = text.len() - text.trim_start().len();
-    Malformed::new(text, start, &format!("a JSON object is due, but this is {kind}"))
+    MalformedJson::new(text, start, &format!("a JSON object is due, but this is {kind}"))
 }

@@ -1,40 +1,39 @@
 //! A hand-written reader for JSON with slips: values, objects, arrays and words.
 //!
 //! It accepts strict JSON plus the slips of [`JsonRepair`], and records each one it met; built with `strict` it refuses them
-//! instead and so explains what the fast reader would not take. It never completes a text that ends early, never supplies a
-//! quote, and never picks between two values for one key.
+//! instead. It never completes a text that ends early, never supplies a quote, and never picks between two values for one key.
 
 use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
-use super::reading::DEEPEST;
-use super::reading::{JsonRepair, Malformed, shown};
+use super::parsed::{DEEPEST, JsonRepair, MalformedJson, shown};
 
 /// The words that are values: JSON's and Python's.
 const LITERALS: [&str; 6] = ["true", "false", "null", "True", "False", "None"];
 
-/// A place in a text, and what had to be overlooked to get there.
+/// A position in a text, and the repairs made up to it.
 pub(super) struct Reader<'t> {
     pub(super) text: &'t str,
     pub(super) position: usize,
     pub(super) repairs: Vec<JsonRepair>,
     repairing: bool,
     levels: usize,
+    deepest: usize,
 }
 
 impl<'t> Reader<'t> {
     /// Reads `text` from a byte position on, repairing what can be repaired.
     pub(super) fn new(text: &'t str, position: usize) -> Self {
-        Self { text, position, repairs: Vec::new(), repairing: true, levels: 0 }
+        Self { text, position, repairs: Vec::new(), repairing: true, levels: 0, deepest: DEEPEST }
     }
 
-    /// Reads `text` and refuses every slip.
-    pub(super) fn strict(text: &'t str) -> Self {
-        Self { repairing: false, ..Self::new(text, 0) }
+    /// Reads `text`, at most `deepest` levels deep, and refuses every slip.
+    pub(super) fn strict(text: &'t str, deepest: usize) -> Self {
+        Self { repairing: false, deepest, ..Self::new(text, 0) }
     }
 
     /// One value with nothing after it.
-    pub(super) fn only_value(&mut self) -> Result<Value, Malformed> {
+    pub(super) fn only_value(&mut self) -> Result<Value, MalformedJson> {
         let value = self.value()?;
         if self.at_end() {
             return Ok(value);
@@ -43,7 +42,7 @@ impl<'t> Reader<'t> {
     }
 
     /// The value that starts here, spaces aside.
-    pub(super) fn value(&mut self) -> Result<Value, Malformed> {
+    pub(super) fn value(&mut self) -> Result<Value, MalformedJson> {
         self.skip_space();
         match self.peek() {
             None => Err(self.cut_off()),
@@ -55,8 +54,8 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The object whose `{` stands here.
-    pub(super) fn object(&mut self) -> Result<Map<String, Value>, Malformed> {
+    /// The object whose `{` is here.
+    pub(super) fn object(&mut self) -> Result<Map<String, Value>, MalformedJson> {
         self.enter()?;
         let mut object = Map::new();
         while !self.closes_early(b'}', object.is_empty())? {
@@ -73,7 +72,7 @@ impl<'t> Reader<'t> {
         Ok(object)
     }
 
-    fn array(&mut self) -> Result<Vec<Value>, Malformed> {
+    fn array(&mut self) -> Result<Vec<Value>, MalformedJson> {
         self.enter()?;
         let mut array = Vec::new();
         while !self.closes_early(b']', array.is_empty())? {
@@ -86,9 +85,9 @@ impl<'t> Reader<'t> {
         Ok(array)
     }
 
-    fn enter(&mut self) -> Result<(), Malformed> {
-        if self.levels == DEEPEST {
-            let problem = format!("objects and arrays nest deeper than {DEEPEST} levels");
+    fn enter(&mut self) -> Result<(), MalformedJson> {
+        if self.levels == self.deepest {
+            let problem = format!("objects and arrays nest deeper than {} levels", self.deepest);
             return Err(self.wrong(&problem));
         }
         self.levels += 1;
@@ -97,7 +96,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Whether the bracket closes where an entry could start: an empty container, or a trailing comma.
-    fn closes_early(&mut self, bracket: u8, empty: bool) -> Result<bool, Malformed> {
+    fn closes_early(&mut self, bracket: u8, empty: bool) -> Result<bool, MalformedJson> {
         self.skip_space();
         if self.peek() != Some(bracket) {
             return Ok(false);
@@ -110,7 +109,7 @@ impl<'t> Reader<'t> {
     }
 
     /// After an entry: whether the bracket closes, or a comma announces another entry.
-    fn closes(&mut self, bracket: u8, otherwise: &str) -> Result<bool, Malformed> {
+    fn closes(&mut self, bracket: u8, otherwise: &str) -> Result<bool, MalformedJson> {
         self.skip_space();
         match self.peek() {
             None => Err(self.cut_off()),
@@ -122,7 +121,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn key(&mut self) -> Result<String, Malformed> {
+    fn key(&mut self) -> Result<String, MalformedJson> {
         match self.peek() {
             None => Err(self.cut_off()),
             Some(b'"' | b'\'') => self.string(),
@@ -131,7 +130,7 @@ impl<'t> Reader<'t> {
     }
 
     /// A bare word; but `true` or `None` as a key could mean the value as well as the word.
-    fn unquoted_key(&mut self) -> Result<String, Malformed> {
+    fn unquoted_key(&mut self) -> Result<String, MalformedJson> {
         let word = self.word();
         let named = word.starts_with(|first: char| !first.is_numeric());
         if !named || LITERALS.contains(&word) {
@@ -142,7 +141,7 @@ impl<'t> Reader<'t> {
         Ok(word.to_owned())
     }
 
-    fn colon(&mut self) -> Result<(), Malformed> {
+    fn colon(&mut self) -> Result<(), MalformedJson> {
         self.skip_space();
         match self.peek() {
             None => Err(self.cut_off()),
@@ -160,7 +159,7 @@ impl<'t> Reader<'t> {
         start: usize,
         key: String,
         value: Value,
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), MalformedJson> {
         match object.entry(key) {
             Entry::Vacant(place) => {
                 place.insert(value);
@@ -171,12 +170,12 @@ impl<'t> Reader<'t> {
             }
             Entry::Occupied(first) => {
                 let problem = format!("key \"{}\" appears twice", shown(first.key()));
-                Err(Malformed::new(self.text, start, &problem))
+                Err(MalformedJson::new(self.text, start, &problem))
             }
         }
     }
 
-    fn literal(&mut self) -> Result<Value, Malformed> {
+    fn literal(&mut self) -> Result<Value, MalformedJson> {
         let word = self.word();
         let value = match word {
             "true" | "True" => Value::Bool(true),
@@ -191,7 +190,7 @@ impl<'t> Reader<'t> {
         Ok(value)
     }
 
-    fn not_a_value(&self, word: &str) -> Malformed {
+    fn not_a_value(&self, word: &str) -> MalformedJson {
         let ends = self.position + word.len() == self.text.len();
         if ends && LITERALS.iter().any(|literal| literal.starts_with(word)) {
             return self.cut_off();
@@ -221,7 +220,7 @@ impl<'t> Reader<'t> {
         self.text.as_bytes().get(self.position).copied()
     }
 
-    /// Steps over the byte if it stands here.
+    /// Steps over the byte if it is next.
     pub(super) fn take(&mut self, byte: u8) -> bool {
         let here = self.peek() == Some(byte);
         self.position += usize::from(here);
@@ -241,7 +240,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Notes a slip, or refuses it where nothing may be repaired.
-    pub(super) fn repaired(&mut self, repair: JsonRepair) -> Result<(), Malformed> {
+    pub(super) fn repaired(&mut self, repair: JsonRepair) -> Result<(), MalformedJson> {
         if !self.repairing {
             return Err(self.wrong(repair.complaint()));
         }
@@ -251,11 +250,11 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    pub(super) fn wrong(&self, problem: &str) -> Malformed {
-        Malformed::new(self.text, self.position, problem)
+    pub(super) fn wrong(&self, problem: &str) -> MalformedJson {
+        MalformedJson::new(self.text, self.position, problem)
     }
 
-    pub(super) fn cut_off(&self) -> Malformed {
-        Malformed::cut_off(self.text)
+    pub(super) fn cut_off(&self) -> MalformedJson {
+        MalformedJson::cut_off(self.text)
     }
 }

@@ -1,13 +1,13 @@
-//! Reading the text a model wrote as a tool call's `arguments`.
+//! ParsedArguments the text a model wrote as a tool call's `arguments`.
 //!
-//! Strict JSON is the fast way and the rule. What is not strict goes through one hand-written reader that accepts a short,
-//! closed list of slips whose meaning is certain, and names each one it met; everything else is refused in words a model can
-//! act on. Nothing here knows a tool or its schema: that is `coerce` and the validator.
+//! One hand-written reader accepts strict JSON and a short, closed list of slips whose meaning is certain, and names each one
+//! it met; everything else is refused with a message that a model can act on. Tools and schemas are not known here: that is
+//! `coerce` and the validator.
 
 mod arguments;
 mod lenient;
 mod numbers;
-mod reading;
+mod parsed;
 mod strict;
 mod strings;
 
@@ -17,5 +17,5 @@ mod cases;
 mod properties;
 
 pub use arguments::read_arguments;
-pub use reading::{JsonRepair, Malformed, Reading};
+pub use parsed::{JsonRepair, MalformedJson, ParsedArguments};
 pub use strict::{read_schema, read_strict};

@@ -6,16 +6,16 @@
 use serde_json::Number;
 
 use super::lenient::Reader;
-use super::reading::Malformed;
+use super::parsed::MalformedJson;
 
 impl Reader<'_> {
-    /// The number whose `-` or first digit stands here.
-    pub(super) fn number(&mut self) -> Result<Number, Malformed> {
+    /// The number whose `-` or first digit is here.
+    pub(super) fn number(&mut self) -> Result<Number, MalformedJson> {
         let start = self.position;
         self.take(b'-');
         let leading_zero = self.peek() == Some(b'0');
         if self.digits()? > 1 && leading_zero {
-            return Err(Malformed::new(self.text, start, "a number cannot start with 0"));
+            return Err(MalformedJson::new(self.text, start, "a number cannot start with 0"));
         }
         if self.take(b'.') {
             self.digits()?;
@@ -25,11 +25,11 @@ impl Reader<'_> {
             self.digits()?;
         }
         let written = self.text.get(start..self.position).unwrap_or_default();
-        written.parse().map_err(|_| Malformed::new(self.text, start, "this number cannot be read"))
+        written.parse().map_err(|_| MalformedJson::new(self.text, start, "this number cannot be read"))
     }
 
     /// Steps over one digit or more, and counts them.
-    fn digits(&mut self) -> Result<usize, Malformed> {
+    fn digits(&mut self) -> Result<usize, MalformedJson> {
         let start = self.position;
         while let Some(b'0'..=b'9') = self.peek() {
             self.position += 1;

@@ -1,11 +1,11 @@
 //! Strings for the lenient reader: both quotes, raw control characters, and backslashes.
 //!
 //! A lone backslash (`"\d+"`, `"C:\dir"`) is kept as itself only while nothing else in the string speaks for another reading.
-//! Once the same string also holds a working escape, as `"C:\Users\new"` does with `\n`, nobody can tell which of the
+//! Once the same string also holds a working escape, as `"C:\Users\new"` does with `\n`, it is unclear which of the
 //! backslashes were meant, and the string is refused.
 
 use super::lenient::Reader;
-use super::reading::{JsonRepair, Malformed};
+use super::parsed::{JsonRepair, MalformedJson};
 
 const MIXED: &str =
     "this string holds a lone backslash beside an escape such as `\\n`: write every literal backslash as `\\\\`";
@@ -13,7 +13,7 @@ const UNCLEAR: &str = "this escape is not JSON: use `\\uXXXX`, or `\\\\` for a l
 
 /// A string while it is read.
 #[derive(Default)]
-struct Gathered {
+struct PartialString {
     text: String,
     /// An escape was decoded that a text written without escapes could hold as two plain characters.
     escaped: bool,
@@ -21,7 +21,7 @@ struct Gathered {
     literal_backslash: bool,
 }
 
-impl Gathered {
+impl PartialString {
     fn decoded(&mut self, character: char) {
         self.text.push(character);
         self.escaped = true;
@@ -29,26 +29,26 @@ impl Gathered {
 }
 
 impl Reader<'_> {
-    /// The string whose opening quote stands here.
-    pub(super) fn string(&mut self) -> Result<String, Malformed> {
+    /// The string whose opening quote is here.
+    pub(super) fn string(&mut self) -> Result<String, MalformedJson> {
         let start = self.position;
         let quote = if self.peek() == Some(b'\'') { b'\'' } else { b'"' };
         if quote == b'\'' {
             self.repaired(JsonRepair::SingleQuotes)?;
         }
         self.position += 1;
-        let mut gathered = Gathered::default();
+        let mut gathered = PartialString::default();
         while !self.take(quote) {
             self.piece(quote, &mut gathered)?;
         }
         if gathered.literal_backslash && gathered.escaped {
-            return Err(Malformed::new(self.text, start, MIXED));
+            return Err(MalformedJson::new(self.text, start, MIXED));
         }
         Ok(gathered.text)
     }
 
     /// A run of plain text, then the one thing that ended it, unless that is the closing quote.
-    fn piece(&mut self, quote: u8, gathered: &mut Gathered) -> Result<(), Malformed> {
+    fn piece(&mut self, quote: u8, gathered: &mut PartialString) -> Result<(), MalformedJson> {
         let start = self.position;
         while self.peek().is_some_and(|byte| byte >= b' ' && byte != quote && byte != b'\\') {
             self.position += 1;
@@ -67,8 +67,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The escape whose backslash stands here.
-    fn escape(&mut self, quote: u8, gathered: &mut Gathered) -> Result<(), Malformed> {
+    /// The escape whose backslash is here.
+    fn escape(&mut self, quote: u8, gathered: &mut PartialString) -> Result<(), MalformedJson> {
         match self.text.as_bytes().get(self.position + 1).copied() {
             None => return Err(self.cut_off()),
             Some(b'"') => gathered.text.push('"'),
@@ -89,7 +89,7 @@ impl Reader<'_> {
     }
 
     /// Keeps a backslash that starts no JSON escape, unless other languages give it a meaning.
-    fn lone_backslash(&mut self, next: u8, gathered: &mut Gathered) -> Result<(), Malformed> {
+    fn lone_backslash(&mut self, next: u8, gathered: &mut PartialString) -> Result<(), MalformedJson> {
         let elsewhere = match next {
             b'\'' | b'/' | b'0' => true,
             b'x' => self.hex_digits(2) == 2,
@@ -106,13 +106,13 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Whether `\u` goes on like a code point, so that it cannot be a path such as `\users`; at the text's end nobody knows.
+    /// Whether `\u` continues like a code point, so that it cannot be a path such as `\users`; undecided at the end of the text.
     fn starts_unicode(&self) -> bool {
         let after = self.text.as_bytes().get(self.position + 2);
         after.is_none_or(|byte| *byte == b'{' || byte.is_ascii_hexdigit())
     }
 
-    fn unicode(&mut self, gathered: &mut Gathered) -> Result<(), Malformed> {
+    fn unicode(&mut self, gathered: &mut PartialString) -> Result<(), MalformedJson> {
         let start = self.position;
         let first = self.code_unit()?;
         let second = match first {
@@ -127,7 +127,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn low_surrogate(&mut self, start: usize) -> Result<u16, Malformed> {
+    fn low_surrogate(&mut self, start: usize) -> Result<u16, MalformedJson> {
         let rest = self.text.get(self.position..).unwrap_or_default();
         if rest.is_empty() || rest == "\\" {
             return Err(self.cut_off());
@@ -138,12 +138,12 @@ impl Reader<'_> {
         self.code_unit()
     }
 
-    fn lone_surrogate(&self, start: usize) -> Malformed {
-        Malformed::new(self.text, start, "this `\\u` escape is half of a pair")
+    fn lone_surrogate(&self, start: usize) -> MalformedJson {
+        MalformedJson::new(self.text, start, "this `\\u` escape is half of a pair")
     }
 
     /// The four hexadecimal digits of `\uXXXX`.
-    fn code_unit(&mut self) -> Result<u16, Malformed> {
+    fn code_unit(&mut self) -> Result<u16, MalformedJson> {
         let digits = self.position + 2;
         let count = self.hex_digits(4);
         if count < 4 && digits + count == self.text.len() {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::Family;
 use super::calls::{WrittenCall, write};
-use crate::dialect::{End, Piece, TextReader};
+use crate::dialect::{TextEnd, TextPiece, TextReader};
 use crate::wire::chat::adapt::message::{messages, role};
 use crate::wire::chat::adapt::tests::FAMILIES;
 
@@ -15,11 +15,11 @@ fn call(number: usize, name: &str, arguments: &Value) -> WrittenCall {
     WrittenCall { number, name: name.to_owned(), arguments: arguments.as_object().cloned().unwrap_or_default() }
 }
 
-fn read(text: &str) -> Vec<Piece> {
+fn read(text: &str) -> Vec<TextPiece> {
     let mut reader = TextReader::new(&TOOLS);
     let mut pieces = Vec::new();
     reader.feed(text, &mut pieces);
-    reader.finish(End::Complete, &mut pieces);
+    reader.finish(TextEnd::Complete, &mut pieces);
     pieces
 }
 
@@ -40,10 +40,10 @@ fn check(family: Family, before: &str, calls: &[WrittenCall]) {
     let pieces = read(&written);
     let words: String = pieces
         .iter()
-        .filter_map(|piece| if let Piece::Text(text) = piece { Some(text.as_str()) } else { None })
+        .filter_map(|piece| if let TextPiece::Text(text) = piece { Some(text.as_str()) } else { None })
         .collect();
     let read: Vec<_> =
-        pieces.iter().filter_map(|piece| if let Piece::Call(call) = piece { Some(call) } else { None }).collect();
+        pieces.iter().filter_map(|piece| if let TextPiece::Call(call) = piece { Some(call) } else { None }).collect();
     assert_eq!(words.trim(), before.trim(), "{family:?}: {written}");
     assert_eq!(read.len(), calls.len(), "{family:?}: {written}");
     for (read, call) in read.iter().zip(calls) {
@@ -197,9 +197,9 @@ fn every_family_leaves_a_plain_conversation() {
         let names: Vec<String> = read(said.unwrap())
             .iter()
             .map(|piece| match piece {
-                Piece::Call(call) => format!("{} {}", call.name, call.arguments.replace(": ", ":")),
-                Piece::Text(text) | Piece::Reasoning(text) => text.trim().to_owned(),
-                Piece::CutOffCall => "cut off".to_owned(),
+                TextPiece::Call(call) => format!("{} {}", call.name, call.arguments.replace(": ", ":")),
+                TextPiece::Text(text) | TextPiece::Reasoning(text) => text.trim().to_owned(),
+                TextPiece::CutOffCall => "cut off".to_owned(),
             })
             .collect();
         assert_eq!(

@@ -1,35 +1,31 @@
 //! Reasoning in tags: `<think>…</think>`, and `[THINK]…[/THINK]` of Mistral's reasoning models.
 //!
-//! A closing tag without its opening one is dropped: whether the words before it were reasoning is
-//! known too late, when they have been delivered.
+//! A closing tag without its opening one is dropped: by the time it shows that the text before it was
+//! reasoning, that text has been delivered.
 
-use super::marks::mentioned;
-use super::outlet::Channel;
-use super::sight::{Begins, Sight, Step};
+use super::channel_writer::Channel;
+use super::enclosing_marks::mentioned;
+use super::input::{Decision, Input};
 
-pub(super) fn open(mark: &str, sight: &Sight<'_>) -> Step {
-    match mentioned(mark, sight) {
-        Begins::Yes => Step::Text,
-        Begins::Perhaps => Step::Wait,
-        Begins::No => Step::Turn(mark.len(), Channel::Reasoning),
-    }
+pub(super) fn open(mark: &str, input: &Input<'_>) -> Decision {
+    mentioned(mark, input).decide(Decision::Text, Decision::Switch(mark.len(), Channel::Reasoning))
 }
 
-pub(super) fn close(mark: &str, sight: &Sight<'_>) -> Step {
-    if sight.surroundings.after_backtick() {
-        match sight.from(mark.len()).chars().next() {
-            None if !sight.ended() => return Step::Wait,
-            Some('`') => return Step::Text,
+pub(super) fn close(mark: &str, input: &Input<'_>) -> Decision {
+    if input.context.after_backtick {
+        match input.from(mark.len()).chars().next() {
+            None if !input.ended() => return Decision::Wait,
+            Some('`') => return Decision::Text,
             _ => {}
         }
     }
-    Step::Turn(mark.len(), Channel::Text)
+    Decision::Switch(mark.len(), Channel::Text)
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::dialect::check::{check, complete, unchanged};
-    use crate::dialect::piece::End;
+    use crate::dialect::piece::TextEnd;
+    use crate::dialect::test_table::{check, complete, unchanged};
 
     #[test]
     fn reasoning_has_its_own_channel() {
@@ -54,7 +50,7 @@ mod tests {
     #[test]
     fn a_closing_tag_alone_is_dropped() {
         complete(&[("All of it.</think>\nThe answer.", &["text All of it.\nThe answer."])]);
-        check(End::CutByLimit, &[("<think>Hm</thi", &["reasoning Hm"]), ("Hm <thin", &["text Hm"])]);
+        check(TextEnd::CutByLimit, &[("<think>Hm</thi", &["reasoning Hm"]), ("Hm <thin", &["text Hm"])]);
     }
 
     #[test]

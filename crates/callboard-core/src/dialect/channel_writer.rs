@@ -1,12 +1,12 @@
-//! Where pieces leave the reader, and the rule for whitespace around markup.
+//! Writes text into channels, with the rule for whitespace around markup.
 //!
 //! Whitespace in prose is kept exactly. Whitespace that touches markup belongs to the markup: it is
-//! dropped at the beginning and the end of a channel, and where words stand on both sides only one
-//! of the two stretches is kept. So trailing whitespace waits here until it is known what follows.
+//! dropped at the beginning and the end of a channel, and between words only one of the two stretches
+//! is kept. So trailing whitespace waits here until it is known what follows.
 
-use super::piece::Piece;
+use super::piece::TextPiece;
 
-/// Who the words are for.
+/// Who reads the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Channel {
     Text,
@@ -21,7 +21,7 @@ struct Gap {
     markup: bool,
     /// The next words begin another stretch of the channel and must not run into the last.
     apart: bool,
-    spoken: bool,
+    has_words: bool,
 }
 
 impl Gap {
@@ -42,7 +42,7 @@ impl Gap {
     fn close(&mut self, words: &str) -> String {
         let between = if !self.markup {
             self.before_markup.as_str()
-        } else if !self.spoken {
+        } else if !self.has_words {
             ""
         } else if !self.before_markup.is_empty() {
             self.before_markup.as_str()
@@ -58,20 +58,20 @@ impl Gap {
         written.push_str(words);
         self.before_markup.clear();
         self.after_markup.clear();
-        (self.markup, self.apart, self.spoken) = (false, false, true);
+        (self.markup, self.apart, self.has_words) = (false, false, true);
         written
     }
 }
 
 /// Writes words into the current channel, and calls between them.
 #[derive(Debug)]
-pub(super) struct Outlet {
+pub(super) struct ChannelWriter {
     channel: Channel,
     text: Gap,
     reasoning: Gap,
 }
 
-impl Outlet {
+impl ChannelWriter {
     pub(super) fn new() -> Self {
         Self { channel: Channel::Text, text: Gap::default(), reasoning: Gap::default() }
     }
@@ -80,7 +80,7 @@ impl Outlet {
         self.channel
     }
 
-    pub(super) fn say(&mut self, text: &str, out: &mut Vec<Piece>) {
+    pub(super) fn write(&mut self, text: &str, out: &mut Vec<TextPiece>) {
         let gap = self.gap();
         let words = if gap.markup { text.trim_ascii_start() } else { text };
         let (leading, _) = text.split_at(text.len() - words.len());
@@ -89,18 +89,18 @@ impl Outlet {
         if !words.is_empty() {
             let written = gap.close(words);
             gap.widen(trailing);
-            write(self.channel, written, out);
+            push(self.channel, written, out);
         } else {
             gap.widen(trailing);
         }
     }
 
-    /// Markup stood here.
+    /// Notes markup at the current position.
     pub(super) fn mark(&mut self) {
         self.gap().mark();
     }
 
-    pub(super) fn turn_to(&mut self, channel: Channel) {
+    pub(super) fn switch_to(&mut self, channel: Channel) {
         self.mark();
         self.channel = channel;
         self.mark();
@@ -108,11 +108,11 @@ impl Outlet {
     }
 
     /// The whitespace at the very end, where no markup touches it.
-    pub(super) fn finish(&mut self, out: &mut Vec<Piece>) {
+    pub(super) fn finish(&mut self, out: &mut Vec<TextPiece>) {
         let gap = self.gap();
         let whitespace = std::mem::take(&mut gap.before_markup);
         if !gap.markup && !whitespace.is_empty() {
-            write(self.channel, whitespace, out);
+            push(self.channel, whitespace, out);
         }
     }
 
@@ -124,13 +124,13 @@ impl Outlet {
     }
 }
 
-fn write(channel: Channel, written: String, out: &mut Vec<Piece>) {
+fn push(channel: Channel, written: String, out: &mut Vec<TextPiece>) {
     match (channel, out.last_mut()) {
-        (Channel::Text, Some(Piece::Text(last))) | (Channel::Reasoning, Some(Piece::Reasoning(last))) => {
+        (Channel::Text, Some(TextPiece::Text(last))) | (Channel::Reasoning, Some(TextPiece::Reasoning(last))) => {
             last.push_str(&written);
         }
-        (Channel::Text, _) => out.push(Piece::Text(written)),
-        (Channel::Reasoning, _) => out.push(Piece::Reasoning(written)),
+        (Channel::Text, _) => out.push(TextPiece::Text(written)),
+        (Channel::Reasoning, _) => out.push(TextPiece::Reasoning(written)),
     }
 }
 
@@ -147,23 +147,24 @@ mod tests {
             ("\n", " B", "B"),
             ("A ", " ", "A"),
         ] {
-            let (mut outlet, mut out) = (Outlet::new(), Vec::new());
-            outlet.say(before, &mut out);
-            outlet.mark();
-            outlet.say(after, &mut out);
-            outlet.finish(&mut out);
-            assert_eq!(out, [Piece::Text(expected.to_owned())], "{before:?} | {after:?}");
+            let (mut writer, mut out) = (ChannelWriter::new(), Vec::new());
+            writer.write(before, &mut out);
+            writer.mark();
+            writer.write(after, &mut out);
+            writer.finish(&mut out);
+            assert_eq!(out, [TextPiece::Text(expected.to_owned())], "{before:?} | {after:?}");
         }
     }
 
     #[test]
     fn another_stretch_of_a_channel_begins_on_its_own_line() {
-        let (mut outlet, mut out) = (Outlet::new(), Vec::new());
+        let (mut writer, mut out) = (ChannelWriter::new(), Vec::new());
         for (channel, words) in [(Channel::Reasoning, "one"), (Channel::Text, "A"), (Channel::Reasoning, "two")] {
-            outlet.turn_to(channel);
-            outlet.say(words, &mut out);
+            writer.switch_to(channel);
+            writer.write(words, &mut out);
         }
-        let expected = [Piece::Reasoning("one".into()), Piece::Text("A".into()), Piece::Reasoning("\ntwo".into())];
+        let expected =
+            [TextPiece::Reasoning("one".into()), TextPiece::Text("A".into()), TextPiece::Reasoning("\ntwo".into())];
         assert_eq!(out, expected);
     }
 }

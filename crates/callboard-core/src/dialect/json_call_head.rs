@@ -6,40 +6,40 @@ use super::tool_names::ToolNames;
 /// Keys of a call beside its name and arguments.
 const OTHER_KEYS: [&str; 3] = ["type", "id", LIST_KEY];
 
-/// An object that has not shown itself as a call in so many bytes is an answer.
+/// An object that does not look like a call within this many bytes is an answer.
 const LONGEST_HEAD: usize = 1024;
 
-/// What the head of an object says.
+/// What the head of an object belongs to.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Head {
-    OfCall,
+pub(super) enum CallHead {
+    Call,
     Undecided,
-    OfAnswer,
+    Answer,
 }
 
-/// Looks at the members before the arguments. Once this says that an object is an answer, no text
+/// Looks at the members before the arguments. Once an object is found to be an answer, no text
 /// that follows can make it a call.
-pub(super) fn head(object: &str, tools: &ToolNames) -> Head {
+pub(super) fn head(object: &str, tools: &ToolNames) -> CallHead {
     let window = object.floor_char_boundary(LONGEST_HEAD);
     match head_in(object.get(1..window).unwrap_or_default(), tools) {
-        Head::Undecided if window < object.len() => Head::OfAnswer,
+        CallHead::Undecided if window < object.len() => CallHead::Answer,
         head => head,
     }
 }
 
-fn head_in(members: &str, tools: &ToolNames) -> Head {
+fn head_in(members: &str, tools: &ToolNames) -> CallHead {
     let mut rest = members;
     loop {
         let (key, after) = match read_string(rest.trim_ascii_start()) {
             Quoted::Whole(key, after) if call_keys().any(|known| known == key) => (key, after),
             Quoted::Part(key) if call_keys().any(|known| known.starts_with(key)) => {
-                return Head::Undecided;
+                return CallHead::Undecided;
             }
-            Quoted::Missing => return Head::Undecided,
-            Quoted::Whole(..) | Quoted::Part(_) | Quoted::None => return Head::OfAnswer,
+            Quoted::Missing => return CallHead::Undecided,
+            Quoted::Whole(..) | Quoted::Part(_) | Quoted::None => return CallHead::Answer,
         };
         let value = match after.trim_ascii_start() {
-            "" => return Head::Undecided,
+            "" => return CallHead::Undecided,
             after => after.strip_prefix(':').unwrap_or("no value"),
         };
         match member_head(key, value.trim_ascii_start(), tools) {
@@ -49,24 +49,24 @@ fn head_in(members: &str, tools: &ToolNames) -> Head {
     }
 }
 
-/// What one member says; the text behind it when it leaves the question open.
-fn member_head<'a>(key: &str, value: &'a str, tools: &ToolNames) -> Result<&'a str, Head> {
+/// The text behind one member, unless the member decides the question.
+fn member_head<'a>(key: &str, value: &'a str, tools: &ToolNames) -> Result<&'a str, CallHead> {
     if value.is_empty() {
-        return Err(Head::Undecided);
+        return Err(CallHead::Undecided);
     }
     if ARGUMENT_KEYS.contains(&key) || key == LIST_KEY {
-        return Err(if value.starts_with(['{', '[', '"']) { Head::OfCall } else { Head::OfAnswer });
+        return Err(if value.starts_with(['{', '[', '"']) { CallHead::Call } else { CallHead::Answer });
     }
     if let Some(inside) = value.strip_prefix('{').filter(|_| key == "function") {
         return Ok(inside);
     }
     match read_string(value) {
         Quoted::Whole(text, after) if fits(key, text, tools) => match after.trim_ascii_start() {
-            "" => Err(Head::Undecided),
-            after => after.strip_prefix(',').ok_or(Head::OfAnswer),
+            "" => Err(CallHead::Undecided),
+            after => after.strip_prefix(',').ok_or(CallHead::Answer),
         },
-        Quoted::Part(text) if !NAME_KEYS.contains(&key) || tools.may_offer(text) => Err(Head::Undecided),
-        _ => Err(Head::OfAnswer),
+        Quoted::Part(text) if !NAME_KEYS.contains(&key) || tools.may_offer(text) => Err(CallHead::Undecided),
+        _ => Err(CallHead::Answer),
     }
 }
 
@@ -109,22 +109,22 @@ mod tests {
     fn heads_are_told_apart_as_early_as_possible() {
         let tools = ToolNames::new(&["get_weather"]);
         for (object, expected) in [
-            ("{", Head::Undecided),
-            (r#"{"na"#, Head::Undecided),
-            (r#"{"no"#, Head::OfAnswer),
-            (r#"{"name": "get_w"#, Head::Undecided),
-            (r#"{"name": "Ada"#, Head::OfAnswer),
-            (r#"{"name": "get_weather", "#, Head::Undecided),
-            (r#"{"name": "get_weather", "born"#, Head::OfAnswer),
-            (r#"{"name": "get_weather", "arguments": "#, Head::Undecided),
-            (r#"{"name": "get_weather", "arguments": {"#, Head::OfCall),
-            (r#"{"type": "function", "name": "get_weather", "parameters": {"#, Head::OfCall),
-            (r#"{"type": "function", "function": {"name": "get_weather", "parameters": {"#, Head::OfCall),
-            (r#"{"type": "object""#, Head::OfAnswer),
-            (r#"{"tool_calls": ["#, Head::OfCall),
-            (r#"{"x": 1}"#, Head::OfAnswer),
-            ("{}", Head::OfAnswer),
-            ("{x}", Head::OfAnswer),
+            ("{", CallHead::Undecided),
+            (r#"{"na"#, CallHead::Undecided),
+            (r#"{"no"#, CallHead::Answer),
+            (r#"{"name": "get_w"#, CallHead::Undecided),
+            (r#"{"name": "Ada"#, CallHead::Answer),
+            (r#"{"name": "get_weather", "#, CallHead::Undecided),
+            (r#"{"name": "get_weather", "born"#, CallHead::Answer),
+            (r#"{"name": "get_weather", "arguments": "#, CallHead::Undecided),
+            (r#"{"name": "get_weather", "arguments": {"#, CallHead::Call),
+            (r#"{"type": "function", "name": "get_weather", "parameters": {"#, CallHead::Call),
+            (r#"{"type": "function", "function": {"name": "get_weather", "parameters": {"#, CallHead::Call),
+            (r#"{"type": "object""#, CallHead::Answer),
+            (r#"{"tool_calls": ["#, CallHead::Call),
+            (r#"{"x": 1}"#, CallHead::Answer),
+            ("{}", CallHead::Answer),
+            ("{x}", CallHead::Answer),
         ] {
             assert_eq!(head(object, &tools), expected, "{object}");
         }

@@ -3,33 +3,34 @@
 
 use serde_json::{Map, Value};
 
+use super::coerce::names_type;
+
 const MOST_PROPERTIES: usize = 100;
 const MOST_LEVELS: usize = 5;
 
 /// A broken strict rule: where in the schema, and what to change.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct StrictFault {
+pub(super) struct StrictViolation {
     pub(super) place: String,
     pub(super) message: String,
 }
 
 /// Checks a whole schema.
-pub(super) fn check(schema: &Value) -> Result<(), StrictFault> {
-    let mut walk = Walk { properties: 0 };
-    walk.node(schema, "", 0)
+pub(super) fn check(schema: &Value) -> Result<(), StrictViolation> {
+    StrictCheck { properties: 0 }.node(schema, "", 0)
 }
 
-struct Walk {
+struct StrictCheck {
     properties: usize,
 }
 
-impl Walk {
-    fn node(&mut self, schema: &Value, place: &str, level: usize) -> Result<(), StrictFault> {
+impl StrictCheck {
+    fn node(&mut self, schema: &Value, place: &str, level: usize) -> Result<(), StrictViolation> {
         let Value::Object(schema) = schema else { return Ok(()) };
         let is_object = schema.contains_key("properties") || names_type(schema, "object");
         let level = level + usize::from(is_object || names_type(schema, "array"));
         if level > MOST_LEVELS {
-            return Err(fault(place, format!("strict schemas may nest at most {MOST_LEVELS} levels")));
+            return Err(violation(place, format!("strict schemas may nest at most {MOST_LEVELS} levels")));
         }
         if is_object {
             self.object(schema, place)?;
@@ -37,15 +38,15 @@ impl Walk {
         self.children(schema, place, level)
     }
 
-    fn object(&mut self, schema: &Map<String, Value>, place: &str) -> Result<(), StrictFault> {
+    fn object(&mut self, schema: &Map<String, Value>, place: &str) -> Result<(), StrictViolation> {
         if schema.get("additionalProperties") != Some(&Value::Bool(false)) {
-            return Err(fault(place, "strict needs \"additionalProperties\": false on every object".into()));
+            return Err(violation(place, "strict needs \"additionalProperties\": false on every object".into()));
         }
         let required = schema.get("required").and_then(Value::as_array);
         let is_required = |name: &str| required.is_some_and(|list| list.iter().any(|v| v.as_str() == Some(name)));
         for name in properties(schema) {
             if !is_required(name) {
-                return Err(fault(
+                return Err(violation(
                     place,
                     format!("strict needs every property in \"required\"; {name:?} is missing there"),
                 ));
@@ -53,12 +54,15 @@ impl Walk {
         }
         self.properties += properties(schema).count();
         if self.properties > MOST_PROPERTIES {
-            return Err(fault(place, format!("strict schemas may have at most {MOST_PROPERTIES} properties in all")));
+            return Err(violation(
+                place,
+                format!("strict schemas may have at most {MOST_PROPERTIES} properties in all"),
+            ));
         }
         Ok(())
     }
 
-    fn children(&mut self, schema: &Map<String, Value>, place: &str, level: usize) -> Result<(), StrictFault> {
+    fn children(&mut self, schema: &Map<String, Value>, place: &str, level: usize) -> Result<(), StrictViolation> {
         for key in ["properties", "$defs", "definitions"] {
             let Some(Value::Object(named)) = schema.get(key) else { continue };
             let base = if key == "properties" { level } else { 0 };
@@ -80,16 +84,8 @@ fn properties(schema: &Map<String, Value>) -> impl Iterator<Item = &String> {
     schema.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::keys)
 }
 
-fn names_type(schema: &Map<String, Value>, kind: &str) -> bool {
-    match schema.get("type") {
-        Some(Value::String(name)) => name == kind,
-        Some(Value::Array(names)) => names.iter().any(|name| name == kind),
-        _ => false,
-    }
-}
-
-fn fault(place: &str, message: String) -> StrictFault {
-    StrictFault { place: place.to_owned(), message }
+fn violation(place: &str, message: String) -> StrictViolation {
+    StrictViolation { place: place.to_owned(), message }
 }
 
 #[cfg(test)]

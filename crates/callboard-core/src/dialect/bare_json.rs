@@ -1,19 +1,19 @@
 //! Calls without a mark: a bare JSON object, several of them, a list, or the same in a code fence.
 //!
-//! Nothing but the content tells such a call from an answer in JSON, so it is held back only as long
-//! as it can become a call: its keys are those of a call, its name is on offer, and, without a fence,
-//! the answer ends with it.
+//! Only the content tells such a call from an answer in JSON, so it is held back only as long as it
+//! can become a call: its keys are those of a call, its name is on offer, and, without a fence, the
+//! answer ends with it.
 
-use super::call_head::{Head, head};
-use super::capture::Capture;
 use super::fence::count_backticks;
+use super::input::{Decision, Input, PrefixMatch, skip};
 use super::json_call::{ARGUMENT_KEYS, ReadCall, members, read_calls};
+use super::json_call_head::{CallHead, head};
 use super::json_scan::{Extent, ObjectScan};
-use super::objects::is_json;
-use super::opener;
-use super::piece::{End, TextCall};
+use super::marked_json::is_json;
+use super::markup_reader::MarkupReader;
+use super::opening_marks;
+use super::piece::{TextCall, TextEnd};
 use super::pythonic::Pythonic;
-use super::sight::{Begins, Sight, Step};
 use super::tool_names::ToolNames;
 
 /// Where a call without a mark must end.
@@ -25,9 +25,9 @@ pub(super) enum Closing {
 
 /// Objects without a mark, read as far as their text has arrived.
 #[derive(Debug)]
-pub(super) struct Plain {
+pub(super) struct BareJson {
     closing: Closing,
-    /// Where the current object, or what stands before the next, begins.
+    /// Where the current object, or the gap before the next, begins.
     at: usize,
     scan: Option<ObjectScan>,
     /// The current object has the head of a call.
@@ -37,7 +37,7 @@ pub(super) struct Plain {
     examined: usize,
 }
 
-impl Plain {
+impl BareJson {
     /// An object or a list begins at `at`.
     pub(super) fn new(at: usize, closing: Closing) -> Self {
         Self { closing, at, scan: None, likely: false, calls: Vec::new(), examined: 0 }
@@ -48,20 +48,20 @@ impl Plain {
         self.examined
     }
 
-    pub(super) fn next(&mut self, sight: &Sight<'_>) -> Step {
+    pub(super) fn next(&mut self, input: &Input<'_>) -> Decision {
         loop {
-            let step = if self.scan.is_none() { self.find_object(sight) } else { self.read_object(sight) };
+            let step = if self.scan.is_none() { self.find_object(input) } else { self.read_object(input) };
             if let Some(step) = step {
                 return step;
             }
         }
     }
 
-    fn find_object(&mut self, sight: &Sight<'_>) -> Option<Step> {
-        let rest = sight.from(self.at);
+    fn find_object(&mut self, input: &Input<'_>) -> Option<Decision> {
+        let rest = input.from(self.at);
         let between = |character: char| character.is_ascii_whitespace() || matches!(character, '[' | ']' | ',' | ';');
-        let at = self.at + (rest.len() - rest.trim_start_matches(between).len());
-        match sight.from(at).chars().next() {
+        let at = skip(input.body, self.at, between);
+        match input.from(at).chars().next() {
             Some('{') => {
                 (self.at, self.scan, self.likely) = (at, Some(ObjectScan::new(at)), false);
                 None
@@ -69,39 +69,39 @@ impl Plain {
             Some(character) if self.calls.is_empty() => {
                 let pythonic = rest.starts_with('[') && (character.is_alphabetic() || character == '_');
                 Some(if pythonic {
-                    Step::Become(Capture::Pythonic(Pythonic::plain(self.at, self.closing)))
+                    Decision::Become(MarkupReader::Pythonic(Pythonic::bare(self.at, self.closing)))
                 } else {
-                    Step::Text
+                    Decision::Text
                 })
             }
-            None if self.calls.is_empty() => Some(sight.wait_or(Step::Text)),
-            _ => Some(end_of_calls(self.closing, sight, at, &mut self.calls)),
+            None if self.calls.is_empty() => Some(input.wait_or(Decision::Text)),
+            _ => Some(end_of_calls(self.closing, input, at, &mut self.calls)),
         }
     }
 
-    fn read_object(&mut self, sight: &Sight<'_>) -> Option<Step> {
+    fn read_object(&mut self, input: &Input<'_>) -> Option<Decision> {
         if !self.likely {
-            match head(sight.from(self.at), sight.tools) {
-                Head::OfAnswer => return Some(Step::Text),
-                Head::OfCall => self.likely = true,
-                Head::Undecided => {}
+            match head(input.from(self.at), input.tools) {
+                CallHead::Answer => return Some(Decision::Text),
+                CallHead::Call => self.likely = true,
+                CallHead::Undecided => {}
             }
         }
-        match self.scan.as_mut()?.advance(sight.body, sight.ended()) {
-            Extent::Closed(end) => self.take(sight, end),
-            Extent::BrokenOff(end) => Some(self.take_unclosed(sight, end)),
-            Extent::Open if sight.ended() => Some(self.take_unclosed(sight, sight.body.len())),
-            Extent::Open => Some(Step::Wait),
+        match self.scan.as_mut()?.advance(input.body, input.ended()) {
+            Extent::Closed(end) => self.take(input, end),
+            Extent::BrokenOff(end) => Some(self.take_unclosed(input, end)),
+            Extent::Open if input.ended() => Some(self.take_unclosed(input, input.body.len())),
+            Extent::Open => Some(Decision::Wait),
         }
     }
 
-    fn take(&mut self, sight: &Sight<'_>, end: usize) -> Option<Step> {
-        let object = sight.body.get(self.at..end).unwrap_or_default();
+    fn take(&mut self, input: &Input<'_>, end: usize) -> Option<Decision> {
+        let object = input.between(self.at, end);
         self.examined = end;
-        for call in read_calls(object, sight.tools) {
-            match offered(call, sight.tools) {
+        for call in read_calls(object, input.tools) {
+            match offered(call, input.tools) {
                 Some(call) => self.calls.push(call),
-                None => return Some(Step::Text),
+                None => return Some(Decision::Text),
             }
         }
         (self.at, self.scan) = (end, None);
@@ -109,41 +109,42 @@ impl Plain {
     }
 
     /// The last brace may be missing, but not a part of the arguments.
-    fn take_unclosed(&mut self, sight: &Sight<'_>, end: usize) -> Step {
-        let object = sight.body.get(self.at..end).unwrap_or_default();
+    fn take_unclosed(&mut self, input: &Input<'_>, end: usize) -> Decision {
+        let object = input.between(self.at, end);
         self.examined = end;
         let whole = members(object).iter().any(|(key, value)| ARGUMENT_KEYS.contains(&key.as_str()) && is_json(value));
-        match sight.end {
-            Some(End::CutByLimit) if self.likely => Step::Wait,
-            None | Some(End::Complete) if whole => match self.take(sight, end) {
+        match input.end {
+            Some(TextEnd::CutByLimit) if self.likely => Decision::Wait,
+            None | Some(TextEnd::Complete) if whole => match self.take(input, end) {
                 Some(step) => step,
-                None => end_of_calls(self.closing, sight, end, &mut self.calls),
+                None => end_of_calls(self.closing, input, end, &mut self.calls),
             },
-            _ => Step::Text,
+            _ => Decision::Text,
         }
     }
 }
 
-/// What stands behind the last of `calls` decides whether they are calls.
-pub(super) fn end_of_calls(closing: Closing, sight: &Sight<'_>, at: usize, calls: &mut Vec<TextCall>) -> Step {
-    let calls_to = |length, calls: &mut Vec<TextCall>| Step::Calls { length, calls: std::mem::take(calls), then: None };
-    let rest = sight.from(at);
+/// The text behind the last of `calls` decides whether they are calls.
+pub(super) fn end_of_calls(closing: Closing, input: &Input<'_>, at: usize, calls: &mut Vec<TextCall>) -> Decision {
+    let calls_to =
+        |length, calls: &mut Vec<TextCall>| Decision::Calls { length, calls: std::mem::take(calls), then: None };
+    let rest = input.from(at);
     if rest.is_empty() {
-        return match sight.end {
-            None => Step::Wait,
-            Some(End::CallsBeside) => Step::Text,
-            Some(End::Complete | End::CutByLimit) => calls_to(at, calls),
+        return match input.end {
+            None => Decision::Wait,
+            Some(TextEnd::CallsBeside) => Decision::Text,
+            Some(TextEnd::Complete | TextEnd::CutByLimit) => calls_to(at, calls),
         };
     }
     let backticks = count_backticks(rest);
     match closing {
-        Closing::Fence if backticks == rest.len() && !sight.ended() => Step::Wait,
+        Closing::Fence if backticks == rest.len() && !input.ended() => Decision::Wait,
         Closing::Fence if backticks >= 3 || backticks == rest.len() => calls_to(at + backticks, calls),
-        Closing::Fence => Step::Text,
-        Closing::EndOfAnswer => match opener::markup_begins(rest, sight.ended()) {
-            Begins::Yes => calls_to(at, calls),
-            Begins::Perhaps => Step::Wait,
-            Begins::No => Step::Text,
+        Closing::Fence => Decision::Text,
+        Closing::EndOfAnswer => match opening_marks::markup_begins(rest, input.ended()) {
+            PrefixMatch::Yes => calls_to(at, calls),
+            PrefixMatch::Partial => Decision::Wait,
+            PrefixMatch::No => Decision::Text,
         },
     }
 }
@@ -156,7 +157,7 @@ fn offered(call: ReadCall, tools: &ToolNames) -> Option<TextCall> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialect::check::{check, complete, cut, unchanged};
+    use crate::dialect::test_table::{check, complete, cut, unchanged};
 
     const PARIS: &str = r#"call get_weather {"city": "Paris"}"#;
     const ROME: &str = r#"call get_weather {"city": "Rome"}"#;
@@ -249,6 +250,6 @@ mod tests {
             cut(&[(&OBJECT[..at], &[]), (&format!("Ok.\n```json\n{}", &OBJECT[..at]), &["text Ok."])]);
         }
         cut(&[(OBJECT, &[PARIS]), (&format!("```json\n{OBJECT}\n``"), &[PARIS])]);
-        check(End::CallsBeside, &[(OBJECT, &[&format!("text {OBJECT}")])]);
+        check(TextEnd::CallsBeside, &[(OBJECT, &[&format!("text {OBJECT}")])]);
     }
 }

@@ -6,7 +6,7 @@ use jsonschema::Validator;
 use serde_json::Value;
 
 use super::coerce::coerce;
-use super::json::{Reading, read_arguments};
+use super::json::{ParsedArguments, read_arguments};
 use super::{CallRules, Tool, ToolSet, Violation, ViolationKind, resolve_name};
 use crate::model::CallId;
 
@@ -104,7 +104,7 @@ fn find_tool<'a>(call: &RawCall, tools: &'a ToolSet, rules: &CallRules) -> Resul
 fn checked_values(
     call: &RawCall,
     tool: &Tool,
-    reading: Reading,
+    reading: ParsedArguments,
     mut read_repairs: Vec<&'static str>,
 ) -> Result<Vec<CheckedArguments>, Violation> {
     read_repairs.extend(reading.repairs.iter().map(|repair| repair.as_str()));

@@ -1,21 +1,21 @@
 //! Runs a table of texts through the reader, whole and cut at every place.
 
-use super::piece::{End, Piece};
+use super::piece::{TextEnd, TextPiece};
 use super::reader::TextReader;
 
 pub(super) const TOOLS: [&str; 4] = ["get_weather", "write_file", "search_notes", "list_files"];
 
 /// A text, and the pieces it must come out as: `text …`, `reasoning …` or `call NAME ARGUMENTS`.
-pub(super) type Row<'a> = (&'a str, &'a [&'a str]);
+pub(super) type TextRow<'a> = (&'a str, &'a [&'a str]);
 
 /// Checks texts that the model ended by itself.
-pub(super) fn complete(rows: &[Row<'_>]) {
-    check(End::Complete, rows);
+pub(super) fn complete(rows: &[TextRow<'_>]) {
+    check(TextEnd::Complete, rows);
 }
 
 /// Checks texts that the token limit cut off.
-pub(super) fn cut(rows: &[Row<'_>]) {
-    check(End::CutByLimit, rows);
+pub(super) fn cut(rows: &[TextRow<'_>]) {
+    check(TextEnd::CutByLimit, rows);
 }
 
 /// Checks that texts come out as they are.
@@ -25,7 +25,7 @@ pub(super) fn unchanged(texts: &[&str]) {
     }
 }
 
-pub(super) fn check(end: End, rows: &[Row<'_>]) {
+pub(super) fn check(end: TextEnd, rows: &[TextRow<'_>]) {
     for (text, expected) in rows {
         let whole = read(&TOOLS, [*text], end);
         assert_eq!(whole.iter().map(show).collect::<Vec<_>>(), *expected, "whole, {end:?}: {text}");
@@ -37,13 +37,13 @@ pub(super) fn check(end: End, rows: &[Row<'_>]) {
     }
 }
 
-pub(super) fn split_everywhere(tools: &[&str], text: &str, end: End) -> Vec<Piece> {
+pub(super) fn split_everywhere(tools: &[&str], text: &str, end: TextEnd) -> Vec<TextPiece> {
     let characters: Vec<String> = text.chars().map(String::from).collect();
     read(tools, characters.iter().map(String::as_str), end)
 }
 
 /// Reads a text given in parts. Each part's pieces are taken away before the next, as in a stream.
-pub(super) fn read<'a>(tools: &[&str], parts: impl IntoIterator<Item = &'a str>, end: End) -> Vec<Piece> {
+pub(super) fn read<'a>(tools: &[&str], parts: impl IntoIterator<Item = &'a str>, end: TextEnd) -> Vec<TextPiece> {
     let mut reader = TextReader::new(tools);
     let (mut joined, mut out) = (Vec::new(), Vec::new());
     for part in parts {
@@ -55,21 +55,22 @@ pub(super) fn read<'a>(tools: &[&str], parts: impl IntoIterator<Item = &'a str>,
     joined
 }
 
-fn join(pieces: &mut Vec<Piece>, piece: Piece) {
+fn join(pieces: &mut Vec<TextPiece>, piece: TextPiece) {
     match (pieces.last_mut(), piece) {
-        (Some(Piece::Text(last)), Piece::Text(more)) | (Some(Piece::Reasoning(last)), Piece::Reasoning(more)) => {
+        (Some(TextPiece::Text(last)), TextPiece::Text(more))
+        | (Some(TextPiece::Reasoning(last)), TextPiece::Reasoning(more)) => {
             last.push_str(&more);
         }
-        (_, Piece::CutOffCall) => {}
+        (_, TextPiece::CutOffCall) => {}
         (_, piece) => pieces.push(piece),
     }
 }
 
-fn show(piece: &Piece) -> String {
+fn show(piece: &TextPiece) -> String {
     match piece {
-        Piece::Text(text) => format!("text {text}"),
-        Piece::Reasoning(text) => format!("reasoning {text}"),
-        Piece::Call(call) => format!("call {} {}", call.name, call.arguments),
-        Piece::CutOffCall => "cut off".to_owned(),
+        TextPiece::Text(text) => format!("text {text}"),
+        TextPiece::Reasoning(text) => format!("reasoning {text}"),
+        TextPiece::Call(call) => format!("call {} {}", call.name, call.arguments),
+        TextPiece::CutOffCall => "cut off".to_owned(),
     }
 }

@@ -3,7 +3,7 @@
 use jsonschema::Validator;
 use serde_json::{Map, Value};
 
-use super::check::problems;
+use super::call_check::problems;
 use super::coerce::coerce;
 use super::json::read_arguments;
 use super::tool_set::compile_schema;

@@ -1,7 +1,7 @@
 //! What damage does not change, family by family: calls are read or asked for again, and nothing of them is shown.
 
-use super::check::{TOOLS, complete, cut, unchanged};
-use super::{End, Piece, TextReader};
+use super::test_table::{TOOLS, complete, cut, unchanged};
+use super::{TextEnd, TextPiece, TextReader};
 
 const PARIS: &str = r#"call get_weather {"city":"Paris"}"#;
 const SPACED: &str = r#"call get_weather {"city": "Paris"}"#;
@@ -105,7 +105,7 @@ fn cut_calls_are_reported() {
     ] {
         let (mut reader, mut pieces) = (TextReader::new(&TOOLS), Vec::new());
         reader.feed(text, &mut pieces);
-        reader.finish(End::CutByLimit, &mut pieces);
-        assert_eq!(pieces.contains(&Piece::CutOffCall), reported, "{text}: {pieces:?}");
+        reader.finish(TextEnd::CutByLimit, &mut pieces);
+        assert_eq!(pieces.contains(&TextPiece::CutOffCall), reported, "{text}: {pieces:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Compiled tool sets, kept by their exact text: an agent that sends the same tools with every request pays once.
+//! Compiled tool sets, cached by their exact text: an agent that sends the same tools with every request pays once.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,15 +9,15 @@ use crate::model::BadRequest;
 const MOST_SETS: usize = 256;
 const MOST_BYTES: usize = 16 << 20;
 
-/// A bounded cache; the oldest entry leaves first.
+/// A bounded cache; the oldest entry is evicted first.
 #[derive(Debug, Default)]
 pub struct ToolCache {
     limits: SchemaLimits,
-    kept: Mutex<Kept>,
+    cached: Mutex<CachedSets>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct CachedSets {
     sets: HashMap<Arc<str>, Arc<ToolSet>>,
     order: VecDeque<Arc<str>>,
     bytes: usize,
@@ -27,7 +27,7 @@ impl ToolCache {
     /// An empty cache that checks new tools against these limits.
     #[must_use]
     pub fn new(limits: SchemaLimits) -> Self {
-        Self { limits, kept: Mutex::default() }
+        Self { limits, cached: Mutex::default() }
     }
 
     /// The limits that new tools are checked against.
@@ -53,12 +53,12 @@ impl ToolCache {
         Ok(set)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> std::sync::MutexGuard<'_, CachedSets> {
+        self.cached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Kept {
+impl CachedSets {
     fn insert(&mut self, text: &str, set: Arc<ToolSet>) {
         let key: Arc<str> = text.into();
         if self.sets.insert(Arc::clone(&key), set).is_none() {

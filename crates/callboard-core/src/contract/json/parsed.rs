@@ -1,7 +1,7 @@
-//! What reading arguments yields: the objects with the repairs that led to them, or the reason why there are none.
+//! The result of reading arguments: the objects with the repairs that led to them, or why there are none.
 //!
-//! The wording of every refusal is built here, so that a position always means the same thing: how many characters stand
-//! before the place. Where the trouble is inside JSON that was itself encoded as a string, it counts in that inner text.
+//! Every error message is built here, so that a position always means the same thing: how many characters precede
+//! it. Where the trouble is inside JSON that was itself encoded as a string, it counts in that inner text.
 
 use serde_json::{Map, Value};
 
@@ -11,9 +11,9 @@ pub(super) const DEEPEST: usize = 64;
 /// The longest piece of a model's own text that a message repeats.
 const SHOWN: usize = 40;
 
-/// The objects found in an `arguments` text, and how they were come by.
+/// The objects found in an `arguments` text, and the repairs that led to them.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reading {
+pub struct ParsedArguments {
     /// Normally exactly one; several where a model wrote `{…}{…}` for several calls.
     pub values: Vec<Map<String, Value>>,
     /// Each kind of repair once, in the order it was first needed; empty for strict JSON.
@@ -23,7 +23,7 @@ pub struct Reading {
 /// A slip in the text whose meaning is certain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum JsonRepair {
-    /// A Markdown code fence stands around the JSON.
+    /// A Markdown code fence encloses the JSON.
     CodeFence,
     /// The object is inside a JSON string.
     EncodedTwice,
@@ -48,37 +48,32 @@ pub enum JsonRepair {
 }
 
 impl JsonRepair {
-    /// The name used in headers, metrics and the ledger.
+    /// The name used in headers, metrics and traces.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::CodeFence => "code_fence",
-            Self::EncodedTwice => "encoded_twice",
-            Self::Empty => "empty",
-            Self::TrailingComma => "trailing_comma",
-            Self::SingleQuotes => "single_quotes",
-            Self::PythonLiteral => "python_literal",
-            Self::UnquotedKey => "unquoted_key",
-            Self::RawControlCharacter => "raw_control_character",
-            Self::InvalidEscape => "invalid_escape",
-            Self::RepeatedEqualKey => "repeated_equal_key",
-            Self::Concatenated => "concatenated",
-        }
+        self.wording().0
     }
 
     /// What is wrong, for a reader that repairs nothing.
     pub(super) fn complaint(self) -> &'static str {
+        self.wording().1
+    }
+
+    /// The name, and the complaint.
+    fn wording(self) -> (&'static str, &'static str) {
         match self {
-            Self::CodeFence => "a code fence stands around the JSON",
-            Self::EncodedTwice => "the JSON is encoded twice",
-            Self::Empty => "there is no JSON value",
-            Self::TrailingComma => "a comma stands before the closing bracket",
-            Self::SingleQuotes => "text must be in double quotes, not single quotes",
-            Self::PythonLiteral => "write `true`, `false` or `null` in lower case",
-            Self::UnquotedKey => "a key must be in double quotes",
-            Self::RawControlCharacter => "a line break or control character in a string must be escaped",
-            Self::InvalidEscape => "a backslash in a string must be written as `\\\\`",
-            Self::RepeatedEqualKey => "a key appears twice",
-            Self::Concatenated => "there is more than one JSON value",
+            Self::CodeFence => ("code_fence", "a code fence stands around the JSON"),
+            Self::EncodedTwice => ("encoded_twice", "the JSON is encoded twice"),
+            Self::Empty => ("empty", "there is no JSON value"),
+            Self::TrailingComma => ("trailing_comma", "a comma stands before the closing bracket"),
+            Self::SingleQuotes => ("single_quotes", "text must be in double quotes, not single quotes"),
+            Self::PythonLiteral => ("python_literal", "write `true`, `false` or `null` in lower case"),
+            Self::UnquotedKey => ("unquoted_key", "a key must be in double quotes"),
+            Self::RawControlCharacter => {
+                ("raw_control_character", "a line break or control character in a string must be escaped")
+            }
+            Self::InvalidEscape => ("invalid_escape", "a backslash in a string must be written as `\\\\`"),
+            Self::RepeatedEqualKey => ("repeated_equal_key", "a key appears twice"),
+            Self::Concatenated => ("concatenated", "there is more than one JSON value"),
         }
     }
 }
@@ -86,16 +81,16 @@ impl JsonRepair {
 /// Why a text cannot be read without guessing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
-pub struct Malformed {
-    /// What is wrong and where, in words a model can act on.
+pub struct MalformedJson {
+    /// What is wrong and where, in words that a model can act on.
     pub message: String,
-    /// How many characters stand before the place.
+    /// How many characters precede the fault.
     pub at: usize,
     /// Whether the text ended before its JSON did.
     pub cut_off: bool,
 }
 
-impl Malformed {
+impl MalformedJson {
     /// Something is wrong at a byte position of `text`.
     pub(super) fn new(text: &str, position: usize, problem: &str) -> Self {
         let at = characters_before(text, position);

@@ -4,17 +4,15 @@
 //! entered only where one branch is meant beyond doubt. The value is changed in place and nothing is copied on the way,
 //! except a scalar that needs repair.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::fit::{Followed, Schemas, branches, fits_here, names_type};
+use super::fit::{Keywords, ResolvedSchema, Schemas, branches, fits_here, names_type};
 use super::integer::plain_integer;
 use super::repair::CoerceRepair;
 use super::text::read_text;
 
-type Keywords = Map<String, Value>;
-
 /// One repair may make room for another elsewhere in the schema, so the walk is repeated until it repairs nothing; a schema
-/// that contradicts itself could go on for ever.
+/// that contradicts itself could repeat for ever.
 const MOST_PASSES: usize = 4;
 
 /// Brings `value` closer to `schema`, the root schema of a tool's parameters, where only one reading is possible.
@@ -24,26 +22,26 @@ pub fn coerce(value: &mut Value, schema: &Value) -> Vec<CoerceRepair> {
     let schemas = Schemas::new(schema);
     let mut repairs = Vec::new();
     for _ in 0..MOST_PASSES {
-        let mut walk = Walk { schemas: &schemas, repairs: Vec::new() };
-        walk.visit(value, schema, 0);
-        if walk.repairs.is_empty() {
+        let mut pass = Coercion { schemas: &schemas, repairs: Vec::new() };
+        pass.visit(value, schema, 0);
+        if pass.repairs.is_empty() {
             break;
         }
-        for repair in walk.repairs {
+        for repair in pass.repairs {
             note(&mut repairs, repair);
         }
     }
     repairs
 }
 
-struct Walk<'w, 's> {
+struct Coercion<'w, 's> {
     schemas: &'w Schemas<'s>,
     repairs: Vec<CoerceRepair>,
 }
 
-impl<'s> Walk<'_, 's> {
+impl<'s> Coercion<'_, 's> {
     fn visit(&mut self, value: &mut Value, schema: &'s Value, depth: usize) {
-        let Some(Followed { target, own }) = self.schemas.follow(schema, depth) else {
+        let Some(ResolvedSchema { target, own }) = self.schemas.follow(schema, depth) else {
             return;
         };
         if let Some(target) = target {
@@ -116,7 +114,7 @@ impl<'s> Walk<'_, 's> {
     fn convert(&mut self, value: &mut Value, branches: &'s [Value], depth: usize) {
         let mut found: Option<(Value, Vec<CoerceRepair>)> = None;
         for branch in branches {
-            let mut attempt = Walk { schemas: self.schemas, repairs: Vec::new() };
+            let mut attempt = Coercion { schemas: self.schemas, repairs: Vec::new() };
             let mut candidate = value.clone();
             attempt.visit(&mut candidate, branch, depth + 1);
             if !self.schemas.fits(&candidate, branch, depth + 1) {

@@ -1,0 +1,173 @@
+//! Control tokens: `<|name|>`, and DeepSeek's `<｜name｜>` with wide bars.
+//!
+//! Some open calls or channels; the others carry nothing and are dropped, unless a sentence is about them.
+
+use super::channel_writer::Channel;
+use super::deepseek::DEEPSEEK;
+use super::delimited::Delimited;
+use super::input::{Decision, Found, Input, leading, skip_whitespace};
+use super::kimi::KIMI;
+use super::markup_reader::MarkupReader;
+use super::piece::TextEnd;
+use super::pythonic::{NamesAccepted, Pythonic};
+use super::unreadable::{CallEnd, Unreadable};
+use super::{gemma, hermes, special_tokens};
+
+const LONGEST_NAME: usize = 64;
+const SHORTEST_HALF: usize = 4;
+const THOUGHT: &str = "thought";
+
+/// A control token at the beginning of a text.
+struct ControlToken<'a> {
+    name: &'a str,
+    length: usize,
+    /// A bar precedes the closing bracket.
+    barred: bool,
+}
+
+pub(super) fn next(_: &str, input: &Input<'_>) -> Decision {
+    match token(input.body) {
+        Found::None => Decision::Text,
+        Found::Partial if input.body.len() < SHORTEST_HALF && !follows_text(input) => input.wait_or(Decision::Text),
+        Found::Partial => Decision::Wait,
+        Found::Whole(ControlToken { name: "tool_call", barred: false, length }) => open_gemma(input, length),
+        Found::Whole(ControlToken { name: "channel", barred: false, length }) => open_thought(input, length),
+        Found::Whole(ControlToken { name, length, .. }) => read(input, name, length),
+    }
+}
+
+fn read(input: &Input<'_>, name: &str, length: usize) -> Decision {
+    let delimited = |form| Decision::Become(MarkupReader::Delimited(Delimited::new(form, length)));
+    match name {
+        "channel" | "start" => Decision::Become(MarkupReader::Harmony),
+        "call" | "end" | "return" | "END_THINKING" if input.channel == Channel::Reasoning => {
+            Decision::Switch(length, Channel::Text)
+        }
+        "START_THINKING" => Decision::Switch(length, Channel::Reasoning),
+        "tool_call_begin" => delimited(&KIMI),
+        "tool▁call▁begin" => delimited(&DEEPSEEK),
+        "python_tag" | "python_start" | "tool_call" | "START_ACTION" => {
+            open_json(input, length, NamesAccepted::OnOffer)
+        }
+        "tool_call_start" => open_json(input, length, NamesAccepted::Any),
+        _ => special_tokens::drop(input, name, length),
+    }
+}
+
+/// Llama's `<|python_tag|>` and `<|python_start|>`, LFM2's `<|tool_call_start|>`, Granite's `<|tool_call|>` and Cohere's
+/// `<|START_ACTION|>` precede JSON or a Python call; anything else behind them is text.
+fn open_json(input: &Input<'_>, length: usize, names: NamesAccepted) -> Decision {
+    if let Some(decision) = Pythonic::open(length, names, input) {
+        return decision;
+    }
+    let inside = skip_whitespace(input.body, length);
+    let list = input.from(inside).trim_start_matches(['[', ' ', '\n']);
+    let other = names == NamesAccepted::Any && !list.is_empty() && !list.starts_with(['{', '<']);
+    if other || list.starts_with(['"', '\'']) {
+        return Decision::Become(MarkupReader::Unreadable(Unreadable::new(CallEnd::Token, length)));
+    }
+    let mark = input.between(0, length);
+    or_drop(hermes::next(mark, input), mark, input)
+}
+
+fn open_gemma(input: &Input<'_>, length: usize) -> Decision {
+    let mark = input.between(0, length);
+    or_drop(gemma::next(mark, input), mark, input)
+}
+
+/// What is no call behind `mark` is read as if the mark carried nothing.
+fn or_drop(decision: Decision, mark: &str, input: &Input<'_>) -> Decision {
+    match decision {
+        Decision::Text => special_tokens::drop(input, mark, mark.len()),
+        decision => decision,
+    }
+}
+
+/// Gemma 4 thinks in `<|channel>thought`.
+fn open_thought(input: &Input<'_>, length: usize) -> Decision {
+    let thought = Decision::Switch(length + THOUGHT.len(), Channel::Reasoning);
+    input.begins(length, THOUGHT).decide(thought, special_tokens::drop(input, "channel", length))
+}
+
+/// Whether the characters with which any token begins are a token's here: right behind markup, or where the limit cut the
+/// text behind a word. Elsewhere they may be an operator.
+fn follows_text(input: &Input<'_>) -> bool {
+    let behind_word = input.context.in_words() && !input.context.apart();
+    input.context.after_markup || behind_word && input.end == Some(TextEnd::CutByLimit)
+}
+
+/// Whether the token that `text` begins with, whole or in part, opens a call.
+pub(super) fn opens_call(text: &str) -> bool {
+    let calls = ["tool_call_begin", "tool▁call▁begin", "python_tag", "python_start", "tool_call", "tool_call_start"];
+    match token(text) {
+        Found::Whole(token) => calls.contains(&token.name),
+        Found::Partial => {
+            let name = text.trim_start_matches(['<', '|', '｜']).trim_end_matches(['|', '｜']);
+            name.len() >= SHORTEST_HALF && calls.iter().any(|call| call.starts_with(name))
+        }
+        Found::None => false,
+    }
+}
+
+fn token(text: &str) -> Found<ControlToken<'_>> {
+    let Some(bar) = text.chars().nth(1) else {
+        return Found::Partial;
+    };
+    let start = 1 + bar.len_utf8();
+    let name = leading(text.get(start..).unwrap_or_default(), is_token_character);
+    let end = start + name.len();
+    let mut after = text.get(end..).unwrap_or_default().chars();
+    match (after.next(), after.next()) {
+        _ if name.len() > LONGEST_NAME => Found::None,
+        (None, _) => Found::Partial,
+        _ if name.is_empty() => Found::None,
+        (Some('>'), _) => Found::Whole(ControlToken { name, length: end + 1, barred: false }),
+        (Some(last), None) if last == bar => Found::Partial,
+        (Some(last), Some('>')) if last == bar => {
+            Found::Whole(ControlToken { name, length: end + bar.len_utf8() + 1, barred: true })
+        }
+        _ => Found::None,
+    }
+}
+
+fn is_token_character(character: char) -> bool {
+    character.is_alphanumeric() || matches!(character, '_' | '▁' | '-')
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::dialect::test_table::{complete, cut, unchanged};
+
+    #[test]
+    fn tokens_are_not_text() {
+        let paris = r#"call get_weather {"city": "Paris"}"#;
+        complete(&[
+            ("Hello.<|im_end|>\n<|endoftext|>", &["text Hello."]),
+            ("Hello.<｜end▁of▁sentence｜>", &["text Hello."]),
+            (r#"<|python_tag|>{"name": "get_weather", "parameters": {"city": "Paris"}}<|eom_id|>"#, &[paris]),
+            (
+                r#"<|python_tag|>{"name": "get_weather", "parameters": {"city": "Paris"}}; {"name": "list_files", "parameters": {}}"#,
+                &[paris, "call list_files {}"],
+            ),
+            (r#"<|python_tag|>get_weather(city="Paris")"#, &[paris]),
+            ("<|python_tag|>print(5)", &["text print(5)"]),
+            (r#"Ok.<|tool_call|>[{"name": "get_weather", "arguments": {"city": "Paris"}}]"#, &["text Ok.", paris]),
+            ("<|START_THINKING|>Hm.<|END_THINKING|>Hi", &["reasoning Hm.", "text Hi"]),
+            (
+                r#"<|START_ACTION|>[{"tool_name": "get_weather", "parameters": {"city": "Paris"}}]<|END_ACTION|>"#,
+                &[paris],
+            ),
+        ]);
+        cut(&[
+            ("Hello.<|im_e", &["text Hello."]),
+            ("Hello.<|im_end|", &["text Hello."]),
+            ("Hello.<|", &["text Hello."]),
+            ("x <|", &["text x <|"]),
+        ]);
+    }
+
+    #[test]
+    fn operators_are_text() {
+        unchanged(&["f <| x |> g", "a <|> b", "<|", "<||>", "List.map f <| [1]", "`<|im_end|>` ends it"]);
+    }
+}

@@ -1,0 +1,144 @@
+//! Calls whose arguments are JSON, read behind the opening mark of any family.
+//!
+//! `JsonCalls` reads objects that hold name and arguments, one after another or in a list;
+//! `JsonArguments` reads one object of arguments whose name precedes it.
+
+use super::input::{Decision, Input, skip, skip_whitespace, trimmed_length};
+use super::json_call::read_calls;
+use super::json_scan::{Extent, ObjectScan};
+use super::markup_reader::MarkupReader;
+use super::piece::{TextCall, TextEnd};
+
+/// Text behind a mark that names no tool is prose about the mark, if it is no longer than this.
+/// Longer texts are not reread, which bounds the work on hostile ones.
+const LONGEST_PROSE: usize = 2000;
+
+/// Objects with name and arguments.
+#[derive(Debug)]
+pub(super) struct JsonCalls {
+    scan: Option<ObjectScan>,
+    start: usize,
+    /// An object was read before, so that what follows may be something else.
+    further: bool,
+    /// The objects are in a code fence behind the mark.
+    fenced: bool,
+}
+
+impl JsonCalls {
+    /// The first object, or the list that holds it, begins at `start` behind the opening mark.
+    pub(super) fn new(start: usize) -> Self {
+        Self { scan: None, start, further: false, fenced: false }
+    }
+
+    pub(super) fn in_fence(start: usize) -> Self {
+        Self { fenced: true, ..Self::new(start) }
+    }
+
+    pub(super) fn next(&mut self, input: &Input<'_>) -> Decision {
+        if self.scan.is_none() {
+            self.start = self.skip_between(input.body);
+            match input.body.as_bytes().get(self.start) {
+                Some(b'{') => {}
+                None if !input.ended() => return Decision::Wait,
+                _ => return Decision::Markup(trimmed_length(input.body, self.start)),
+            }
+        }
+        let scan = self.scan.get_or_insert_with(|| ObjectScan::new(self.start));
+        match end_of(scan, input) {
+            Some(end) => self.read(input, end),
+            None => Decision::Wait,
+        }
+    }
+
+    fn read(&self, input: &Input<'_>, end: usize) -> Decision {
+        let object = input.between(self.start, end);
+        let mut calls: Vec<TextCall> =
+            read_calls(object, input.tools).into_iter().filter_map(|call| call.into_call()).collect();
+        if calls.is_empty() {
+            if (self.further || !is_json(object)) && !is_meant(object, input) {
+                return if object.len() > LONGEST_PROSE { Decision::Markup(end) } else { Decision::Text };
+            }
+            calls.push(TextCall { name: String::new(), arguments: object.to_owned() });
+        }
+        let then = Self { further: true, fenced: self.fenced, ..Self::new(0) };
+        Decision::Calls { length: end, calls, then: Some(MarkupReader::JsonCalls(then)) }
+    }
+
+    /// Skips the gap between two objects: whitespace, list punctuation, surplus braces.
+    fn skip_between(&self, body: &str) -> usize {
+        skip(body, self.start, |character| match character {
+            '[' => !self.further,
+            '`' => self.fenced,
+            ']' | '}' | ',' | ';' => true,
+            _ => character.is_ascii_whitespace(),
+        })
+    }
+}
+
+/// One object of arguments.
+#[derive(Debug)]
+pub(super) struct JsonArguments {
+    name: String,
+    start: usize,
+    scan: ObjectScan,
+    /// Reads on behind the call.
+    then: Option<fn() -> MarkupReader>,
+}
+
+impl JsonArguments {
+    /// The object begins at `start`.
+    pub(super) fn new(name: String, start: usize, then: Option<fn() -> MarkupReader>) -> Self {
+        Self { name, start, scan: ObjectScan::new(start), then }
+    }
+
+    pub(super) fn next(&mut self, input: &Input<'_>) -> Decision {
+        match end_of(&mut self.scan, input) {
+            Some(end) => self.read(input, end),
+            None => Decision::Wait,
+        }
+    }
+
+    fn read(&mut self, input: &Input<'_>, end: usize) -> Decision {
+        let arguments = input.between(self.start, end).trim_ascii_end().to_owned();
+        let call = TextCall { name: std::mem::take(&mut self.name), arguments };
+        Decision::Calls { length: end, calls: vec![call], then: self.then.map(|make| make()) }
+    }
+}
+
+/// The end of the object, if it has arrived or the model stopped within it.
+fn end_of(scan: &mut ObjectScan, input: &Input<'_>) -> Option<usize> {
+    match scan.advance(input.body, input.ended()) {
+        Extent::Closed(end) | Extent::BrokenOff(end) => Some(end),
+        Extent::Open => input.complete().then_some(input.body.len()),
+    }
+}
+
+/// Whether damaged JSON behind a mark is a call nevertheless: no sentence surrounds it, and it names a tool on offer.
+fn is_meant(object: &str, input: &Input<'_>) -> bool {
+    input.context.line_start && input.tools.are_named_in(object)
+}
+
+/// Whether arguments that no mark closes may be delivered: always when the model stopped by itself,
+/// and after a cut only when nothing can be missing.
+pub(super) fn deliverable(arguments: &str, end: Option<TextEnd>) -> bool {
+    match end {
+        Some(TextEnd::Complete) | None => true,
+        Some(TextEnd::CutByLimit) => is_json(arguments),
+        Some(TextEnd::CallsBeside) => false,
+    }
+}
+
+/// The position of the value behind whitespace and the head of a code fence.
+pub(super) fn skip_fence_head(body: &str, from: usize) -> usize {
+    let at = skip_whitespace(body, from);
+    if !body.get(at..).is_some_and(|rest| rest.starts_with("```")) {
+        return at;
+    }
+    let info_end = skip(body, at + 3, |character| character.is_ascii_alphanumeric() || character == '_');
+    skip_whitespace(body, info_end)
+}
+
+/// Whether `text` is whole, undamaged JSON.
+pub(super) fn is_json(text: &str) -> bool {
+    serde_json::from_str::<&serde_json::value::RawValue>(text).is_ok()
+}

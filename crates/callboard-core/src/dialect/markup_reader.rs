@@ -1,0 +1,89 @@
+//! Everything that can be reading markup at a given moment.
+
+use super::bare_json::BareJson;
+use super::delimited::Delimited;
+use super::fence::FencedMarkup;
+use super::input::{Decision, Input};
+use super::marked_json::{JsonArguments, JsonCalls};
+use super::opening_marks::{MarkKind, MarkRole};
+use super::pythonic::Pythonic;
+use super::tagged::Tagged;
+use super::unreadable::Unreadable;
+use super::{control_tokens, fence, harmony, missing_mark, mistral, special_tokens};
+
+/// The reader of a mark or a family, with its progress.
+#[derive(Debug)]
+pub(super) enum MarkupReader {
+    Marked(&'static MarkKind, &'static str),
+    JsonCalls(JsonCalls),
+    JsonArguments(JsonArguments),
+    Tagged(Tagged),
+    MistralChain,
+    Harmony,
+    Delimited(Delimited),
+    BareJson(BareJson),
+    Pythonic(Pythonic),
+    Fence,
+    FencedMarkup(FencedMarkup),
+    MissingMark,
+    Unreadable(Unreadable),
+}
+
+impl MarkupReader {
+    /// Looks at the text that has arrived.
+    pub(super) fn next(&mut self, input: &Input<'_>) -> Decision {
+        match self {
+            Self::Marked(kind, mark) => (kind.read)(mark, input),
+            Self::JsonCalls(calls) => calls.next(input),
+            Self::JsonArguments(arguments) => arguments.next(input),
+            Self::Tagged(tagged) => tagged.next(input),
+            Self::MistralChain => mistral::next_in_chain(input),
+            Self::Harmony => harmony::next(input),
+            Self::Delimited(delimited) => delimited.next(input),
+            Self::BareJson(json) => json.next(input),
+            Self::Pythonic(pythonic) => pythonic.next(input),
+            Self::Fence => fence::next(input),
+            Self::FencedMarkup(markup) => markup.next(input),
+            Self::MissingMark => missing_mark::next(input),
+            Self::Unreadable(unreadable) => unreadable.next(input),
+        }
+    }
+
+    /// Whether `body`, dropped because the token limit cut it, was the beginning of a call and not only a mark.
+    pub(super) fn cuts_call(&self, body: &str) -> bool {
+        match self {
+            Self::Marked(kind, _) => match kind.role {
+                MarkRole::Call => true,
+                MarkRole::Token => control_tokens::opens_call(body),
+                MarkRole::Group | MarkRole::Other => false,
+            },
+            Self::Harmony => body.contains("to="),
+            Self::MistralChain => body.contains('['),
+            Self::Fence => false,
+            _ => true,
+        }
+    }
+
+    /// Whether a mark opened this that has a closing one.
+    pub(super) fn is_marked(&self) -> bool {
+        match self {
+            Self::Marked(kind, _) => kind.opens_call(),
+            _ => matches!(self, Self::JsonCalls(_) | Self::Tagged(_) | Self::Unreadable(_)),
+        }
+    }
+
+    /// Whether this reads a tag that may open struck-through HTML.
+    pub(super) fn opens_strikethrough(&self) -> bool {
+        matches!(self, Self::Marked(_, special_tokens::STRIKE))
+    }
+
+    /// How much of a text that was refused has been searched for calls without a mark.
+    pub(super) fn examined(&self) -> usize {
+        match self {
+            Self::BareJson(json) => json.examined(),
+            Self::Pythonic(pythonic) => pythonic.examined(),
+            Self::FencedMarkup(markup) => markup.examined(),
+            _ => 0,
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Special tokens that carry nothing: ends of texts, and headers of turns.
+//!
+//! `<|im_end|>` and the like are read as control tokens, `</s>`, `[/INST]` and others by their spelling here. A server should have
+//! removed them. They are dropped at both ends of the text, beside markup, and right behind a word; a sentence that
+//! continues behind a token talks about it.
+
+use super::channel_writer::Channel;
+use super::input::{Decision, Input, PrefixMatch, leading, skip_whitespace};
+use super::opening_marks;
+
+/// Opens struck-through text in HTML, which `</s>` closes.
+pub(super) const STRIKE: &str = "<s>";
+const STRIKE_END: &str = "</s>";
+const THOUGHT_END: &str = "<channel|>";
+
+/// Special tokens without bars on both sides.
+pub(super) const SPECIAL: [&str; 15] = [
+    STRIKE_END,
+    STRIKE,
+    "<eos>",
+    "<bos>",
+    "<pad>",
+    "<end_of_turn>",
+    "<start_of_turn>",
+    "<turn|>",
+    THOUGHT_END,
+    "<tool_response|>",
+    "<start_function_response>",
+    "<end_function_response>",
+    "[e~[",
+    "[/INST]",
+    "[INST]",
+];
+
+/// Tokens, by name, behind which the speaker of a turn is named.
+const HEADERS: [&str; 4] = ["im_start", "start_header_id", "turn", "start_of_turn"];
+const ROLES: [&str; 7] = ["assistant", "model", "user", "system", "tool", "developer", "ipython"];
+
+/// Reads one of [`SPECIAL`].
+pub(super) fn next(mark: &str, input: &Input<'_>) -> Decision {
+    match mark {
+        THOUGHT_END if input.channel == Channel::Reasoning => Decision::Switch(mark.len(), Channel::Text),
+        STRIKE if input.context.in_words() => Decision::Text,
+        STRIKE_END if input.context.in_strikethrough => Decision::Text,
+        STRIKE_END if input.context.in_words() => at_end(mark, input),
+        _ => drop(input, mark.trim_matches(['<', '>']), mark.len()),
+    }
+}
+
+/// Drops the token `name`, which is `length` long, unless the sentence continues behind it.
+pub(super) fn drop(input: &Input<'_>, name: &str, length: usize) -> Decision {
+    let dropped = if HEADERS.contains(&name) { drop_header(input, length) } else { Decision::Markup(length) };
+    talked_about(input, length).decide(Decision::Text, dropped)
+}
+
+/// Whether the token that ends at `length` is a word of a sentence.
+pub(super) fn talked_about(input: &Input<'_>, length: usize) -> PrefixMatch {
+    if !input.context.in_words() || !input.context.apart() {
+        return PrefixMatch::No;
+    }
+    let after = input.from(length);
+    let line = after.trim_start_matches([' ', '\t']);
+    match line.chars().next() {
+        None if input.ended() => PrefixMatch::No,
+        None => PrefixMatch::Partial,
+        Some('\n' | '\r' | '<' | '{' | '[') => PrefixMatch::No,
+        Some(_) if line.len() < after.len() => PrefixMatch::Yes,
+        Some(character) if character.is_alphanumeric() => PrefixMatch::No,
+        Some(_) => PrefixMatch::Yes,
+    }
+}
+
+/// In HTML the same tag closes struck-through text, so it is a token only before the end of the text or markup.
+fn at_end(mark: &str, input: &Input<'_>) -> Decision {
+    let after = skip_whitespace(input.body, mark.len());
+    if after == input.body.len() {
+        return input.wait_or(Decision::Markup(mark.len()));
+    }
+    let markup = opening_marks::markup_begins(input.from(after), input.ended());
+    markup.decide(Decision::Markup(mark.len()), Decision::Text)
+}
+
+/// The role behind the token belongs to it, if nothing else is on its line.
+fn drop_header(input: &Input<'_>, length: usize) -> Decision {
+    let role = leading(input.from(length), |character| character.is_ascii_lowercase());
+    match input.from(length + role.len()).chars().next() {
+        None if ROLES.iter().any(|known| known.starts_with(role)) => Decision::Wait,
+        Some('\n' | '\r' | '<') if ROLES.contains(&role) => Decision::Markup(length + role.len()),
+        _ => Decision::Markup(length),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::dialect::test_table::{complete, cut, unchanged};
+
+    #[test]
+    fn tokens_that_a_server_left_are_dropped() {
+        complete(&[
+            ("Hello.</s>", &["text Hello."]),
+            ("<s> Hello.</s>\n", &["text Hello."]),
+            ("<bos>Hello<eos>", &["text Hello"]),
+            ("Hello.<end_of_turn>\n<start_of_turn>model\nMore.", &["text Hello.\nMore."]),
+            ("[/INST] Hello.[INST]", &["text Hello."]),
+            ("<|im_start|>assistant\nHello.<|im_end|>", &["text Hello."]),
+            ("<|start_header_id|>assistant<|end_header_id|>\n\nHello.<|eot_id|>", &["text Hello."]),
+            ("<|turn>model\n<|channel>thought\nHm.<channel|>Hello.<turn|>", &["reasoning Hm.", "text Hello."]),
+            ("Hello.</s> </s>", &["text Hello."]),
+        ]);
+        cut(&[("Hello.<|im_start|>assis", &["text Hello."]), ("Hello.<end_of_tu", &["text Hello."])]);
+    }
+
+    #[test]
+    fn tokens_in_sentences_are_text() {
+        unchanged(&[
+            "The token <|im_end|> ends a turn, and <|im_start|> begins one.",
+            "It ends with <eos>, or (<end_of_turn>).",
+            "Put [INST] before and [/INST] behind it.",
+            "Was <s>5</s> now 4, no <s>6</s>",
+            "A list: [\"<eos>\", \"<bos>\"] and so on.",
+            "Write </s> at the end of it.",
+            "<start> and <end> and <sample> stay",
+        ]);
+    }
+}
