@@ -1,8 +1,8 @@
-//! The wires: each format is read into the shared vocabulary and written from it, and known nowhere else.
+//! The wire formats: Chat Completions and Responses, server-sent events, and errors. No other module knows them.
 
 pub mod chat;
-// The Responses wire is complete and tested; the endpoints that speak it are not built yet.
 mod error;
+mod json_object;
 pub mod responses;
 pub mod sse;
 

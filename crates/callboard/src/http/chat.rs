@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use callboard_core::turn::{Ask, TurnRequest};
+use callboard_core::turn::{ModelCall, TurnRequest};
 use callboard_core::wire::ApiError;
 use callboard_core::wire::chat::{ChatRequest, ChunkWriter, ReplyReader, Stamp};
 use futures_util::stream;
@@ -110,7 +110,7 @@ async fn relay(
     turn: TurnRequest,
     Passage { mut trace, traced, ticket, asker }: Passage,
 ) -> Result<Response, ApiError> {
-    let body = request.upstream_body(&Ask::default());
+    let body = request.upstream_body(&ModelCall::default());
     let sent = shared.client.chat(upstream, asker.authorization.as_ref(), traced, body).await;
     let sent = sent.map_err(|failure| {
         trace.lost(&failure);

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use callboard_core::turn::Ask;
+use callboard_core::turn::ModelCall;
 use callboard_core::wire::chat::ChatRequest;
 use callboard_core::wire::chat::adapt::{Family, Quirk, adapt, heal, learn_all};
 use http::HeaderValue;
@@ -71,7 +71,7 @@ impl Asking {
     pub(super) async fn send(
         &mut self,
         request: &ChatRequest,
-        ask: &Ask,
+        ask: &ModelCall,
         trace: &mut TraceRecorder,
     ) -> Result<Asked, Failure> {
         loop {
@@ -98,7 +98,7 @@ impl Asking {
     }
 
     /// Sends the request to the first server in line.
-    fn ask_first(&mut self, request: &ChatRequest, ask: &Ask, trace: &mut TraceRecorder) -> Result<(), Failure> {
+    fn ask_first(&mut self, request: &ChatRequest, ask: &ModelCall, trace: &mut TraceRecorder) -> Result<(), Failure> {
         let route = self.routes.first();
         let route = route.ok_or_else(|| Failure::Unreachable("there is no server for this model".to_owned()))?;
         let (busy, body) = (route.upstream.begin(), body_for(route, request, ask));
@@ -117,7 +117,7 @@ impl Asking {
         &mut self,
         answer: Result<Reply, Failure>,
         request: &ChatRequest,
-        ask: &Ask,
+        ask: &ModelCall,
         trace: &mut TraceRecorder,
     ) -> Option<Result<Asked, Failure>> {
         let (Some(Awaited::Reply(_, busy)), Some(route)) = (self.under_way.awaited.take(), self.routes.first()) else {
@@ -196,7 +196,7 @@ impl Asking {
         &self,
         route: &Route,
         request: &ChatRequest,
-        ask: &Ask,
+        ask: &ModelCall,
         failure: &Failure,
         trace: &mut TraceRecorder,
     ) -> bool {
@@ -215,7 +215,7 @@ impl Asking {
 }
 
 /// The request in the form that this server takes.
-fn body_for(route: &Route, request: &ChatRequest, ask: &Ask) -> Vec<u8> {
+fn body_for(route: &Route, request: &ChatRequest, ask: &ModelCall) -> Vec<u8> {
     let body = request.upstream_body(ask);
     let (mut quirks, family) = (route.upstream.learned.of(&route.model), Family::of(&route.model));
     if family == Family::Kimi {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use callboard_core::contract::{Call, Report};
 use callboard_core::model::{Delta, Item, Usage};
-use callboard_core::turn::{Action, Ask, Ending, Event, Input, Turn};
+use callboard_core::turn::{Action, Ending, Event, Input, ModelCall, Turn};
 use callboard_core::wire::ApiError;
 use callboard_core::wire::chat::{ChatRequest, ReplyFault, ReplyReader};
 use futures_util::FutureExt as _;
@@ -53,7 +53,7 @@ pub struct Session {
 
 enum State {
     New,
-    Ask(Ask),
+    Ask(ModelCall),
     Reading(ReplyReader, ReplyBody),
     Closing(ReplyBody),
     Run(Vec<Call>),
@@ -205,7 +205,7 @@ impl Session {
     }
 
     /// Asks the model. While it reads the request, the client hears that its connection lives.
-    async fn ask(&mut self, ask: Ask) -> Option<Progress> {
+    async fn ask(&mut self, ask: ModelCall) -> Option<Progress> {
         if !ask.appended.is_empty() && !self.parts.asking.is_under_way() {
             tracing::debug!(request_id = self.request_id(), report = %self.report(), "asking the model again");
         }

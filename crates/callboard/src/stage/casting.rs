@@ -1,7 +1,7 @@
 //! What a turn is made of before it begins: the prompt, the model, the tools, the request to the model, and the session that
 //! plays it.
 
-use callboard_core::turn::{StageRules, Turn, TurnRequest, TurnSettings};
+use callboard_core::turn::{CharacterRules, Turn, TurnRequest, TurnSettings};
 use callboard_core::wire::ApiError;
 use callboard_core::wire::chat::{CharacterPart, ChatRequest};
 use callboard_core::wire::responses::ResponsesRequest;
@@ -74,7 +74,7 @@ pub(super) async fn session(parts: &SceneParts<'_>, past: &Past) -> Result<Sessi
         Performer::new(parts.role.character.clone(), past.record.clone(), deadline, parts.request_id.clone());
     tracing::debug!(request_id = parts.request_id, character = manifest.id, model, "a character's turn");
     Ok(Session::new(SessionParts {
-        turn: Turn::on_stage(turn, settings, rules(parts), Box::new(parts.random)),
+        turn: Turn::for_character(turn, settings, rules(parts), Box::new(parts.random)),
         request,
         asking,
         idle: parts.settings.timeouts.idle,
@@ -84,13 +84,13 @@ pub(super) async fn session(parts: &SceneParts<'_>, past: &Past) -> Result<Sessi
     }))
 }
 
-fn rules(parts: &SceneParts<'_>) -> StageRules {
+fn rules(parts: &SceneParts<'_>) -> CharacterRules {
     let (stage, manifest) = (&parts.settings.stage, parts.role.character.manifest());
     let (most_calls, client_tools) = match parts.asked {
         Asked::Chat(_) => (None, Vec::new()),
         Asked::Response(request, _) => (request.max_tool_calls, request.client_tools()),
     };
-    StageRules {
+    CharacterRules {
         rounds: manifest.limits.rounds.unwrap_or(u32::try_from(stage.rounds).unwrap_or(u32::MAX)),
         result_characters: manifest.limits.result.map_or(stage.result_characters, |most| most as usize),
         tools_only: manifest.reply == Some(ReplyMode::ToolsOnly),
