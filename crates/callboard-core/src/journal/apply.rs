@@ -1,17 +1,16 @@
-//! Doing a patch to a value, whole or not at all.
+//! Applies a patch to a value.
 //!
-//! Each operation done is also told as a `Step`, which knows whether a token is an index or a key: two patches can be
-//! compared only with that knowledge.
+//! Each operation also becomes a `Step`, which knows whether a token is an index or a key; comparing two patches needs that.
 
 use serde_json::{Map, Value};
 
 use super::operation::{Operation, Patch};
 use super::pointer::Pointer;
 
-/// A patch that was not made for this value.
+/// A patch that does not fit the value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a patch does not fit the value: nothing can be done at {path:?}")]
-pub struct Misfit {
+pub struct PatchError {
     /// Where it fails.
     pub path: String,
 }
@@ -25,19 +24,19 @@ pub(super) enum Token {
     Index(usize),
 }
 
-/// What an operation does to its place.
+/// What an operation does at its path.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Act {
-    /// An element comes in, those behind it move up.
-    Insert(Value),
-    /// An element goes, those behind it move down.
-    Take,
-    /// A member comes in.
-    Join(Value),
-    /// What is there becomes another.
+    /// An element is inserted; those after it move up.
+    InsertElement(Value),
+    /// An element is removed; those after it move down.
+    RemoveElement,
+    /// A member is added.
+    AddMember(Value),
+    /// A value is replaced.
     Replace(Value),
-    /// A member goes.
-    Leave,
+    /// A member is removed.
+    RemoveMember,
 }
 
 /// An operation in the value that it was made for.
@@ -49,14 +48,14 @@ pub(super) struct Step {
 
 impl Patch {
     /// The value after all operations.
-    pub fn apply(&self, value: &Value) -> Result<Value, Misfit> {
+    pub fn apply(&self, value: &Value) -> Result<Value, PatchError> {
         let mut value = value.clone();
         self.steps(&mut value)?;
         Ok(value)
     }
 
-    /// Does all operations and tells the steps. The value is spoilt when one does not fit.
-    pub(super) fn steps(&self, value: &mut Value) -> Result<Vec<Step>, Misfit> {
+    /// Applies all operations and returns the steps. When one fails, the value is left half changed.
+    pub(super) fn steps(&self, value: &mut Value) -> Result<Vec<Step>, PatchError> {
         self.0.iter().map(|operation| perform(operation, value)).collect()
     }
 }
@@ -70,15 +69,15 @@ impl Step {
         });
         let path = tokens.collect::<Pointer>();
         match self.act {
-            Act::Insert(value) | Act::Join(value) => Operation::Add { path, value },
+            Act::InsertElement(value) | Act::AddMember(value) => Operation::Add { path, value },
             Act::Replace(value) => Operation::Replace { path, value },
-            Act::Take | Act::Leave => Operation::Remove { path },
+            Act::RemoveElement | Act::RemoveMember => Operation::Remove { path },
         }
     }
 }
 
-fn perform(operation: &Operation, value: &mut Value) -> Result<Step, Misfit> {
-    let misfit = || Misfit { path: operation.path().to_string() };
+fn perform(operation: &Operation, value: &mut Value) -> Result<Step, PatchError> {
+    let misfit = || PatchError { path: operation.path().to_string() };
     let Some((last, way)) = operation.path().tokens().split_last() else {
         return at_the_root(operation, value).ok_or_else(misfit);
     };
@@ -102,7 +101,7 @@ fn perform(operation: &Operation, value: &mut Value) -> Result<Step, Misfit> {
     Ok(Step { path, act: act.ok_or_else(misfit)? })
 }
 
-/// The whole value cannot be removed, only become another.
+/// The whole value can be replaced, not removed.
 fn at_the_root(operation: &Operation, value: &mut Value) -> Option<Step> {
     let (Operation::Add { value: new, .. } | Operation::Replace { value: new, .. }) = operation else { return None };
     *value = new.clone();
@@ -126,14 +125,14 @@ fn descend<'a>(place: &'a mut Value, token: &str, path: &mut Vec<Token>) -> Opti
 
 fn in_object(operation: &Operation, members: &mut Map<String, Value>, key: &str) -> Option<Act> {
     match operation {
-        Operation::Remove { .. } => members.shift_remove(key).map(|_| Act::Leave),
+        Operation::Remove { .. } => members.shift_remove(key).map(|_| Act::RemoveMember),
         Operation::Replace { value, .. } => {
             *members.get_mut(key)? = value.clone();
             Some(Act::Replace(value.clone()))
         }
         Operation::Add { value, .. } => match members.insert(key.to_owned(), value.clone()) {
             Some(_) => Some(Act::Replace(value.clone())),
-            None => Some(Act::Join(value.clone())),
+            None => Some(Act::AddMember(value.clone())),
         },
     }
 }
@@ -142,7 +141,7 @@ fn in_array(operation: &Operation, elements: &mut Vec<Value>, index: usize) -> O
     match operation {
         Operation::Add { value, .. } if index <= elements.len() => {
             elements.insert(index, value.clone());
-            Some(Act::Insert(value.clone()))
+            Some(Act::InsertElement(value.clone()))
         }
         Operation::Add { .. } => None,
         Operation::Replace { value, .. } => {
@@ -151,7 +150,7 @@ fn in_array(operation: &Operation, elements: &mut Vec<Value>, index: usize) -> O
         }
         Operation::Remove { .. } if index < elements.len() => {
             elements.remove(index);
-            Some(Act::Take)
+            Some(Act::RemoveElement)
         }
         Operation::Remove { .. } => None,
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::apply::Misfit;
+use super::apply::PatchError;
 use super::diff::diff;
 use super::operation::Patch;
 use super::state_record::value;
@@ -13,7 +13,7 @@ use super::state_record::value;
 pub struct Entry {
     /// Its place in the journal: 1, 2, 3 and so on.
     pub sequence: u64,
-    /// Who did it, when, and what came of it.
+    /// The call that did it.
     #[serde(flatten)]
     pub call: CallNote,
     /// From the state before to the state after.
@@ -21,12 +21,12 @@ pub struct Entry {
     /// For an undo: what it takes back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<Undoes>,
-    /// The undo that took this entry back, while it holds.
+    /// The undo that took this entry back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undone_by: Option<u64>,
 }
 
-/// What is told of a call, or of a request to undo.
+/// What is recorded of a call, or of a request to undo.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallNote {
     /// Its id, unique in the conversation.
@@ -35,7 +35,7 @@ pub struct CallNote {
     pub tool: String,
     /// The arguments as JSON text.
     pub arguments: String,
-    /// What the tool answered.
+    /// The tool's result.
     pub result: String,
     /// When, in milliseconds since 1970, by the caller's clock.
     pub at: i64,
@@ -87,7 +87,7 @@ pub struct InvertedEntry<'a> {
 }
 
 /// All entries from the first on, each with its inverse; `initial` is the state before them as JSON text.
-pub fn with_inverses<'a>(initial: Option<&str>, entries: &'a [Entry]) -> Result<Vec<InvertedEntry<'a>>, Misfit> {
+pub fn with_inverses<'a>(initial: Option<&str>, entries: &'a [Entry]) -> Result<Vec<InvertedEntry<'a>>, PatchError> {
     let mut state = value(initial);
     let inverted = entries.iter().map(|entry| {
         let after = entry.patch.apply(&state)?;
@@ -99,7 +99,7 @@ pub fn with_inverses<'a>(initial: Option<&str>, entries: &'a [Entry]) -> Result<
 }
 
 /// The state after all entries.
-pub fn replay<'a>(initial: &Value, entries: impl IntoIterator<Item = &'a Entry>) -> Result<Value, Misfit> {
+pub fn replay<'a>(initial: &Value, entries: impl IntoIterator<Item = &'a Entry>) -> Result<Value, PatchError> {
     let mut state = initial.clone();
     for entry in entries {
         entry.patch.steps(&mut state)?;

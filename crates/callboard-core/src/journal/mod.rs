@@ -4,10 +4,10 @@
 //! gets back in one transaction. Nothing here knows of characters, stores or clocks.
 
 mod apply;
+mod commute;
 mod diff;
 mod entry;
 mod operation;
-mod pass;
 mod pointer;
 mod state_record;
 mod timeline;
@@ -16,8 +16,8 @@ mod undo;
 #[cfg(test)]
 mod properties;
 
-pub use apply::Misfit;
-pub use diff::{diff, invert};
+pub use apply::PatchError;
+pub use diff::diff;
 pub use entry::{CallNote, Entry, InvertedEntry, Mode, Undoes, replay, with_inverses};
 pub use operation::{Operation, Patch};
 pub use pointer::Pointer;

@@ -1,13 +1,12 @@
-//! JSON Patch (RFC 6902) as data: the three operations that a difference is made of.
-//!
-//! `move`, `copy` and `test` are not needed to tell a difference, and are refused when read.
+//! JSON Patch (RFC 6902) as data: `add`, `remove` and `replace`. A difference needs no other operations; they are refused when
+//! read.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::pointer::Pointer;
 
-/// A list of operations, done in their order.
+/// A list of operations, applied in order.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Patch(pub Vec<Operation>);
@@ -23,12 +22,12 @@ pub enum Operation {
         /// What it is.
         value: Value,
     },
-    /// A member or element less.
+    /// A member or element is removed.
     Remove {
         /// Where it was.
         path: Pointer,
     },
-    /// Another value for what exists.
+    /// An existing value is replaced.
     Replace {
         /// Where it is.
         path: Pointer,

@@ -83,8 +83,7 @@ proptest! {
     fn a_difference_leads_there_and_back(old in value(), new in value()) {
         let patch = diff(&old, &new);
         prop_assert_eq!(patch.apply(&old).unwrap().to_string(), new.to_string());
-        let inverse = invert(&patch, &old).unwrap();
-        prop_assert_eq!(inverse.apply(&new).unwrap().to_string(), old.to_string());
+        prop_assert_eq!(diff(&new, &old).apply(&new).unwrap().to_string(), old.to_string());
         let written = serde_json::to_string(&patch).unwrap();
         prop_assert_eq!(serde_json::from_str::<Patch>(&written).unwrap(), patch);
     }

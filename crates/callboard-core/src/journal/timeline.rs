@@ -1,29 +1,28 @@
-//! Which entries of a journal hold, and with which patches: what is left when all undos are taken at their word.
+//! Which entries of a journal are in force, and with which patches, after all undos.
 //!
-//! An undo with all after it drops the end of the list. An undo of one entry alone takes it out, and rewrites those behind it
-//! as if it had never been. Undoing an undo brings back the list from before it. Nothing is guessed: the same journal
-//! always gives the same timeline.
+//! A cascading undo drops the end of the list. An undo of a single entry takes it out and rewrites those after it as if it had
+//! never been. Undoing an undo restores the list from before it. The same journal always gives the same timeline.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::apply::{Misfit, Step};
+use super::apply::{PatchError, Step};
+use super::commute::commute;
 use super::diff::diff_regardless_of_order;
 use super::entry::{Entry, Mode, Undoes};
 use super::operation::Patch;
-use super::pass::pass;
 use super::undo::UndoError;
 
-/// The calls that hold after some entries of a journal.
+/// The calls in force after some entries of a journal.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Held {
+pub(super) struct InForce {
     effects: Vec<Effect>,
     undone_by: BTreeMap<u64, u64>,
 }
 
-/// A call that holds, with its patch in a history without the undone ones.
+/// A call in force, with its patch in a history without the undone calls.
 #[derive(Debug, Clone)]
 struct Effect {
     sequence: u64,
@@ -34,14 +33,14 @@ struct Effect {
 pub(super) struct Timeline<'a> {
     initial: &'a Value,
     entries: &'a [Entry],
-    now: Held,
-    before_undos: HashMap<u64, Held>,
+    now: InForce,
+    before_undos: HashMap<u64, InForce>,
 }
 
 impl<'a> Timeline<'a> {
     /// Reads a whole journal.
     pub(super) fn read(initial: &'a Value, entries: &'a [Entry]) -> Result<Self, UndoError> {
-        let mut timeline = Self { initial, entries, now: Held::default(), before_undos: HashMap::new() };
+        let mut timeline = Self { initial, entries, now: InForce::default(), before_undos: HashMap::new() };
         for entry in entries {
             match entry.undoes {
                 None => timeline.now.effects.push(Effect::of(entry)),
@@ -51,7 +50,7 @@ impl<'a> Timeline<'a> {
         Ok(timeline)
     }
 
-    /// Goes on by one undo, whose own sequence is given.
+    /// Adds an undo, whose own sequence is given.
     pub(super) fn undo(&mut self, sequence: u64, undoes: Undoes) -> Result<(), UndoError> {
         let target = undoes.sequence;
         if let Some(by) = self.now.undone_by.get(&target) {
@@ -68,12 +67,12 @@ impl<'a> Timeline<'a> {
         Ok(())
     }
 
-    /// The state that all calls that hold lead to.
-    pub(super) fn state(&self) -> Result<Value, Misfit> {
+    /// The state after all calls in force.
+    pub(super) fn state(&self) -> Result<Value, PatchError> {
         self.state_after(&self.now.effects)
     }
 
-    /// The newest calls that hold, newest first.
+    /// The calls in force, newest first.
     pub(super) fn newest_calls(&self) -> impl Iterator<Item = u64> {
         self.now.effects.iter().rev().map(|effect| effect.sequence)
     }
@@ -83,7 +82,7 @@ impl<'a> Timeline<'a> {
         &self.now.undone_by
     }
 
-    fn state_after(&self, effects: &[Effect]) -> Result<Value, Misfit> {
+    fn state_after(&self, effects: &[Effect]) -> Result<Value, PatchError> {
         let mut state = self.initial.clone();
         for effect in effects {
             effect.patch.steps(&mut state)?;
@@ -96,7 +95,7 @@ impl<'a> Timeline<'a> {
         place.ok_or(UndoError::UnknownSequence(target))
     }
 
-    fn without_call_and_later(&self, target: u64, by: u64) -> Result<Held, UndoError> {
+    fn without_call_and_later(&self, target: u64, by: u64) -> Result<InForce, UndoError> {
         let mut held = self.now.clone();
         for effect in held.effects.split_off(self.place(target)?) {
             held.undone_by.insert(effect.sequence, by);
@@ -104,7 +103,7 @@ impl<'a> Timeline<'a> {
         Ok(held)
     }
 
-    fn without_call(&self, target: u64, by: u64) -> Result<Held, UndoError> {
+    fn without_call(&self, target: u64, by: u64) -> Result<InForce, UndoError> {
         let place = self.place(target)?;
         let mut held = self.now.clone();
         let later = held.effects.split_off(place + 1);
@@ -117,7 +116,7 @@ impl<'a> Timeline<'a> {
     }
 
     /// Back to the list from before an undo. Calls and undos since then go with it.
-    fn without_undo_and_later(&self, target: u64, by: u64) -> Result<Held, UndoError> {
+    fn without_undo_and_later(&self, target: u64, by: u64) -> Result<InForce, UndoError> {
         let mut held = self.before(target)?;
         for entry in self.entries.iter().filter(|entry| entry.sequence >= target && entry.sequence < by) {
             let by = self.now.undone_by.get(&entry.sequence).copied().unwrap_or(by);
@@ -127,7 +126,7 @@ impl<'a> Timeline<'a> {
     }
 
     /// The list from before an undo, with the calls since then behind it.
-    fn without_undo(&self, target: u64, by: u64) -> Result<Held, UndoError> {
+    fn without_undo(&self, target: u64, by: u64) -> Result<InForce, UndoError> {
         let since = self.entries.iter().filter(|entry| entry.sequence > target && entry.sequence < by);
         for entry in since {
             if entry.undoes.is_some() || self.now.undone_by.contains_key(&entry.sequence) {
@@ -144,7 +143,7 @@ impl<'a> Timeline<'a> {
         Ok(held)
     }
 
-    fn before(&self, undo: u64) -> Result<Held, UndoError> {
+    fn before(&self, undo: u64) -> Result<InForce, UndoError> {
         self.before_undos.get(&undo).cloned().ok_or(UndoError::UnknownSequence(undo))
     }
 
@@ -161,7 +160,7 @@ impl<'a> Timeline<'a> {
         let mut rewritten = Vec::with_capacity(later.len());
         for effect in later {
             let steps = effect.patch.steps(&mut state)?;
-            let (still_away, steps) = pass(away, steps)
+            let (still_away, steps) = commute(away, steps)
                 .map_err(|clash| UndoError::conflict(self.entries, target, effect.sequence, clash.step))?;
             away = still_away;
             let patch = Patch(steps.into_iter().map(Step::into_operation).collect());

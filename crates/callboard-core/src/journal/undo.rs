@@ -1,11 +1,10 @@
-//! Undo: from a journal and a wish to the entry that takes something back, and the state after it.
+//! Undo: the entry that takes something back, and the state after it.
 //!
-//! The journal itself is never changed but for its notes on what was undone by what; an undo is one more entry, and can be
-//! undone like any other.
+//! An undo is one more entry of the journal and can be undone like any other. Of earlier entries only `undone_by` changes.
 
 use serde_json::Value;
 
-use super::apply::{Misfit, Step};
+use super::apply::{PatchError, Step};
 use super::diff::diff;
 use super::entry::{CallNote, Entry, Mode, Undoes};
 use super::operation::Operation;
@@ -14,7 +13,7 @@ use super::timeline::Timeline;
 /// What shall be undone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
-    /// The newest so many calls that still hold.
+    /// The newest calls that are still in force, by their number.
     Last(usize),
     /// The entry of this call id and all after it. The id of an undo brings back what it took.
     Cascade(String),
@@ -22,7 +21,7 @@ pub enum Target {
     Single(String),
 }
 
-/// An undo that was worked out.
+/// A computed undo.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Undone {
     /// The entry to append.
@@ -36,18 +35,18 @@ pub struct Undone {
 /// An undo that is not possible.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UndoError {
-    /// Fewer calls hold than were to be undone.
+    /// Fewer calls are in force than were to be undone.
     #[error("there is less to undo: {wanted} changes were to be taken back, {there} still hold")]
     TooMany {
-        /// So many were asked for.
+        /// How many were asked for.
         wanted: usize,
-        /// So many hold.
+        /// How many are in force.
         there: usize,
     },
     /// No entry has that call id.
     #[error("no call {0:?} is in the journal: it changed nothing, or belongs to another conversation")]
     UnknownCall(String),
-    /// No entry that holds has that sequence.
+    /// No entry in force has that sequence.
     #[error("no entry {0} in the journal")]
     UnknownSequence(u64),
     /// It was undone before.
@@ -85,9 +84,9 @@ pub enum UndoError {
         /// A later undo, or an entry undone later.
         since: u64,
     },
-    /// The journal does not fit together.
+    /// The journal is inconsistent.
     #[error("the journal is damaged: {0}")]
-    Damaged(#[from] Misfit),
+    Damaged(#[from] PatchError),
 }
 
 impl UndoError {
@@ -98,7 +97,7 @@ impl UndoError {
     }
 }
 
-/// Works an undo out. `current` is the state after all entries; `note` tells who asked, and becomes part of the entry.
+/// Computes an undo. `current` is the state after all entries; `note` says who asked, and becomes part of the entry.
 pub fn undo(
     (initial, current): (&Value, &Value),
     entries: &[Entry],

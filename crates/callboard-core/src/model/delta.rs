@@ -1,19 +1,19 @@
-//! What a model says, piece by piece, whatever wire it came over.
+//! A model's reply in deltas, independent of the wire format.
 //!
-//! A reply that came as a whole is the same pieces in one go, so that everything behind this type has one path.
+//! A reply that was not streamed becomes the same deltas, so that everything after this type has one path.
 
 use super::Usage;
 
 /// One piece of a model's reply.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Delta {
-    /// Text for the user; may hold tool calls written as text.
+    /// Text for the user; may contain tool calls written as text.
     Text(String),
     /// The model's thinking, from a field of its own.
     Reasoning(String),
     /// The model's refusal to answer, from a field of its own.
     Refusal(String),
-    /// Token probabilities of the text beside it, passed on untouched.
+    /// Token probabilities of the preceding text, passed on untouched.
     Logprobs(serde_json::Value),
     /// A piece of a native tool call.
     Call(CallFragment),
@@ -36,7 +36,7 @@ pub struct CallFragment {
     pub arguments: Option<String>,
     /// True when the arguments came as an object and not as text.
     pub object: bool,
-    /// True when the entry stands for a whole call (a reply that was not streamed): it is never merged with another.
+    /// True for a complete call (of a reply that was not streamed): it is never merged with another.
     pub whole: bool,
 }
 
@@ -54,7 +54,7 @@ pub enum Finish {
 }
 
 impl Finish {
-    /// Reads the wire word; words nobody defined mean that the model was done.
+    /// Reads the wire word; unknown words mean that the model was done.
     #[must_use]
     pub fn from_word(word: &str) -> Self {
         match word {

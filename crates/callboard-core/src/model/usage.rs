@@ -46,7 +46,7 @@ impl Usage {
     }
 }
 
-/// Numbers are added up, on every level; of everything else the newest stands.
+/// Adds up numbers on every level; of everything else the newest value is kept.
 fn add_all(sums: &mut Map<String, Value>, more: Map<String, Value>) {
     for (key, value) in more {
         match (sums.get_mut(&key), value) {

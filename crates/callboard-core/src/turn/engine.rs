@@ -1,8 +1,8 @@
-//! One turn with a model, of either kind: with tools that the client runs, or with tools that a character runs here.
+//! One turn with a model, of either kind: the client runs the tools, or Callboard runs a character's.
 
+use super::character_turn::CharacterTurn;
 use super::gateway::GatewayTurn;
-use super::stage::StageTurn;
-use super::{Action, Input, StageRules, TurnRequest, TurnSettings};
+use super::{Action, CharacterRules, Input, TurnRequest, TurnSettings};
 use crate::contract::Report;
 use crate::model::{Item, RandomBytes};
 
@@ -11,27 +11,32 @@ pub struct Turn(Kind);
 
 enum Kind {
     Gateway(GatewayTurn),
-    Stage(StageTurn),
+    Character(CharacterTurn),
 }
 
 impl Turn {
-    /// A turn whose tools are the client's to run.
+    /// A turn whose tools the client runs.
     #[must_use]
     pub fn new(request: TurnRequest, settings: TurnSettings, random: RandomBytes) -> Self {
         Self(Kind::Gateway(GatewayTurn::new(request, settings, random)))
     }
 
-    /// A turn whose tools are run here, in rounds.
+    /// A turn of a character, whose tools are run here in rounds.
     #[must_use]
-    pub fn on_stage(request: TurnRequest, settings: TurnSettings, rules: StageRules, random: RandomBytes) -> Self {
-        Self(Kind::Stage(StageTurn::new(request, settings, rules, random)))
+    pub fn for_character(
+        request: TurnRequest,
+        settings: TurnSettings,
+        rules: CharacterRules,
+        random: RandomBytes,
+    ) -> Self {
+        Self(Kind::Character(CharacterTurn::new(request, settings, rules, random)))
     }
 
-    /// Takes one input and appends what is to be done.
+    /// Handles one input and appends the actions that follow.
     pub fn step(&mut self, input: Input, actions: &mut Vec<Action>) {
         match &mut self.0 {
             Kind::Gateway(turn) => turn.step(input, actions),
-            Kind::Stage(turn) => turn.step(input, actions),
+            Kind::Character(turn) => turn.step(input, actions),
         }
     }
 
@@ -39,8 +44,8 @@ impl Turn {
     #[must_use]
     pub fn report(&self) -> &Report {
         match &self.0 {
-            Kind::Gateway(turn) => &turn.inspector().report,
-            Kind::Stage(turn) => &turn.inspector().report,
+            Kind::Gateway(turn) => &turn.checker().report,
+            Kind::Character(turn) => &turn.checker().report,
         }
     }
 
@@ -49,16 +54,16 @@ impl Turn {
     pub fn spoken_bytes(&self) -> usize {
         match &self.0 {
             Kind::Gateway(turn) => turn.spoken_bytes(),
-            Kind::Stage(turn) => turn.spoken_bytes(),
+            Kind::Character(turn) => turn.spoken_bytes(),
         }
     }
 
-    /// What a turn on stage has added to its conversation: texts, calls and results.
+    /// What a character's turn has added to its conversation: texts, calls and results.
     #[must_use]
     pub fn transcript(&self) -> &[Item] {
         match &self.0 {
             Kind::Gateway(_) => &[],
-            Kind::Stage(turn) => turn.transcript(),
+            Kind::Character(turn) => turn.transcript(),
         }
     }
 }

@@ -1,29 +1,28 @@
-//! A turn whose tools are the client's: text goes out as it comes, calls are held until they are valid, broken promises
-//! climb the ladder.
+//! A turn whose tools the client runs: text is passed on as it arrives, calls are buffered until they are valid.
 //!
-//! The ladder: repair where nothing is guessed, ask the model again within the budget, give up with a named violation.
-//! Streamed and whole replies take this one path.
+//! A broken call is repaired where nothing has to be guessed; else the model is asked again within the budget; else the turn
+//! fails with a named violation. Streamed and whole replies take this one path.
 
-use super::inspect::Inspector;
-use super::ladder;
-use super::live::LiveCalls;
-use super::places::{Place, fill};
-use super::reply::{Heard, Reply};
-use super::{Action, Ask, AskChoice, Ending, Event, Input, TurnRequest, TurnSettings};
+use super::checked_calls::{CheckedCall, fill};
+use super::model_reply::{ModelReply, ReplyText};
+use super::reask_request;
+use super::reply_checker::ReplyChecker;
+use super::streamed_calls::StreamedCalls;
+use super::{Action, Ending, Event, Input, ModelCall, ToolChoice, TurnRequest, TurnSettings};
 use crate::contract::{Outcome, Violation, ViolationKind};
 use crate::model::{Delta, Finish, Item, RandomBytes};
 
-/// One turn whose tools are the client's.
+/// A turn whose tools the client runs.
 pub(super) struct GatewayTurn {
     request: TurnRequest,
     settings: TurnSettings,
-    inspector: Inspector,
-    reply: Reply,
-    live: LiveCalls,
-    heard: Vec<Heard>,
-    places: Vec<Place>,
+    checker: ReplyChecker,
+    reply: ModelReply,
+    streamed: StreamedCalls,
+    texts: Vec<ReplyText>,
+    checked_calls: Vec<CheckedCall>,
     appended: Vec<Item>,
-    last_ask: Ask,
+    last_call: ModelCall,
     asked_again: u32,
     /// Why the model was asked again last, and whether a tool was forced.
     reason: Option<Violation>,
@@ -36,15 +35,15 @@ impl GatewayTurn {
     /// A turn that has not begun.
     pub(super) fn new(request: TurnRequest, settings: TurnSettings, random: RandomBytes) -> Self {
         Self {
-            reply: Reply::new(&request.tools),
-            inspector: Inspector::new(&request.used_ids, settings.arguments_bytes, random),
+            reply: ModelReply::new(&request.tools),
+            checker: ReplyChecker::new(&request.used_ids, settings.arguments_bytes, random),
             request,
             settings,
-            live: LiveCalls::default(),
-            heard: Vec::new(),
-            places: Vec::new(),
+            streamed: StreamedCalls::default(),
+            texts: Vec::new(),
+            checked_calls: Vec::new(),
             appended: Vec::new(),
-            last_ask: Ask::default(),
+            last_call: ModelCall::default(),
             asked_again: 0,
             reason: None,
             forced: false,
@@ -53,35 +52,35 @@ impl GatewayTurn {
         }
     }
 
-    /// What was found out so far.
-    pub(super) fn inspector(&self) -> &Inspector {
-        &self.inspector
+    /// The checker, with its report so far.
+    pub(super) fn checker(&self) -> &ReplyChecker {
+        &self.checker
     }
 
     /// Bytes the model has written in all replies of this turn.
     pub(super) fn spoken_bytes(&self) -> usize {
-        self.inspector.spoken_bytes + self.reply.bytes
+        self.checker.spoken_bytes + self.reply.bytes
     }
 
-    /// Takes one input and appends what is to be done.
+    /// Handles one input and appends the actions that follow.
     pub(super) fn step(&mut self, input: Input, actions: &mut Vec<Action>) {
         match input {
-            Input::Start => actions.push(Action::CallModel(Ask::default())),
+            Input::Start => actions.push(Action::CallModel(ModelCall::default())),
             Input::Delta(delta) => self.delta(delta, actions),
             Input::ReplyEnded => self.reply_ended(actions),
             Input::ReaskRefused => self.reask_refused(actions),
             Input::ReplyLost => {
-                self.reply = Reply::new(&self.request.tools);
-                actions.push(Action::CallModel(self.last_ask.clone()));
+                self.reply = ModelReply::new(&self.request.tools);
+                actions.push(Action::CallModel(self.last_call.clone()));
             }
             Input::ToolsDone { .. } | Input::Interrupted { .. } => {}
         }
     }
 
-    /// A server that cannot force a tool is asked without force; one that refuses that too leaves the promise broken.
+    /// A server that refuses a forced tool is asked without force; if it refuses that too, the turn fails.
     fn reask_refused(&mut self, actions: &mut Vec<Action>) {
         if std::mem::take(&mut self.forced) {
-            self.call_model(AskChoice::AsRequested, actions);
+            self.call_model(ToolChoice::AsRequested, actions);
         } else if let Some(violation) = self.reason.take() {
             self.fail(violation, actions);
         }
@@ -90,8 +89,8 @@ impl GatewayTurn {
     fn delta(&mut self, delta: Delta, actions: &mut Vec<Action>) {
         match delta {
             Delta::Text(text) => {
-                self.reply.text(text, &mut self.heard);
-                self.pass_on_heard(actions);
+                self.reply.text(text, &mut self.texts);
+                self.pass_on_texts(actions);
             }
             Delta::Reasoning(text) => {
                 self.reply.bytes += text.len();
@@ -112,17 +111,17 @@ impl GatewayTurn {
         actions.push(Action::Emit(event));
     }
 
-    fn pass_on_heard(&mut self, actions: &mut Vec<Action>) {
-        for heard in std::mem::take(&mut self.heard) {
-            match heard {
-                Heard::Reasoning(text) => self.emit(Event::Reasoning(text), actions),
-                Heard::Text(text) => self.text(text, actions),
+    fn pass_on_texts(&mut self, actions: &mut Vec<Action>) {
+        for text in std::mem::take(&mut self.texts) {
+            match text {
+                ReplyText::Reasoning(text) => self.emit(Event::Reasoning(text), actions),
+                ReplyText::Text(text) => self.text(text, actions),
             }
         }
     }
 
-    /// Text of the first reply goes out at once. Text of a re-ask does only where the client has none yet; else it waits for
-    /// the end, when it is known to be the answer. Text that must fit a format waits until it does.
+    /// Text of the first reply is emitted at once. Text of a re-ask is too if the client has none yet; else it is buffered until
+    /// the end, when it is known to be the answer. Text that must match a format is buffered until it does.
     fn text(&mut self, text: String, actions: &mut Vec<Action>) {
         let keeps = !self.request.tools.is_empty() || !self.request.format.is_text();
         if keeps {
@@ -148,45 +147,45 @@ impl GatewayTurn {
         let Some(place) = self.reply.call(delta, &self.request.tools) else { return };
         let rules = &self.request.rules;
         let most = if rules.parallel { usize::MAX } else { 1 };
-        if !self.settings.stream_arguments || rules.forbidden || place >= most || !self.live.is_next(place) {
+        if !self.settings.stream_arguments || rules.forbidden || place >= most || !self.streamed.is_next(place) {
             return;
         }
-        let Some(slot) = self.reply.assembler.slot(place).filter(|slot| rules.allows(&slot.name)) else { return };
-        let inspector = &mut self.inspector;
-        let events = self.live.grow(place, slot, &self.request.tools, || inspector.id_for(slot.id.as_deref(), false));
+        let Some(call) = self.reply.assembler.call(place).filter(|call| rules.allows(&call.name)) else { return };
+        let checker = &mut self.checker;
+        let events = self.streamed.grow(place, call, &self.request.tools, || checker.id_for(call.id.as_deref(), false));
         actions.extend(events.into_iter().map(Action::Emit));
     }
 
     fn reply_ended(&mut self, actions: &mut Vec<Action>) {
-        let mut heard = std::mem::take(&mut self.heard);
-        self.reply.close(&mut heard);
-        self.heard = heard;
-        self.pass_on_heard(actions);
-        let live = !self.live.is_empty();
-        let spoken = self.inspector.inspect(&mut self.reply, &self.request, live);
+        let mut texts = std::mem::take(&mut self.texts);
+        self.reply.close(&mut texts);
+        self.texts = texts;
+        self.pass_on_texts(actions);
+        let streamed = !self.streamed.is_empty();
+        let spoken = self.checker.check_reply(&mut self.reply, &self.request, streamed);
         match self.judge(&spoken) {
             Ok(()) => self.complete(actions),
-            Err(violation) => self.climb(&spoken, violation, actions),
+            Err(violation) => self.reask_or_fail(&spoken, violation, actions),
         }
     }
 
-    /// Sorts the calls of this reply into the turn's order and says what is still broken.
-    fn judge(&mut self, spoken: &[Place]) -> Result<(), Violation> {
-        self.places = fill(&self.places, spoken);
+    /// Merges the calls of this reply into those of the turn and finds what is still broken.
+    fn judge(&mut self, spoken: &[CheckedCall]) -> Result<(), Violation> {
+        self.checked_calls = fill(&self.checked_calls, spoken);
         let rules = &self.request.rules;
-        if rules.forbidden && !self.places.is_empty() {
-            self.places.clear();
+        if rules.forbidden && !self.checked_calls.is_empty() {
+            self.checked_calls.clear();
             let message = "the model made a tool call although tool_choice is \"none\"";
             return Err(Violation::new(ViolationKind::ChoiceUnmet, message));
         }
-        if !rules.parallel && self.places.len() > 1 {
-            self.places.truncate(1);
-            self.inspector.report.note("parallel_tool_calls", Outcome::Repaired);
+        if !rules.parallel && self.checked_calls.len() > 1 {
+            self.checked_calls.truncate(1);
+            self.checker.report.note("parallel_tool_calls", Outcome::Repaired);
         }
-        if let Some(violation) = self.places.iter().find_map(Place::violation) {
+        if let Some(violation) = self.checked_calls.iter().find_map(CheckedCall::violation) {
             return Err(violation.clone());
         }
-        if rules.required && self.places.is_empty() && !self.reply.is_cut() {
+        if rules.required && self.checked_calls.is_empty() && !self.reply.is_cut() {
             let message = "the model answered without a tool call although tool_choice asks for one";
             return Err(Violation::new(ViolationKind::ChoiceUnmet, message));
         }
@@ -195,7 +194,7 @@ impl GatewayTurn {
 
     fn judge_format(&mut self) -> Result<(), Violation> {
         let reply = &mut self.reply;
-        if self.request.format.is_text() || !self.places.is_empty() || reply.is_cut() || reply.refused {
+        if self.request.format.is_text() || !self.checked_calls.is_empty() || reply.is_cut() || reply.refused {
             return Ok(());
         }
         let (text, repairs) = self.request.format.check(&reply.spoken)?;
@@ -204,26 +203,26 @@ impl GatewayTurn {
             return Err(Violation::new(ViolationKind::InvalidFormat, message));
         }
         for repair in repairs {
-            self.inspector.report.note(repair, Outcome::Repaired);
+            self.checker.report.note(repair, Outcome::Repaired);
         }
         reply.spoken = text;
         Ok(())
     }
 
     fn complete(&mut self, actions: &mut Vec<Action>) {
-        if let Some(violation) = self.live_fault() {
+        if let Some(violation) = self.streamed_fault() {
             return self.fail(violation, actions);
         }
         self.emit_held_text(actions);
-        let cut = self.is_cut_live();
-        let places = std::mem::take(&mut self.places);
-        let finish = self.finish_reason(!places.is_empty() && !cut);
-        for place in places.into_iter().skip(self.live.len()) {
-            if let Place::Valid(call) = place {
+        let cut = self.is_cut_while_streamed();
+        let checked_calls = std::mem::take(&mut self.checked_calls);
+        let finish = self.finish_reason(!checked_calls.is_empty() && !cut);
+        for call in checked_calls.into_iter().skip(self.streamed.len()) {
+            if let CheckedCall::Valid(call) = call {
                 self.emit(Event::Call(call), actions);
             }
         }
-        actions.push(Action::Finish(Ending::Complete { finish, usage: self.inspector.usage.take() }));
+        actions.push(Action::Finish(Ending::Complete { finish, usage: self.checker.usage.take() }));
     }
 
     fn emit_held_text(&mut self, actions: &mut Vec<Action>) {
@@ -232,7 +231,7 @@ impl GatewayTurn {
             if !text.is_empty() {
                 self.emit(Event::Text(text), actions);
             }
-        } else if self.places.is_empty() && !self.held_text.is_empty() {
+        } else if self.checked_calls.is_empty() && !self.held_text.is_empty() {
             let text = format!("\n\n{}", self.held_text.trim_start());
             self.emit(Event::Text(text), actions);
         }
@@ -246,66 +245,67 @@ impl GatewayTurn {
             Some(other) => other,
         };
         if said != Some(finish) {
-            self.inspector.report.note("finish_reason", Outcome::Repaired);
+            self.checker.report.note("finish_reason", Outcome::Repaired);
         }
         finish
     }
 
-    /// Whether the limit cut off a call of which something went out already. Then the reply ends as cut off: its client has half
-    /// a call and must not take it for a whole one.
-    fn is_cut_live(&self) -> bool {
-        self.reply.is_cut() && self.reply.cut_calls > 0 && self.live.len() == self.places.len().saturating_add(1)
+    /// Whether the limit cut off a call that was partly streamed. The reply then ends as cut off, so that the client does not take
+    /// half a call for a whole one.
+    fn is_cut_while_streamed(&self) -> bool {
+        self.reply.is_cut()
+            && self.reply.cut_calls > 0
+            && self.streamed.len() == self.checked_calls.len().saturating_add(1)
     }
 
-    /// What went out live must be exactly what passed the check.
-    fn live_fault(&self) -> Option<Violation> {
+    /// What was streamed must be exactly what passed the check.
+    fn streamed_fault(&self) -> Option<Violation> {
         let harmless = ["call_index", "call_id", "finish_reason", "cut_off_call"];
-        let events = self.inspector.report.events();
+        let events = self.checker.report.events();
         let repaired = events.iter().any(|event| !harmless.contains(&event.violation));
-        let fewer = self.places.len() < self.live.len() && !self.is_cut_live();
-        (!self.live.is_empty() && (repaired || fewer)).then(|| {
+        let fewer = self.checked_calls.len() < self.streamed.len() && !self.is_cut_while_streamed();
+        (!self.streamed.is_empty() && (repaired || fewer)).then(|| {
             let message = "arguments that were already streamed turned out to need repair";
             Violation::new(ViolationKind::MalformedArguments, message)
         })
     }
 
-    /// The next rung: ask again while the budget lasts, else give up.
-    fn climb(&mut self, spoken: &[Place], violation: Violation, actions: &mut Vec<Action>) {
+    /// Asks again while the budget lasts, else fails.
+    fn reask_or_fail(&mut self, spoken: &[CheckedCall], violation: Violation, actions: &mut Vec<Action>) {
         let streamed_format = self.settings.stream_arguments && violation.kind == ViolationKind::InvalidFormat;
-        if self.asked_again >= self.settings.reasks || !self.live.is_empty() || streamed_format {
+        if self.asked_again >= self.settings.reasks || !self.streamed.is_empty() || streamed_format {
             return self.fail(violation, actions);
         }
         self.note_all(spoken, &violation, Outcome::Reasked);
         self.asked_again += 1;
         let text = std::mem::take(&mut self.reply.spoken);
-        let choice = ladder::choice(&self.request, spoken, &violation);
-        self.appended.extend(ladder::items(&self.request, spoken, &violation, text));
-        self.reply = Reply::new(&self.request.tools);
+        let choice = reask_request::choice(&self.request, spoken, &violation);
+        self.appended.extend(reask_request::items(&self.request, spoken, &violation, text));
+        self.reply = ModelReply::new(&self.request.tools);
         self.held_text.clear();
-        self.forced = matches!(choice, AskChoice::Force(_) | AskChoice::Required);
+        self.forced = matches!(choice, ToolChoice::Force(_) | ToolChoice::Required);
         self.reason = Some(violation);
         self.call_model(choice, actions);
     }
 
-    /// Every request has all the tokens that the client allows: what it gets is bounded by them, and a reply that is asked for
-    /// again must have its chance.
-    fn call_model(&mut self, choice: AskChoice, actions: &mut Vec<Action>) {
-        self.last_ask = Ask { appended: self.appended.clone(), choice, tokens_left: None };
-        actions.push(Action::CallModel(self.last_ask.clone()));
+    /// Every request may use the client's whole token limit: a re-ask with what is left of it could not succeed.
+    fn call_model(&mut self, choice: ToolChoice, actions: &mut Vec<Action>) {
+        self.last_call = ModelCall { appended: self.appended.clone(), choice, tokens_left: None };
+        actions.push(Action::CallModel(self.last_call.clone()));
     }
 
     fn fail(&mut self, violation: Violation, actions: &mut Vec<Action>) {
-        self.inspector.report.note(violation.kind.code(), Outcome::Refused);
+        self.checker.report.note(violation.kind.code(), Outcome::Refused);
         actions.push(Action::Finish(Ending::Failed(violation)));
     }
 
-    fn note_all(&mut self, spoken: &[Place], violation: &Violation, outcome: Outcome) {
-        let mut kinds: Vec<ViolationKind> = spoken.iter().filter_map(Place::violation).map(|v| v.kind).collect();
+    fn note_all(&mut self, spoken: &[CheckedCall], violation: &Violation, outcome: Outcome) {
+        let mut kinds: Vec<ViolationKind> = spoken.iter().filter_map(CheckedCall::violation).map(|v| v.kind).collect();
         if kinds.is_empty() {
             kinds.push(violation.kind);
         }
         for kind in kinds {
-            self.inspector.report.note(kind.code(), outcome);
+            self.checker.report.note(kind.code(), outcome);
         }
     }
 }

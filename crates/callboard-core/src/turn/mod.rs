@@ -1,24 +1,25 @@
-//! One turn with a model: pieces of its reply go in, actions come out; nothing here waits or performs anything.
+//! One turn with a model as a state machine: deltas of the model's reply go in, actions come out. Nothing here waits or does
+//! I/O.
 //!
-//! The engine knows neither wires nor sockets. Whoever drives it calls the model when told to, passes on what is to be
-//! emitted, and feeds back what the model says.
+//! The engine knows neither wire formats nor sockets. Its driver calls the model, runs tools and passes on events as the
+//! actions say, and feeds back what happens.
 
 mod arguments_end;
-mod assemble;
+mod call_assembler;
+mod character_turn;
+mod checked_calls;
 mod engine;
 mod gateway;
-mod held;
-mod input;
-mod inspect;
-mod ladder;
-mod live;
-mod places;
-mod reply;
-mod round;
-mod stage;
+mod model_reply;
+mod pending_client_calls;
+mod protocol;
+mod reask_request;
+mod reply_checker;
+mod streamed_calls;
 mod tool_result;
+mod tool_round;
 
-pub use assemble::Assembler;
+pub use call_assembler::Assembler;
 pub use engine::Turn;
-pub use input::{Action, Ask, AskChoice, Ending, Event, Input, StageRules, TurnRequest, TurnSettings};
+pub use protocol::{Action, CharacterRules, Ending, Event, Input, ModelCall, ToolChoice, TurnRequest, TurnSettings};
 pub use tool_result::{Ran, ToolOutcome, ToolResult};

@@ -1,6 +1,6 @@
-//! How a tool that was run here came out: what the model is told, and which kind of end it was.
+//! The result of a tool that was run here: the text for the model, and the outcome.
 
-use super::stage::CANCELLED;
+use super::character_turn::CANCELLED;
 use crate::contract::ViolationKind;
 use crate::model::CallId;
 
@@ -9,9 +9,9 @@ use crate::model::CallId;
 pub struct ToolResult {
     /// The call that is answered.
     pub id: CallId,
-    /// What the model is told.
+    /// The text for the model.
     pub text: String,
-    /// How it came out.
+    /// Success, or the kind of failure.
     pub outcome: ToolOutcome,
     /// The tool, and the arguments it was run with, where it was run.
     pub ran: Option<Ran>,
@@ -26,7 +26,7 @@ pub struct Ran {
     pub arguments: String,
 }
 
-/// How a call came out; the words stand in traces and on `/metrics`.
+/// The outcome of a call; the words are used in traces and metrics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolOutcome {
     /// It ran and answered.
@@ -54,7 +54,7 @@ impl ToolOutcome {
         matches!(self, Self::Success | Self::Timeout | Self::Execution)
     }
 
-    /// Whether it came out well: `ok`, `error` or `cancelled`.
+    /// `ok`, `error` or `cancelled`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -64,7 +64,7 @@ impl ToolOutcome {
         }
     }
 
-    /// What went wrong, if anything did.
+    /// The kind of failure, for an error.
     #[must_use]
     pub fn error_type(self) -> Option<&'static str> {
         match self {

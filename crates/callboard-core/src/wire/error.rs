@@ -1,4 +1,5 @@
-//! Errors as OpenAI clients read them: status, type, code, the exact place, and public wording, all in one file.
+//! Errors as OpenAI clients read them: status, type, code, `param`, and the wording of every error that is not about one field
+//! of a request. Errors about a field ([`BadRequest`]) are worded where the field is read.
 
 use serde_json::json;
 
@@ -8,15 +9,15 @@ use crate::model::BadRequest;
 /// The families of errors that clients tell apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorType {
-    /// The request must be changed; also where it names what is not there, as OpenAI's own servers say it.
+    /// The request must be changed. As with OpenAI's own servers, this includes what is not found.
     InvalidRequest,
     /// The key is missing or wrong.
     Authentication,
-    /// The key is right and not allowed to do this.
+    /// The key is not allowed to do this.
     PermissionDenied,
-    /// Too much at once.
+    /// Too many requests.
     RateLimit,
-    /// Something behind the request failed.
+    /// The server, or the model server behind it, failed.
     Server,
 }
 
@@ -55,9 +56,9 @@ pub struct ApiError {
     pub param: Option<String>,
     /// A stable word for programs.
     pub code: String,
-    /// Seconds after which another try makes sense.
+    /// Seconds to wait before a retry.
     pub retry_after: Option<u64>,
-    /// Whether clients must not send the same again by themselves: it would do harm, or nothing.
+    /// Whether clients must not retry on their own, because a retry is harmful or pointless.
     pub no_retry: bool,
 }
 
@@ -77,14 +78,14 @@ impl ApiError {
         }
     }
 
-    /// The same error, with a time after which another try makes sense.
+    /// The same error, with the seconds to wait before a retry.
     #[must_use]
     pub fn with_retry_after(mut self, seconds: u64) -> Self {
         self.retry_after = Some(seconds);
         self
     }
 
-    /// The same error, told to be about this part of the request; what is not the client's fault is about none.
+    /// The same error with a `param`, unless it has one or is not the client's fault.
     #[must_use]
     pub fn about(mut self, param: &str) -> Self {
         if self.status < 500 {
@@ -93,7 +94,7 @@ impl ApiError {
         self
     }
 
-    /// The same error, not to be tried again without thought.
+    /// The same error, not to be retried automatically.
     #[must_use]
     pub fn not_to_be_retried(mut self) -> Self {
         self.no_retry = true;
@@ -119,10 +120,10 @@ impl ApiError {
         Self::new(404, "unknown_url", message)
     }
 
-    /// A path that no text can be read from.
+    /// A path that is not valid percent-encoded UTF-8.
     #[must_use]
     pub fn unreadable_path() -> Self {
-        Self::new(400, "invalid_url", "the path is badly written; write letters as %XX, the bytes of UTF-8")
+        Self::new(400, "invalid_url", "the path is not valid percent-encoded UTF-8")
     }
 
     /// A path that exists and does not take this method.
@@ -141,14 +142,14 @@ impl ApiError {
         error
     }
 
-    /// A character that is not on stage.
+    /// A character that is not loaded.
     #[must_use]
     pub fn character_not_found(id: &str, known: &[String]) -> Self {
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-        Self::new(404, "character_not_found", format!("there is no character {id:?}; on stage are: {known}"))
+        Self::new(404, "character_not_found", format!("there is no character {id:?}; loaded are: {known}"))
     }
 
-    /// A character whose file cannot be loaded. Nobody else answers under its name.
+    /// A character whose file cannot be loaded. No model answers under its name.
     #[must_use]
     pub fn character_not_loaded(id: &str) -> Self {
         let message = format!(
@@ -169,7 +170,7 @@ impl ApiError {
         )
     }
 
-    /// A body that does not come.
+    /// A body that arrives too slowly.
     #[must_use]
     pub fn body_too_slow(seconds: f64) -> Self {
         let message = format!(
@@ -178,7 +179,7 @@ impl ApiError {
         Self::new(408, "request_timeout", message)
     }
 
-    /// More requests at once than this Callboard takes.
+    /// More concurrent requests than the limit.
     #[must_use]
     pub fn too_many_in_flight(limit: usize) -> Self {
         let message =
@@ -186,14 +187,14 @@ impl ApiError {
         Self::new(503, "overloaded", message).with_retry_after(1)
     }
 
-    /// The program ends before the reply is whole.
+    /// The server stops before the reply is complete.
     #[must_use]
     pub fn stopping() -> Self {
         let message = "the server is stopping, and the reply did not become whole in time; send the request again";
         Self::new(503, "server_stopping", message).with_retry_after(1)
     }
 
-    /// The program ends in the middle of a reply of which the client has seen something.
+    /// The server stops in the middle of a reply that the client has partly seen.
     #[must_use]
     pub fn stopping_midway() -> Self {
         let message = "the server is stopping, and the reply was cut off; what a character's tools changed before is kept, so look at \
@@ -226,10 +227,82 @@ impl ApiError {
         Self::new(504, "upstream_timeout", message).with_retry_after(2)
     }
 
-    /// The model server broke off, or sent what cannot be read.
+    /// The model server's reply broke off or cannot be read.
     #[must_use]
     pub fn upstream_broken(what: &str) -> Self {
         Self::new(502, "upstream_error", format!("the model server's reply cannot be used: {what}"))
+    }
+
+    /// A response that is not stored.
+    #[must_use]
+    pub fn response_not_found(id: &str) -> Self {
+        let message = format!("there is no response {id:?}; it was deleted, has expired, or was not stored");
+        Self::new(404, "response_not_found", message)
+    }
+
+    /// A conversation that does not exist.
+    #[must_use]
+    pub fn conversation_not_found(id: &str) -> Self {
+        let message = format!("there is no conversation {id:?}; make one with POST /v1/conversations");
+        Self::new(404, "conversation_not_found", message)
+    }
+
+    /// A connection to `/v1/responses` that is no WebSocket.
+    #[must_use]
+    pub fn upgrade_required() -> Self {
+        let message = "GET here opens a WebSocket; send the headers of an upgrade, or ask with POST";
+        Self::new(426, "upgrade_required", message)
+    }
+
+    /// A web page of another origin asks for a WebSocket.
+    #[must_use]
+    pub fn foreign_page() -> Self {
+        let message = "web pages of other hosts may not connect here without a key; set api_keys, or serve the page from this host";
+        Self::new(403, "origin_not_allowed", message)
+    }
+
+    /// An item that is not in the conversation.
+    #[must_use]
+    pub fn item_not_found(id: &str, conversation: &str) -> Self {
+        Self::new(404, "item_not_found", format!("the conversation {conversation:?} holds no item {id:?}"))
+    }
+
+    /// A response that cannot be cancelled, because only those in the background can.
+    #[must_use]
+    pub fn response_not_cancellable(id: &str) -> Self {
+        let message = format!("the response {id:?} is not in the background; end its connection to stop it");
+        Self::new(400, "response_not_cancellable", message)
+    }
+
+    /// A request that continues a response which is not stored.
+    #[must_use]
+    pub fn previous_response_not_found(id: &str) -> Self {
+        let message = format!("there is no response {id:?} to continue; was it sent with \"store\": false?");
+        BadRequest::at("previous_response_id", "previous_response_not_found", message).into()
+    }
+
+    /// A response that was deleted while the one that follows it was made.
+    #[must_use]
+    pub fn previous_response_deleted(id: &str) -> Self {
+        let message = format!(
+            "the response {id:?} was deleted while this one, which follows it, was made; nothing of it is stored: send the whole input anew"
+        );
+        BadRequest::at("previous_response_id", "previous_response_not_found", message).into()
+    }
+
+    /// A history over the size limit of a turn.
+    #[must_use]
+    pub fn history_too_large(history: &str, bytes: u64, limit: u64) -> Self {
+        let (whose, remedy) = match history.split_once('_') {
+            Some(("conv", _)) => (format!("{history:?}"), "delete items of it, or begin a new conversation"),
+            Some(("resp", _)) => (format!("{history:?}"), "leave it out and send what matters of it as input"),
+            _ => ("this conversation".to_owned(), "begin a new one"),
+        };
+        let message = format!(
+            "the history of {whose} has at least {bytes} bytes, more than the limit limits.history_bytes of {limit} bytes; {remedy} \
+             (nothing is left out by itself, also not with truncation \"auto\")"
+        );
+        Self::new(400, "context_length_exceeded", message)
     }
 
     /// The error body as JSON text.

@@ -1,7 +1,8 @@
-//! The wires: each format is read into the shared vocabulary and written from it, and known nowhere else.
+//! The wire formats: Chat Completions and Responses, server-sent events, and errors. No other module knows them.
 
 pub mod chat;
 mod error;
+mod json_object;
 mod reply_writer;
 pub mod responses;
 pub mod sse;

@@ -1,8 +1,7 @@
-//! Server-sent events out of bytes, however the bytes are cut.
+//! Reads server-sent events from bytes, however the bytes are cut.
 //!
-//! Lines may end in `\n`, `\r\n` or `\r`; comments are passed over; several `data` lines make one event. A field named
-//! `error`, which some servers send instead of `data`, is kept apart, and so is an event of that name. The last event counts
-//! also without its blank line.
+//! Lines may end in `\n`, `\r\n` or `\r`; comments are skipped; several `data` lines make one event. A field named `error`, which
+//! some servers send instead of `data`, is an error, and so is an event of that name. The last event needs no blank line.
 
 use std::ops::Range;
 
@@ -18,7 +17,7 @@ pub enum SseEvent<'a> {
     Error(&'a [u8]),
 }
 
-/// An event that grows without end.
+/// An event over the size limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("one event is longer than {0} bytes")]
 pub struct EventTooLong(pub usize);

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use callboard_core::contract::CallRules;
 use callboard_core::model::{Finish, Item};
-use callboard_core::turn::{AskChoice, Ending, Event, StageRules};
+use callboard_core::turn::{CharacterRules, Ending, Event, ToolChoice};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -29,17 +29,17 @@ fn call_rules() -> impl Strategy<Value = CallRules> {
     })
 }
 
-fn stage_rules() -> impl Strategy<Value = StageRules> {
+fn stage_rules() -> impl Strategy<Value = CharacterRules> {
     let clients = prop::sample::subsequence(CLIENTS.to_vec(), 0..=2);
     (1..4_u32, prop::option::of(0..5_u64), any::<[bool; 3]>(), clients).prop_map(
-        |(rounds, most_calls, flags, clients)| StageRules {
+        |(rounds, most_calls, flags, clients)| CharacterRules {
             rounds,
             most_calls,
             tools_only: flags[0],
             insists: flags[1],
             requires_call: flags[2],
             client_tools: clients.into_iter().map(str::to_owned).collect(),
-            ..StageRules::default()
+            ..CharacterRules::default()
         },
     )
 }
@@ -155,7 +155,7 @@ proptest! {
         prop_assert!(!played.transcript.iter().any(accepted), "only the client answers its calls");
         for ask in &played.asks {
             prop_assert!(unanswered(&ask.appended).is_empty(), "the model is asked while a call is open");
-            if let AskChoice::Only(names) = &ask.choice {
+            if let ToolChoice::Only(names) = &ask.choice {
                 prop_assert!(!names.is_empty() && names.iter().all(|name| play.rules.allows(name)));
             }
         }

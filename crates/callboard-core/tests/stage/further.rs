@@ -1,6 +1,6 @@
 //! What a further request to the model may cost and mend: calls that wait for their broken siblings, and tokens over all rounds.
 
-use callboard_core::turn::StageRules;
+use callboard_core::turn::CharacterRules;
 
 use crate::rows::{Row, check};
 use crate::script::Play;
@@ -10,7 +10,7 @@ fn valid_calls_of_the_client_wait_for_their_broken_siblings() {
     let invalid = "Error: Invalid parameters";
     let rounds = |rounds: u32, replies: &[&str]| {
         let play = Play::new(replies);
-        Play { stage: StageRules { rounds, ..play.stage.clone() }, ..play }
+        Play { stage: CharacterRules { rounds, ..play.stage.clone() }, ..play }
     };
     check(&[
         Row {

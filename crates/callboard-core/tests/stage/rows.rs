@@ -2,7 +2,7 @@
 
 use callboard_core::contract::CallRules;
 use callboard_core::model::Item;
-use callboard_core::turn::{AskChoice, Ending, Event, StageRules};
+use callboard_core::turn::{CharacterRules, Ending, Event, ToolChoice};
 
 use crate::script::{Play, Played};
 
@@ -44,8 +44,8 @@ fn kept(played: &Played) -> String {
 }
 
 fn choices(played: &Played) -> Vec<String> {
-    let choice = |choice: &AskChoice| match choice {
-        AskChoice::Only(names) => format!("only {}", names.join(",")),
+    let choice = |choice: &ToolChoice| match choice {
+        ToolChoice::Only(names) => format!("only {}", names.join(",")),
         other => format!("{other:?}"),
     };
     played.asks.iter().skip(1).map(|ask| choice(&ask.choice)).collect()
@@ -142,14 +142,14 @@ fn broken_calls_are_answered_with_their_error() {
 fn limits_hold_for_both_kinds() {
     let most = |most: u64, replies: &[&str]| {
         let play = Play::new(replies);
-        Play { stage: StageRules { most_calls: Some(most), ..play.stage.clone() }, ..play }
+        Play { stage: CharacterRules { most_calls: Some(most), ..play.stage.clone() }, ..play }
     };
-    let alone = |play: Play| Play { stage: StageRules { client_tools: Vec::new(), ..play.stage.clone() }, ..play };
+    let alone = |play: Play| Play { stage: CharacterRules { client_tools: Vec::new(), ..play.stage.clone() }, ..play };
     let single =
         |replies: &[&str]| Play { rules: CallRules { parallel: false, ..CallRules::default() }, ..Play::new(replies) };
     let rounds = |rounds: u32, replies: &[&str]| {
         let play = Play::new(replies);
-        Play { stage: StageRules { rounds, ..play.stage.clone() }, ..play }
+        Play { stage: CharacterRules { rounds, ..play.stage.clone() }, ..play }
     };
     let limit = "Error: the limit of 1 tool calls for this response is used up";
     check(&[
@@ -286,7 +286,7 @@ fn tool_choice_holds_for_the_turn_as_a_whole() {
 fn characters_that_act_and_turns_that_are_interrupted() {
     let acts = |replies: &[&str]| {
         let play = Play::new(replies);
-        Play { stage: StageRules { tools_only: true, insists: true, ..play.stage.clone() }, ..play }
+        Play { stage: CharacterRules { tools_only: true, insists: true, ..play.stage.clone() }, ..play }
     };
     check(&[
         Row {
@@ -309,7 +309,7 @@ fn characters_that_act_and_turns_that_are_interrupted() {
 #[test]
 fn what_was_done_is_reported() {
     let single = CallRules { parallel: false, ..CallRules::default() };
-    let limited = StageRules { most_calls: Some(0), ..Play::new(&[]).stage };
+    let limited = CharacterRules { most_calls: Some(0), ..Play::new(&[]).stage };
     let table = [
         (Play::new(&["| show:[] roll:1"]), "reasked=invalid_tool_arguments"),
         (Play::new(&["| show:[] save:1"]), "reasked=invalid_tool_arguments"),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use callboard_core::contract::{Call, CallRules, SchemaLimits, ToolSet};
 use callboard_core::model::{CallFragment, Delta, Finish, Item, Usage};
 use callboard_core::turn::{
-    Action, Ask, Ending, Event, Input, StageRules, ToolOutcome, ToolResult, Turn, TurnRequest, TurnSettings,
+    Action, CharacterRules, Ending, Event, Input, ModelCall, ToolOutcome, ToolResult, Turn, TurnRequest, TurnSettings,
 };
 use serde_json::json;
 
@@ -27,7 +27,7 @@ pub(crate) struct Reply {
 #[derive(Debug, Clone)]
 pub(crate) struct Play {
     pub(crate) replies: Vec<Reply>,
-    pub(crate) stage: StageRules,
+    pub(crate) stage: CharacterRules,
     pub(crate) rules: CallRules,
     /// The round of tools in which the user interrupts.
     pub(crate) interrupted_in: Option<usize>,
@@ -40,7 +40,7 @@ pub(crate) struct Play {
 /// What happened.
 #[derive(Debug, Default)]
 pub(crate) struct Played {
-    pub(crate) asks: Vec<Ask>,
+    pub(crate) asks: Vec<ModelCall>,
     pub(crate) rounds: Vec<Vec<Call>>,
     pub(crate) events: Vec<Event>,
     pub(crate) ending: Option<Ending>,
@@ -59,7 +59,7 @@ impl Reply {
 
 impl Play {
     pub(crate) fn new(replies: &[&str]) -> Self {
-        let stage = StageRules { client_tools: CLIENTS.map(str::to_owned).to_vec(), ..StageRules::default() };
+        let stage = CharacterRules { client_tools: CLIENTS.map(str::to_owned).to_vec(), ..CharacterRules::default() };
         let replies = replies.iter().map(|reply| Reply::read(reply)).collect();
         Self { replies, stage, rules: CallRules::default(), interrupted_in: None, late_after: None, most_tokens: None }
     }
@@ -67,7 +67,7 @@ impl Play {
     /// Plays the turn to its end; past the end of the script the model says `done`.
     pub(crate) fn play(&self) -> Played {
         let mut played = Played::default();
-        let mut turn = Turn::on_stage(self.request(), TurnSettings::default(), self.stage.clone(), random());
+        let mut turn = Turn::for_character(self.request(), TurnSettings::default(), self.stage.clone(), random());
         let mut next = Some(Input::Start);
         let mut steps = 0;
         while let Some(input) = next.take() {

@@ -1,7 +1,7 @@
 //! `POST /v1/chat/completions`: reads the request and prepares the turn, for a model server or a character.
 
 use axum::body::Body;
-use callboard_core::turn::{Ask, TurnRequest};
+use callboard_core::turn::{ModelCall, TurnRequest};
 use callboard_core::wire::ApiError;
 use callboard_core::wire::chat::{ChatRequest, ChatWriter, Stamp};
 use http::HeaderValue;
@@ -77,7 +77,7 @@ async fn pass_through(
     };
     let mut trace = shared.app.traces.begin(&about);
     let headers = trace.begin_request(route, false);
-    let body = request.upstream_body(&Ask::default());
+    let body = request.upstream_body(&ModelCall::default());
     let sent = shared.client.chat(upstream, requester.authorization.as_ref(), headers, body).await;
     let sent = sent.map_err(|failure| {
         trace.record(TraceEvent::RequestFailed(&failure));

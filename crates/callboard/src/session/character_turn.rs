@@ -1,6 +1,6 @@
 //! A character's turn before it starts: prompt, model, tools, and the request to the model.
 
-use callboard_core::turn::{StageRules, TurnSettings};
+use callboard_core::turn::{CharacterRules, TurnSettings};
 use callboard_core::wire::ApiError;
 use callboard_core::wire::chat::{CharacterPart, ChatRequest};
 use callboard_core::wire::responses::ResponsesRequest;
@@ -65,13 +65,13 @@ pub async fn drive_character(
     Ok(TurnDriver::character(context, request, rules, runner, routes))
 }
 
-fn rules(settings: &Settings, manifest: &Manifest, client: CharacterRequest<'_>) -> (TurnSettings, StageRules) {
+fn rules(settings: &Settings, manifest: &Manifest, client: CharacterRequest<'_>) -> (TurnSettings, CharacterRules) {
     let stage = &settings.stage;
     let (most_calls, client_tools) = match client {
         CharacterRequest::Chat { .. } => (None, Vec::new()),
         CharacterRequest::Response { request, .. } => (request.max_tool_calls, request.client_tools()),
     };
-    let rules = StageRules {
+    let rules = CharacterRules {
         rounds: manifest.limits.rounds.unwrap_or(u32::try_from(stage.rounds).unwrap_or(u32::MAX)),
         result_characters: manifest.limits.result.map_or(stage.result_characters, |most| most as usize),
         tools_only: manifest.reply == Some(ReplyMode::ToolsOnly),

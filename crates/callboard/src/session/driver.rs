@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use callboard_core::contract::{Call, Report, ToolCache};
 use callboard_core::model::{Delta, Finish, Item, Usage};
-use callboard_core::turn::{Action, Ask, Ending, Event, Input, StageRules, Turn, TurnRequest, TurnSettings};
+use callboard_core::turn::{Action, CharacterRules, Ending, Event, Input, ModelCall, Turn, TurnRequest, TurnSettings};
 use callboard_core::wire::ApiError;
 use callboard_core::wire::chat::{ChatRequest, ReplyFault, ReplyReader};
 use futures_util::FutureExt as _;
@@ -79,7 +79,7 @@ enum Kind {
 
 enum State {
     New,
-    Ask(Ask),
+    Ask(ModelCall),
     Reading(ReplyReader, ReplyBody),
     Closing(ReplyBody),
     Run(Vec<Call>),
@@ -108,11 +108,11 @@ impl TurnDriver {
     pub(super) fn character(
         context: TurnContext<'_>,
         (request, turn): (ChatRequest, TurnRequest),
-        (settings, rules): (TurnSettings, StageRules),
+        (settings, rules): (TurnSettings, CharacterRules),
         runner: ToolRunner,
         routes: Vec<Route>,
     ) -> Self {
-        let engine = Turn::on_stage(turn, settings, rules, Box::new(random::bytes));
+        let engine = Turn::for_character(turn, settings, rules, Box::new(random::bytes));
         Self::new(context, request, engine, Kind::Character(Box::new(runner)), routes)
     }
 
@@ -286,7 +286,7 @@ impl TurnDriver {
     }
 
     /// Sends the request to a model server. Keep-alives go on while it waits.
-    async fn ask(&mut self, ask: Ask) -> Option<Progress> {
+    async fn ask(&mut self, ask: ModelCall) -> Option<Progress> {
         if !ask.appended.is_empty() && !self.model.is_in_flight() {
             tracing::debug!(request_id = self.model.request_id(), report = %self.report(), "asking the model again");
         }

@@ -6,7 +6,7 @@
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use callboard_core::turn::Ask;
+use callboard_core::turn::ModelCall;
 use callboard_core::wire::chat::ChatRequest;
 use callboard_core::wire::chat::adapt::{Family, Lessons, Quirk, adapt, heal};
 use http::HeaderValue;
@@ -81,7 +81,7 @@ impl ModelRequest {
     pub(super) async fn send(
         &mut self,
         request: &ChatRequest,
-        ask: &Ask,
+        ask: &ModelCall,
         trace: &mut TraceRecorder,
     ) -> Result<StartedReply, Failure> {
         loop {
@@ -108,7 +108,12 @@ impl ModelRequest {
     }
 
     /// Sends the request to the first server.
-    fn send_to_first(&mut self, request: &ChatRequest, ask: &Ask, trace: &mut TraceRecorder) -> Result<(), Failure> {
+    fn send_to_first(
+        &mut self,
+        request: &ChatRequest,
+        ask: &ModelCall,
+        trace: &mut TraceRecorder,
+    ) -> Result<(), Failure> {
         let route = self.routes.first();
         let route = route.ok_or_else(|| Failure::Unreachable("there is no server for this model".to_owned()))?;
         let (busy, body) = (route.upstream.begin(), body_for(route, request, ask, &self.attempt.lessons));
@@ -124,7 +129,7 @@ impl ModelRequest {
         &mut self,
         answer: Result<Reply, Failure>,
         request: &ChatRequest,
-        ask: &Ask,
+        ask: &ModelCall,
         trace: &mut TraceRecorder,
     ) -> Option<Result<StartedReply, Failure>> {
         let (Some(Pending::Reply(_, busy)), Some(route)) = (self.attempt.pending.take(), self.routes.first()) else {
@@ -220,7 +225,7 @@ impl Attempt {
 }
 
 /// The request in the form that this server takes.
-fn body_for(route: &Route, request: &ChatRequest, ask: &Ask, lessons: &Lessons) -> Vec<u8> {
+fn body_for(route: &Route, request: &ChatRequest, ask: &ModelCall, lessons: &Lessons) -> Vec<u8> {
     let body = request.upstream_body(ask);
     let (mut quirks, family) = (route.upstream.quirks.get(&route.model), Family::of(&route.model));
     quirks.extend(lessons.quirks().cloned());

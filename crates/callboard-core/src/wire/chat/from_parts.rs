@@ -1,6 +1,6 @@
 //! Chat requests made inside Callboard, from parts: for a character's model, and for clients of other wires.
 //!
-//! What a client wrote is checked like a body of its own. Errors name the place where the client wrote the part.
+//! The parts are checked like the fields of a body. Errors name the place where the client wrote the part.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -21,9 +21,9 @@ const CHARACTER: &str = "character.";
 pub struct CharacterPart<'a> {
     /// Its id, for messages.
     pub id: &'a str,
-    /// The model that plays it.
+    /// The model that it uses.
     pub model: &'a str,
-    /// What the model is told before anything else.
+    /// The system prompt.
     pub prompt: &'a str,
     /// Its tools as a chat request offers them.
     pub tools: &'a [Value],
@@ -52,7 +52,7 @@ pub(in crate::wire) struct ToolPart<'a> {
 }
 
 impl ChatRequest {
-    /// The request to the model that plays a character. `history` holds chat messages as JSON text.
+    /// The request to a character's model. `history` is a list of chat messages as JSON text.
     pub fn for_character(
         &self,
         part: &CharacterPart<'_>,
@@ -66,7 +66,7 @@ impl ChatRequest {
             facts: messages::check_each(list.iter().copied())?,
             messages: format!("[{}]", list.join(",")),
             tools: ToolPart::of_character(part.tools).collect(),
-            fields: self.style_fields().map(|(key, text)| (key, text.into())).collect(),
+            fields: self.sampling_fields().map(|(key, text)| (key, text.into())).collect(),
             stream: self.stream,
         };
         Self::from_parts(parts, cache)

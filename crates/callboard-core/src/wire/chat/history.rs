@@ -1,4 +1,4 @@
-//! The history that a client sends along, message by message, for those who continue a conversation from it.
+//! The messages of a client's request one by one, for characters that continue a conversation from its history.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -6,8 +6,8 @@ use serde_json::value::RawValue;
 
 use super::ChatRequest;
 
-/// Fields of a client's request that shape how a model writes; they hold for a character's model as well.
-const STYLE_FIELDS: [&str; 11] = [
+/// Sampling fields of a client's request, which also apply to a character's model.
+const SAMPLING_FIELDS: [&str; 11] = [
     "temperature",
     "top_p",
     "top_k",
@@ -24,11 +24,11 @@ const STYLE_FIELDS: [&str; 11] = [
 /// One message of a history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlainMessage {
-    /// Who speaks.
+    /// The role.
     pub role: String,
-    /// What is said, text parts joined.
+    /// The content, text parts joined.
     pub text: String,
-    /// The whole message as it came.
+    /// The message as JSON text.
     pub json: String,
 }
 
@@ -48,9 +48,9 @@ impl ChatRequest {
         list.into_iter().filter_map(|message| read(message.get())).collect()
     }
 
-    /// The fields that shape how a model writes, each as it came.
-    pub(super) fn style_fields(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.fields().filter(|(key, _)| STYLE_FIELDS.contains(key))
+    /// The sampling fields, each as JSON text.
+    pub(super) fn sampling_fields(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.fields().filter(|(key, _)| SAMPLING_FIELDS.contains(key))
     }
 
     /// A plain text field, such as `user`.

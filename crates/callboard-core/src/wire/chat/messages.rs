@@ -1,6 +1,6 @@
 //! The messages of a chat request: roles, contents, and that every tool result answers a call made before it.
 //!
-//! Only what the rules need is read; the rest of a message stays untouched text.
+//! Only what the rules need is read; the rest of a message is untouched text.
 
 use std::collections::HashSet;
 
@@ -38,7 +38,7 @@ pub(super) fn check(text: &str) -> Result<MessageFacts, BadRequest> {
 pub(super) fn check_each<'a>(messages: impl Iterator<Item = &'a str>) -> Result<MessageFacts, BadRequest> {
     let mut history = History::default();
     for (number, message) in messages.enumerate() {
-        let place = Place(number);
+        let place = MessagePlace(number);
         history.check(&Message::read(message, &place)?, &place)?;
     }
     let unanswered = history.answered.len() < history.ids.len();
@@ -51,9 +51,9 @@ pub(in crate::wire) fn is_object(arguments: &str) -> bool {
     arguments.starts_with('{') && serde_json::from_str::<IgnoredAny>(arguments).is_ok()
 }
 
-struct Place(usize);
+struct MessagePlace(usize);
 
-impl Place {
+impl MessagePlace {
     fn at(&self, rest: &str) -> String {
         format!("messages[{}]{rest}", self.0)
     }
@@ -76,7 +76,7 @@ struct Message<'a> {
 }
 
 impl<'a> Message<'a> {
-    fn read(text: &'a str, place: &Place) -> Result<Self, BadRequest> {
+    fn read(text: &'a str, place: &MessagePlace) -> Result<Self, BadRequest> {
         if !text.starts_with('{') {
             return Err(BadRequest::wrong_type(place.at(""), format!("{} must be an object", place.at(""))));
         }
@@ -84,7 +84,7 @@ impl<'a> Message<'a> {
             .map_err(|error| BadRequest::invalid(place.at(""), format!("{}: {error}", place.at(""))))
     }
 
-    fn role(&self, place: &Place) -> Result<String, BadRequest> {
+    fn role(&self, place: &MessagePlace) -> Result<String, BadRequest> {
         let at = place.at(".role");
         let role = self.role.ok_or_else(|| BadRequest::missing(&at, format!("{at} is missing; write {ROLES}")))?;
         let role: String = serde_json::from_str(role.get())
@@ -101,14 +101,14 @@ struct History {
     ids: Vec<String>,
     known: HashSet<String>,
     answered: HashSet<String>,
-    /// The calls of the message to which results are due here.
+    /// The calls of the last assistant message, whose results must follow it.
     open: HashSet<String>,
     damaged: bool,
     ends_with_result: bool,
 }
 
 impl History {
-    fn check(&mut self, message: &Message<'_>, place: &Place) -> Result<(), BadRequest> {
+    fn check(&mut self, message: &Message<'_>, place: &MessagePlace) -> Result<(), BadRequest> {
         let role = message.role(place)?;
         if message.tool_calls.is_some() && role != "assistant" {
             let at = place.at(".tool_calls");
@@ -139,7 +139,7 @@ impl History {
         }
     }
 
-    fn assistant(&mut self, message: &Message<'_>, place: &Place) -> Result<(), BadRequest> {
+    fn assistant(&mut self, message: &Message<'_>, place: &MessagePlace) -> Result<(), BadRequest> {
         let at = place.at(".content");
         if let Some(content) = message.content {
             check_content(content.get(), &at, false)?;
@@ -190,7 +190,7 @@ impl History {
         Ok(())
     }
 
-    fn tool(&mut self, message: &Message<'_>, place: &Place) -> Result<(), BadRequest> {
+    fn tool(&mut self, message: &Message<'_>, place: &MessagePlace) -> Result<(), BadRequest> {
         let at = place.at(".tool_call_id");
         let missing =
             || BadRequest::missing(&at, format!("{at} is missing; it must be the id of the call that is answered"));
@@ -222,7 +222,7 @@ fn text_at<'a>(value: &'a Value, key: &str, at: &str) -> Result<&'a str, BadRequ
     }
 }
 
-/// A string, or a list of parts. Text parts must hold text; other kinds belong to users only and are passed on as they are.
+/// A string, or a list of parts. Text parts must have text; other kinds are for users only and are passed on as they are.
 fn check_content(text: &str, at: &str, any_part: bool) -> Result<(), BadRequest> {
     if text.starts_with('"') {
         return Ok(());

@@ -1,23 +1,23 @@
-//! One chunk of a reply, or a whole one, as the deltas it stands for. Servers choose odd forms; none of them gets past here.
+//! One chunk of a reply, or a whole reply, as deltas. Odd forms of servers are normalised here.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::loose::Loose;
+use super::finish_reason;
+use super::lenient_text::LenientText;
 use super::reply_fault::ReplyFault;
-use super::reply_finish;
 use crate::model::{CallFragment, Delta, Usage};
 
 #[derive(Deserialize)]
 struct Chunk<'a> {
     #[serde(default, borrow)]
-    model: Loose<'a>,
+    model: LenientText<'a>,
     #[serde(default, borrow)]
     choices: Option<Vec<Option<Choice<'a>>>>,
     #[serde(default)]
     usage: Option<Value>,
     #[serde(default, borrow)]
-    service_tier: Loose<'a>,
+    service_tier: LenientText<'a>,
     #[serde(default)]
     error: Option<Value>,
 }
@@ -29,7 +29,7 @@ struct Choice<'a> {
     #[serde(default, borrow)]
     message: Option<Message<'a>>,
     #[serde(default, borrow)]
-    finish_reason: Loose<'a>,
+    finish_reason: LenientText<'a>,
     #[serde(default)]
     logprobs: Option<Value>,
     #[serde(default)]
@@ -39,13 +39,13 @@ struct Choice<'a> {
 #[derive(Deserialize)]
 struct Message<'a> {
     #[serde(default, borrow)]
-    content: Loose<'a>,
+    content: LenientText<'a>,
     #[serde(default, borrow)]
-    reasoning_content: Loose<'a>,
+    reasoning_content: LenientText<'a>,
     #[serde(default, borrow)]
-    reasoning: Loose<'a>,
+    reasoning: LenientText<'a>,
     #[serde(default, borrow)]
-    refusal: Loose<'a>,
+    refusal: LenientText<'a>,
     #[serde(default, borrow)]
     tool_calls: Option<Vec<Option<WireCall<'a>>>>,
     #[serde(default, borrow)]
@@ -55,9 +55,9 @@ struct Message<'a> {
 #[derive(Deserialize)]
 struct WireCall<'a> {
     #[serde(default, borrow)]
-    index: Loose<'a>,
+    index: LenientText<'a>,
     #[serde(default, borrow)]
-    id: Loose<'a>,
+    id: LenientText<'a>,
     #[serde(default, borrow)]
     function: Option<WireFunction<'a>>,
 }
@@ -65,12 +65,12 @@ struct WireCall<'a> {
 #[derive(Deserialize)]
 struct WireFunction<'a> {
     #[serde(default, borrow)]
-    name: Loose<'a>,
+    name: LenientText<'a>,
     #[serde(default, borrow)]
-    arguments: Loose<'a>,
+    arguments: LenientText<'a>,
 }
 
-/// What is known of a reply besides its deltas.
+/// What a reply says besides its deltas.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
     /// There was a choice, even if it said nothing.
@@ -117,7 +117,7 @@ fn says_something(error: &Value) -> bool {
     }
 }
 
-/// Some servers send the error itself where a chunk is due: `{"object": "error", "message": …}`, `{"detail": …}`.
+/// Some servers send a bare error instead of a chunk: `{"object": "error", "message": …}`, `{"detail": …}`.
 fn error_without_a_name(data: &[u8]) -> Option<ReplyFault> {
     let value: Value = serde_json::from_slice(data).ok()?;
     let named = ["object", "type"].iter().any(|key| value.get(key).is_some_and(|kind| kind == "error"));
@@ -136,7 +136,7 @@ fn read_choice(choice: Choice<'_>, whole: bool, deltas: &mut Vec<Delta>) -> Resu
         return Err(ReplyFault::reported(&error));
     }
     match choice.finish_reason.into_text() {
-        Some(word) => deltas.push(Delta::Finish(reply_finish::read(&word)?)),
+        Some(word) => deltas.push(Delta::Finish(finish_reason::read(&word)?)),
         None if whole => deltas.push(Delta::Text(String::new())),
         None => {}
     }
@@ -149,7 +149,7 @@ fn read_message(message: Message<'_>, whole: bool, deltas: &mut Vec<Delta>) {
     deltas.extend(message.content.into_content().map(Delta::Text));
     deltas.extend(message.refusal.into_text().map(Delta::Refusal));
     let calls: Vec<WireCall<'_>> = message.tool_calls.into_iter().flatten().flatten().collect();
-    // Some servers send the old form beside the new one; it is the same call.
+    // Some servers send the old form as well as the new one; it is the same call.
     let old_form = message.function_call.filter(|_| calls.is_empty());
     for call in calls {
         let index = call.index.as_index();
@@ -163,7 +163,7 @@ fn read_message(message: Message<'_>, whole: bool, deltas: &mut Vec<Delta>) {
 
 fn fragment(index: Option<u64>, id: Option<String>, function: Option<WireFunction<'_>>, whole: bool) -> CallFragment {
     let Some(function) = function else { return CallFragment { index, id, whole, ..CallFragment::default() } };
-    let object = matches!(function.arguments, Loose::Other(_));
+    let object = matches!(function.arguments, LenientText::Other(_));
     let (name, arguments) = (function.name.into_text(), function.arguments.into_arguments());
     CallFragment { index, id, name, arguments, object, whole }
 }

@@ -17,16 +17,16 @@ pub enum ReplyFault {
     /// Not JSON, or not a reply.
     #[error("{0}")]
     Unreadable(String),
-    /// It ended before it was whole.
+    /// It ended early.
     #[error("the reply broke off before it was whole")]
     BrokeOff,
-    /// A stream that ended before it had begun: so some servers fail that have promised a stream.
+    /// A stream without events: some servers fail like this after they have sent the headers of a stream.
     #[error("its stream ended without a single event")]
     NoEvents,
 }
 
 impl ReplyFault {
-    /// What happened, without any words of the model: for the log.
+    /// What happened, without any text of the model, for the log.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -37,7 +37,7 @@ impl ReplyFault {
         }
     }
 
-    /// An error that is the value of `error`, or stands alone.
+    /// An error object: the value of `error`, or the whole chunk.
     pub(super) fn reported(error: &Value) -> Self {
         let words = ["message", "detail", "error"].iter().find_map(|key| error.get(key)).unwrap_or(error);
         let message = words.as_str().map_or_else(|| words.to_string(), str::to_owned);

@@ -3,11 +3,9 @@
 //! Only the fields Callboard acts on are read; all others are carried through untouched. Every refusal names the exact
 //! place. The tools are compiled through the cache.
 
-use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::chunk::json_text;
@@ -16,6 +14,7 @@ use super::{fields, messages, tool_choice};
 use crate::contract::{CallRules, ResponseFormat, SchemaLimits, ToolCache, ToolSet};
 use crate::model::BadRequest;
 use crate::turn::TurnRequest;
+use crate::wire::json_object::{body_text, read_fields};
 
 /// The two names of the field that says how many tokens may be written.
 pub(super) const TOKEN_LIMITS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
@@ -28,15 +27,15 @@ pub struct ChatRequest {
     fields: Vec<Field>,
     /// The model asked for.
     pub model: String,
-    /// Whether the reply is to be streamed.
+    /// Whether the client wants a stream.
     pub stream: bool,
-    /// Whether a stream is to end with usage.
+    /// Whether the stream ends with usage.
     pub include_usage: bool,
-    /// Whether any tool is on offer.
+    /// Whether any tools are offered.
     pub offers_tools: bool,
-    /// Whether the history holds something that servers stumble over.
+    /// Whether some servers would refuse the history as it is.
     pub needs_healing: bool,
-    /// Whether this goes on with the results of calls, instead of beginning with what a user said.
+    /// Whether the last message is a tool's result.
     pub continues: bool,
 }
 
@@ -49,9 +48,8 @@ struct Field {
 impl ChatRequest {
     /// Reads and checks a body.
     pub fn read(body: Vec<u8>, tools: &ToolCache) -> Result<(Self, TurnRequest), BadRequest> {
-        let text =
-            String::from_utf8(body).map_err(|_| BadRequest::whole("invalid_json", "the request body is not UTF-8"))?;
-        let fields = read_fields(&text)?;
+        let text = body_text(body)?;
+        let fields = field_ranges(&text)?;
         let mut request = Self { text, fields, ..Self::default() };
         request.model = fields::model(request.required("model")?)?;
         request.read_scalars()?;
@@ -109,7 +107,7 @@ impl ChatRequest {
         format.is_some_and(|format| format.get("type").is_some_and(|kind| kind != "text"))
     }
 
-    /// True when tools are on offer and the model may call one.
+    /// True when tools are offered and the model may call one.
     #[must_use]
     pub fn may_call(&self) -> bool {
         self.offers_tools && self.get("tool_choice") != Some("\"none\"")
@@ -121,7 +119,7 @@ impl ChatRequest {
         self.get("messages").unwrap_or("[]")
     }
 
-    /// How many bytes a model has to read: messages and tools.
+    /// The size of messages and tools, for an estimate of usage.
     #[must_use]
     pub fn prompt_bytes(&self) -> usize {
         [self.get("messages"), self.get("tools")].into_iter().flatten().map(str::len).sum()
@@ -165,39 +163,12 @@ impl ChatRequest {
     }
 }
 
-/// The fields of the body, each as the place of its text.
-fn read_fields(text: &str) -> Result<Vec<Field>, BadRequest> {
-    let bad = |error: serde_json::Error| {
-        BadRequest::whole("invalid_json", format!("the request body is not a JSON object: {error}"))
+/// The fields of a body, each as the range of its text.
+fn field_ranges(text: &str) -> Result<Vec<Field>, BadRequest> {
+    let fields: Vec<(String, &RawValue)> = read_fields(text)?;
+    let range = |value: &str| {
+        let start = value.as_ptr().addr().saturating_sub(text.as_ptr().addr());
+        start..start.saturating_add(value.len())
     };
-    let mut reader = serde_json::Deserializer::from_str(text);
-    let found = reader.deserialize_map(FieldVisitor).map_err(bad)?;
-    reader.end().map_err(bad)?;
-    let mut fields: Vec<Field> = Vec::with_capacity(found.len());
-    for (key, value) in found {
-        if fields.iter().any(|field| field.key == key) {
-            return Err(BadRequest::invalid(key.clone(), format!("{key} appears twice in the request")));
-        }
-        let start = value.get().as_ptr().addr().saturating_sub(text.as_ptr().addr());
-        fields.push(Field { key, value: start..start.saturating_add(value.get().len()) });
-    }
-    Ok(fields)
-}
-
-struct FieldVisitor;
-
-impl<'de> Visitor<'de> for FieldVisitor {
-    type Value = Vec<(String, &'de RawValue)>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut fields = Vec::with_capacity(16);
-        while let Some(entry) = map.next_entry::<String, &RawValue>()? {
-            fields.push(entry);
-        }
-        Ok(fields)
-    }
+    Ok(fields.into_iter().map(|(key, value)| Field { key, value: range(value.get()) }).collect())
 }

@@ -8,7 +8,7 @@ use crate::model::BadRequest;
 const FORMS: &str = "tool_choice must be \"auto\", \"none\", \"required\", {\"type\": \"function\", \"function\": {\"name\": …}} or \
     {\"type\": \"allowed_tools\", \"allowed_tools\": {\"mode\": …, \"tools\": […]}}";
 
-/// The rules that the field stands for.
+/// Reads the field.
 pub(super) fn read(text: Option<&str>, tools: &ToolSet) -> Result<CallRules, BadRequest> {
     let Some(text) = text else { return Ok(CallRules::default()) };
     let value = serde_json::from_str(text).map_err(|_| BadRequest::wrong_type("tool_choice", FORMS))?;

@@ -1,8 +1,6 @@
-//! A request to a character, which has tools of its own: what it cannot take is refused by name, and what the client brings
-//! is offered to the model together with what the character has.
+//! A request to a character, which has tools of its own: its model gets them together with the client's.
 //!
-//! Fields that shape how a model writes hold as for a model. Answers in a format and token probabilities are not for
-//! characters: the first are refused, the second left out.
+//! Sampling fields apply as for a model. Structured answers are refused, and token probabilities are left out.
 
 use serde_json::Value;
 
@@ -13,8 +11,7 @@ use crate::turn::TurnRequest;
 use crate::wire::chat::{CharacterPart, ChatRequest, ToolPart};
 
 impl ResponsesRequest {
-    /// The chat request to the model that plays a character: its prompt before the client's instructions, its tools before the
-    /// client's.
+    /// The chat request to a character's model: its prompt before the client's instructions, its tools before the client's.
     pub fn character_request(
         &self,
         earlier: &[Value],
@@ -30,7 +27,7 @@ impl ResponsesRequest {
         self.checked_request(parts, cache)
     }
 
-    /// Refuses what a character cannot do: answers in a format, and tools with the names of its own.
+    /// Refuses what a character does not support: structured answers, and tools with the names of its own.
     pub fn check_for_character(&self, id: &str, own_tools: &[&str]) -> Result<(), BadRequest> {
         if self.format.as_ref().and_then(|format| format.get("type")).is_some_and(|kind| kind != "text") {
             let message = format!("the character {id:?} answers in words; leave text.format out");
@@ -39,7 +36,7 @@ impl ResponsesRequest {
         self.refuse_names(own_tools)
     }
 
-    /// Refuses functions of the client that a model could not tell from these tools.
+    /// Refuses the client's functions that have a name of these tools.
     pub fn refuse_names(&self, taken: &[&str]) -> Result<(), BadRequest> {
         let mut names = self.tools.flat_names().enumerate();
         let Some((number, name)) = names.find(|(_, name)| taken.contains(name)) else { return Ok(()) };
@@ -65,11 +62,11 @@ mod tests {
 
     use super::super::tests::chat_json;
     use super::*;
-    use crate::turn::Ask;
+    use crate::turn::ModelCall;
 
     fn character_json(request: &ResponsesRequest, part: &CharacterPart<'_>) -> Result<Value, BadRequest> {
         let (chat, _) = request.character_request(&[], part, &ToolCache::default())?;
-        Ok(serde_json::from_slice(&chat.upstream_body(&Ask::default())).unwrap())
+        Ok(serde_json::from_slice(&chat.upstream_body(&ModelCall::default())).unwrap())
     }
 
     fn read(extra: &Value) -> ResponsesRequest {

@@ -6,8 +6,8 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::ResponsesRequest;
-use super::input::Spoken;
-use super::messages::Messages;
+use super::chat_item::ChatItem;
+use super::chat_messages::ChatMessages;
 use super::request::ids_of;
 use super::tool_choice::nothing_to_call;
 use crate::contract::ToolCache;
@@ -51,7 +51,7 @@ impl ResponsesRequest {
         self.checked_request(parts, cache)
     }
 
-    /// A chat request with the client's tools and all that shapes how a model writes.
+    /// A chat request with the client's tools and sampling fields.
     pub(super) fn chat_parts<'a>(
         &'a self,
         model: &'a str,
@@ -86,30 +86,31 @@ impl ResponsesRequest {
         ChatRequest::from_parts(parts, cache)
     }
 
-    /// The messages of earlier turns and of this one, behind what the model is told before anything else.
+    /// The messages of earlier turns and of this one, after the system prompt.
     pub(super) fn messages(
         &self,
         prompt: Option<&str>,
         earlier: &[Value],
     ) -> Result<(Vec<Value>, MessageFacts), BadRequest> {
-        let mut messages = Messages::new(&self.tools, prompt);
-        let stored: Vec<Spoken> = earlier.iter().map(|item| Spoken::read(item, "input")).collect::<Result<_, _>>()?;
-        let all = || stored.iter().chain(self.input.iter().map(|item| &item.spoken));
-        let answered: HashSet<&str> = all().filter_map(Spoken::answers).collect();
+        let mut messages = ChatMessages::new(&self.tools, prompt);
+        let stored: Vec<ChatItem> =
+            earlier.iter().map(|item| ChatItem::read(item, "input")).collect::<Result<_, _>>()?;
+        let all = || stored.iter().chain(self.input.iter().map(|item| &item.meaning));
+        let answered: HashSet<&str> = all().filter_map(ChatItem::answers).collect();
         for spoken in stored.iter().filter(|spoken| !spoken.is_abandoned(&answered)) {
             messages.push(spoken, "input")?;
         }
         let known = ids_of(earlier);
         for (number, item) in self.input.iter().enumerate() {
             let place = format!("input[{number}]");
-            if let Spoken::Reference(id) = &item.spoken
+            if let ChatItem::Reference(id) = &item.meaning
                 && !known.contains(id.as_str())
             {
                 let message = format!("{place}.id {id:?} is no stored item; send the item itself");
                 return Err(BadRequest::at(format!("{place}.id"), "item_not_found", message));
             }
-            if !item.spoken.is_abandoned(&answered) {
-                messages.push(&item.spoken, &place)?;
+            if !item.meaning.is_abandoned(&answered) {
+                messages.push(&item.meaning, &place)?;
             }
         }
         messages.finish()

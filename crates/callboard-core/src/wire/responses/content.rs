@@ -1,6 +1,6 @@
-//! What a message or a tool's output says: a text, or a list of parts, as the parts of a chat message.
+//! The content of a message or a tool's output: a text or a list of parts, converted to parts of a chat message.
 //!
-//! Files and pictures are passed on when they travel inside the request; ids of files kept elsewhere cannot be followed.
+//! Files and images are passed on when they are inside the request; ids of stored files are refused.
 
 use serde_json::{Value, json};
 
@@ -10,21 +10,21 @@ use crate::model::BadRequest;
 /// The parts of one message, in their order.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Content {
-    parts: Vec<Part>,
+    parts: Vec<ContentPart>,
 }
 
 #[derive(Debug, Clone)]
-enum Part {
+enum ContentPart {
     Text(String),
-    /// A picture, a file or a sound, as a chat part.
+    /// An image, a file or audio, as a chat part.
     Medium(Value),
 }
 
 impl Content {
-    /// Reads a string or a list of parts; `media` tells whether anything but text may come.
+    /// Reads a string or a list of parts; `media` says whether parts other than text are allowed.
     pub(super) fn read(value: &Value, place: &str, media: bool) -> Result<Self, BadRequest> {
         let parts = match value {
-            Value::String(text) => vec![Part::Text(text.clone())],
+            Value::String(text) => vec![ContentPart::Text(text.clone())],
             Value::Array(list) => read_parts(list, place, media)?,
             _ => return Err(BadRequest::wrong_type(place, format!("{place} must be a string or a list of parts"))),
         };
@@ -33,25 +33,25 @@ impl Content {
 
     /// All text, parts joined.
     pub(super) fn text(&self) -> String {
-        self.parts.iter().filter_map(Part::text).collect()
+        self.parts.iter().filter_map(ContentPart::text).collect()
     }
 
-    /// The content of a chat message; a single text is a plain string, which every server takes.
+    /// The content of a chat message; a single text is a plain string, which every server accepts.
     pub(super) fn to_chat(&self) -> Value {
         match self.parts.as_slice() {
             [] => Value::from(""),
-            [Part::Text(text)] => text.as_str().into(),
-            parts => parts.iter().map(Part::to_chat).collect(),
+            [ContentPart::Text(text)] => text.as_str().into(),
+            parts => parts.iter().map(ContentPart::to_chat).collect(),
         }
     }
 
-    /// The parts that are not text, which a chat server takes from users only.
+    /// The parts that are not text, which chat servers accept in user messages only.
     pub(super) fn media(&self) -> Vec<Value> {
-        self.parts.iter().filter(|part| part.text().is_none()).map(Part::to_chat).collect()
+        self.parts.iter().filter(|part| part.text().is_none()).map(ContentPart::to_chat).collect()
     }
 }
 
-impl Part {
+impl ContentPart {
     fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -67,21 +67,21 @@ impl Part {
     }
 }
 
-fn read_parts(list: &[Value], place: &str, media: bool) -> Result<Vec<Part>, BadRequest> {
+fn read_parts(list: &[Value], place: &str, media: bool) -> Result<Vec<ContentPart>, BadRequest> {
     list.iter().enumerate().map(|(number, part)| read_part(part, &format!("{place}[{number}]"), media)).collect()
 }
 
-fn read_part(part: &Value, place: &str, media: bool) -> Result<Part, BadRequest> {
+fn read_part(part: &Value, place: &str, media: bool) -> Result<ContentPart, BadRequest> {
     let fields = Fields::at(part, place)?;
     let kind = fields.required_text("type", "for instance \"input_text\"")?;
     match kind {
         "input_text" | "output_text" | "text" => text_of(fields, "text"),
         "refusal" => text_of(fields, "refusal"),
-        "input_image" if media => image(fields).map(Part::Medium),
-        "input_file" if media => file(fields).map(Part::Medium),
+        "input_image" if media => image(fields).map(ContentPart::Medium),
+        "input_file" if media => file(fields).map(ContentPart::Medium),
         "input_audio" if media => {
             let audio = fields.required("input_audio", "it must hold data and format")?;
-            Ok(Part::Medium(json!({"type": "input_audio", "input_audio": audio})))
+            Ok(ContentPart::Medium(json!({"type": "input_audio", "input_audio": audio})))
         }
         _ => {
             let place = fields.place("type");
@@ -91,9 +91,9 @@ fn read_part(part: &Value, place: &str, media: bool) -> Result<Part, BadRequest>
     }
 }
 
-fn text_of(fields: Fields<'_>, key: &str) -> Result<Part, BadRequest> {
+fn text_of(fields: Fields<'_>, key: &str) -> Result<ContentPart, BadRequest> {
     fields.required(key, "an empty string is fine")?;
-    Ok(Part::Text(fields.text(key)?.unwrap_or_default().to_owned()))
+    Ok(ContentPart::Text(fields.text(key)?.unwrap_or_default().to_owned()))
 }
 
 fn image(fields: Fields<'_>) -> Result<Value, BadRequest> {

@@ -1,14 +1,14 @@
-//! Conversations: what clients send to make, change and fill them, and the objects they get back.
+//! Requests that create and change conversations, and the objects that clients get back.
 
 use serde_json::{Map, Value, json};
 
-use super::body::read_object;
+use super::chat_item::ChatItem;
 use super::fields::Fields;
-use super::ids::NewId;
-use super::input::Spoken;
-use super::input_items::stored_form;
 use super::request::{InputItem, read_items};
+use super::stored_items::NewId;
+use super::stored_items::stored_form;
 use crate::model::BadRequest;
+use crate::wire::json_object::read_object;
 
 /// Items that one request may add.
 const MOST_ITEMS: usize = 20;
@@ -17,7 +17,7 @@ const MOST_ITEMS: usize = 20;
 #[derive(Debug)]
 pub struct ConversationRequest {
     items: Vec<InputItem>,
-    /// Pairs of texts that the client keeps beside the conversation; none where it sent none.
+    /// The client's metadata; none where it sent none.
     pub metadata: Option<Map<String, Value>>,
 }
 
@@ -69,7 +69,7 @@ impl ConversationRequest {
 
 /// A reference names what is stored already: it would add nothing, or the same item twice.
 fn refuse_references(items: &[InputItem]) -> Result<(), BadRequest> {
-    match items.iter().position(|item| matches!(item.spoken, Spoken::Reference(_))) {
+    match items.iter().position(|item| matches!(item.meaning, ChatItem::Reference(_))) {
         None => Ok(()),
         Some(number) => {
             let place = format!("items[{number}].type");

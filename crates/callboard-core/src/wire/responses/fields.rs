@@ -1,6 +1,6 @@
-//! The plain fields of a request, read from its JSON object: each has its kind and its range, and every fault its place.
+//! Typed access to the fields of a JSON object; every error names the place of the field.
 //!
-//! A missing field and `null` are the same here. Nested objects are read with the place they stand at.
+//! A missing field and `null` are the same here. Nested objects carry their place in the request.
 
 use std::ops::RangeInclusive;
 
@@ -12,7 +12,7 @@ const MOST_PAIRS: usize = 16;
 const LONGEST_KEY: usize = 64;
 const LONGEST_VALUE: usize = 512;
 
-/// A JSON object and where it stands in the request; the request itself stands nowhere.
+/// A JSON object and its place in the request, which is empty for the request itself.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fields<'a> {
     map: &'a Map<String, Value>,
@@ -60,7 +60,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A text field that must be there and say something.
+    /// A text field that must be there and not be blank.
     pub(super) fn required_text(&self, key: &str, remedy: &str) -> Result<&'a str, BadRequest> {
         self.required(key, remedy)?;
         match self.text(key)? {
@@ -138,7 +138,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Up to 16 pairs of texts that a client keeps beside its objects.
+    /// The client's metadata: up to 16 pairs of texts.
     pub(super) fn metadata(&self) -> Result<Map<String, Value>, BadRequest> {
         let Some(pairs) = self.object("metadata")? else { return Ok(Map::new()) };
         if pairs.len() > MOST_PAIRS {

@@ -9,11 +9,11 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::ResponsesRequest;
-use super::ids::NewId;
-use super::item::Status;
-use super::notice::Notice;
+use super::echoed_fields;
 use super::output::{Output, OutputSettings};
-use super::shown;
+use super::output_item::Status;
+use super::stored_items::NewId;
+use super::stream_event::StreamEvent;
 use crate::model::{Finish, Usage};
 use crate::turn::Event;
 use crate::wire::{ApiError, ReplyEnd};
@@ -72,12 +72,12 @@ impl ResponseObject {
 
     /// Takes one event of the turn.
     pub fn event(&mut self, event: Event) {
-        self.notice_event(event, &mut Vec::new());
+        self.stream_event(event, &mut Vec::new());
     }
 
     /// The turn is over.
     pub fn finish(&mut self, end: &ReplyEnd<'_>) {
-        self.notice_settling(end, &mut Vec::new());
+        self.stream_settling(end, &mut Vec::new());
     }
 
     /// The turn failed, or could not be kept; what was said so far stays.
@@ -129,22 +129,22 @@ impl ResponseObject {
         self.settled.clone().unwrap_or_else(written)
     }
 
-    pub(super) fn notice_event(&mut self, event: Event, notices: &mut Vec<Notice>) {
-        self.output.event(event, notices);
+    pub(super) fn stream_event(&mut self, event: Event, events: &mut Vec<StreamEvent>) {
+        self.output.event(event, events);
     }
 
-    /// All of the end but its last event, which is [`Self::last_notice`].
-    pub(super) fn notice_settling(&mut self, end: &ReplyEnd<'_>, notices: &mut Vec<Notice>) {
+    /// All of the end but its last event, which is [`Self::last_stream_event`].
+    pub(super) fn stream_settling(&mut self, end: &ReplyEnd<'_>, events: &mut Vec<StreamEvent>) {
         let reason = match end.finish {
             Finish::Stop | Finish::ToolCalls => None,
             Finish::Length => Some("max_output_tokens"),
             Finish::ContentFilter => Some("content_filter"),
         };
         if reason.is_none() && self.answers {
-            self.output.ensure_answer(notices);
+            self.output.ensure_answer(events);
         }
         let status = if reason.is_some() { Status::Incomplete } else { Status::Completed };
-        self.output.finish(status, notices);
+        self.output.finish(status, events);
         self.set("usage", usage_json(end.usage));
         if let Some(tier) = &end.usage.service_tier {
             self.set("service_tier", tier.as_str().into());
@@ -162,11 +162,11 @@ impl ResponseObject {
         self.settled = Some(self.to_text());
     }
 
-    pub(super) fn last_notice(&self) -> Notice {
+    pub(super) fn last_stream_event(&self) -> StreamEvent {
         let response = self.to_text();
         match self.head.get("incomplete_details") {
-            None | Some(Value::Null) => Notice::Completed { response },
-            Some(_) => Notice::Incomplete { response },
+            None | Some(Value::Null) => StreamEvent::Completed { response },
+            Some(_) => StreamEvent::Incomplete { response },
         }
     }
 
@@ -208,7 +208,7 @@ fn head(request: &ResponsesRequest, id: String, created_at: u64, conversation: O
     set("model", request.model.as_str().into());
     set("output", Value::Array(Vec::new()));
     set("store", request.store.into());
-    head.extend(shown::fields(request));
+    head.extend(echoed_fields::fields(request));
     head.insert("usage".to_owned(), Value::Null);
     head
 }

@@ -1,4 +1,4 @@
-//! The output of a response while the turn goes on: engine events go in, items grow, and what a stream has to say comes out.
+//! The output of a response while the turn runs: engine events go in, items grow, and stream events come out.
 //!
 //! Streamed and whole replies take this one path, so they cannot differ. At most one item grows at a time, besides tools
 //! that are being run here, of which several may be under way.
@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::custom;
-use super::ids::NewId;
-use super::item::{OutputItem, Part, Status};
-use super::notice::{Notice, PartPlace};
+use super::custom_tool;
+use super::output_item::{OutputItem, OutputPart, Status};
+use super::stored_items::NewId;
+use super::stream_event::{PartPosition, StreamEvent};
 use super::tools::Tools;
 use crate::contract::Call;
 use crate::model::CallId;
@@ -24,8 +24,8 @@ pub(super) struct Output {
     items: Vec<OutputItem>,
     /// The item that grows.
     open: Option<usize>,
-    /// The call of a custom tool that grows. Its input is known only when it is whole, and a half one could not be told from a
-    /// whole one, so it has no item until then.
+    /// The call of a custom tool that grows. It has no item until it is complete, because clients could not tell a partial input
+    /// from a complete one.
     custom: Option<GrowingCall>,
     /// Tools under way: the call, and the place of its item.
     running: Vec<(CallId, usize)>,
@@ -65,33 +65,33 @@ impl Output {
     }
 
     /// Takes one event.
-    pub(super) fn event(&mut self, event: Event, notices: &mut Vec<Notice>) {
+    pub(super) fn event(&mut self, event: Event, events: &mut Vec<StreamEvent>) {
         match event {
-            Event::Text(text) => self.text(text, notices),
-            Event::Reasoning(text) => self.reasoning(text, notices),
-            Event::Refusal(text) => self.refusal(text, notices),
-            Event::Logprobs(value) => self.logprobs(&value, notices),
+            Event::Text(text) => self.text(text, events),
+            Event::Reasoning(text) => self.reasoning(text, events),
+            Event::Refusal(text) => self.refusal(text, events),
+            Event::Logprobs(value) => self.logprobs(&value, events),
             Event::Call(call) => {
-                self.call_begins(&call.id, &call.name, notices);
-                self.call_grows(call.arguments.as_str().to_owned(), notices);
-                self.close(Status::Completed, notices);
+                self.call_begins(&call.id, &call.name, events);
+                self.call_grows(call.arguments.as_str().to_owned(), events);
+                self.close(Status::Completed, events);
             }
-            Event::CallBegins { id, name } => self.call_begins(&id, &name, notices),
-            Event::CallGrows(text) => self.call_grows(text, notices),
-            Event::RunsTool(call) => self.runs(&call, notices),
-            Event::RanTool(result) => self.ran(result, notices),
+            Event::CallBegins { id, name } => self.call_begins(&id, &name, events),
+            Event::CallGrows(text) => self.call_grows(text, events),
+            Event::RunsTool(call) => self.runs(&call, events),
+            Event::RanTool(result) => self.ran(result, events),
         }
     }
 
     /// The turn is over: what still grows ends with this status, and tools under way have no result.
-    pub(super) fn finish(&mut self, status: Status, notices: &mut Vec<Notice>) {
-        self.close(status, notices);
+    pub(super) fn finish(&mut self, status: Status, events: &mut Vec<StreamEvent>) {
+        self.close(status, events);
         for (_, index) in std::mem::take(&mut self.running) {
-            self.item_done(index, Status::Incomplete, notices);
+            self.item_done(index, Status::Incomplete, events);
         }
     }
 
-    /// Calls of the client that it may not have got: nobody has to answer them.
+    /// Marks the client's calls, which it may not have received, as needing no output.
     pub(super) fn abandon_calls(&mut self) {
         for item in &mut self.items {
             if matches!(item, OutputItem::FunctionCall { .. }) {
@@ -101,17 +101,17 @@ impl Output {
     }
 
     /// An answer without a word is still an answer: clients look for its message.
-    pub(super) fn ensure_answer(&mut self, notices: &mut Vec<Notice>) {
+    pub(super) fn ensure_answer(&mut self, events: &mut Vec<StreamEvent>) {
         if self.custom.is_none() && self.items.iter().all(OutputItem::is_reasoning) {
             let blank = std::mem::take(&mut self.blank);
-            self.begin(OutputItem::is_message, "msg", OutputItem::message, notices);
-            self.grow(Part::text(), blank, notices);
+            self.begin(OutputItem::is_message, "msg", OutputItem::message, events);
+            self.grow(OutputPart::text(), blank, events);
         }
     }
 
-    fn text(&mut self, text: String, notices: &mut Vec<Notice>) {
+    fn text(&mut self, text: String, events: &mut Vec<StreamEvent>) {
         if self.is_open(OutputItem::is_message) {
-            return self.grow(Part::text(), text, notices);
+            return self.grow(OutputPart::text(), text, events);
         }
         self.blank.push_str(&text);
         if self.blank.trim_ascii().is_empty() {
@@ -123,86 +123,86 @@ impl Output {
         {
             text = rest.to_owned();
         }
-        self.begin(OutputItem::is_message, "msg", OutputItem::message, notices);
-        self.grow(Part::text(), text, notices);
+        self.begin(OutputItem::is_message, "msg", OutputItem::message, events);
+        self.grow(OutputPart::text(), text, events);
     }
 
-    fn refusal(&mut self, text: String, notices: &mut Vec<Notice>) {
-        self.begin(OutputItem::is_message, "msg", OutputItem::message, notices);
-        self.grow(Part::Refusal { refusal: String::new() }, text, notices);
+    fn refusal(&mut self, text: String, events: &mut Vec<StreamEvent>) {
+        self.begin(OutputItem::is_message, "msg", OutputItem::message, events);
+        self.grow(OutputPart::Refusal { refusal: String::new() }, text, events);
     }
 
-    fn reasoning(&mut self, text: String, notices: &mut Vec<Notice>) {
+    fn reasoning(&mut self, text: String, events: &mut Vec<StreamEvent>) {
         if text.is_empty() {
             return;
         }
-        self.begin(OutputItem::is_reasoning, "rs", OutputItem::reasoning, notices);
-        let text_kind = Part::ReasoningText { text: String::new() };
-        let kind = if self.settings.summaries { Part::SummaryText { text: String::new() } } else { text_kind };
-        self.grow(kind, text, notices);
+        self.begin(OutputItem::is_reasoning, "rs", OutputItem::reasoning, events);
+        let text_kind = OutputPart::ReasoningText { text: String::new() };
+        let kind = if self.settings.summaries { OutputPart::SummaryText { text: String::new() } } else { text_kind };
+        self.grow(kind, text, events);
     }
 
     /// Probabilities come behind the text they belong to.
-    fn logprobs(&mut self, value: &Value, notices: &mut Vec<Notice>) {
+    fn logprobs(&mut self, value: &Value, events: &mut Vec<StreamEvent>) {
         let list = value.get("content").and_then(Value::as_array);
         self.logprobs.extend(list.into_iter().flatten().filter_map(logprob));
         if self.is_open(OutputItem::is_message) && !self.logprobs.is_empty() {
-            self.grow(Part::text(), String::new(), notices);
+            self.grow(OutputPart::text(), String::new(), events);
         }
     }
 
-    fn call_begins(&mut self, id: &CallId, name: &str, notices: &mut Vec<Notice>) {
-        self.close(Status::Completed, notices);
+    fn call_begins(&mut self, id: &CallId, name: &str, events: &mut Vec<StreamEvent>) {
+        self.close(Status::Completed, events);
         if self.settings.tools.is_custom(name) {
             self.custom = Some(GrowingCall { id: id.to_string(), name: name.to_owned(), arguments: String::new() });
             return;
         }
         let own = self.settings.tools.own(name);
         let item = OutputItem::function_call((self.settings.new_id)("fc"), id.to_string(), own);
-        self.add(item, notices);
+        self.add(item, events);
         self.open = self.items.len().checked_sub(1);
     }
 
-    fn call_grows(&mut self, delta: String, notices: &mut Vec<Notice>) {
+    fn call_grows(&mut self, delta: String, events: &mut Vec<StreamEvent>) {
         if let Some(call) = &mut self.custom {
             return call.arguments.push_str(&delta);
         }
         let Some(output_index) = self.open else { return };
         let Some(item) = self.items.get_mut(output_index) else { return };
         item.push_arguments(&delta);
-        notices.push(Notice::CallDelta { item_id: item.id().to_owned(), output_index, delta });
+        events.push(StreamEvent::CallDelta { item_id: item.id().to_owned(), output_index, delta });
     }
 
     /// The id of such an item has the letters of the call's id, so that one leads to the other without a table.
-    fn runs(&mut self, call: &Call, notices: &mut Vec<Notice>) {
-        self.close(Status::Completed, notices);
+    fn runs(&mut self, call: &Call, events: &mut Vec<StreamEvent>) {
+        self.close(Status::Completed, events);
         let letters = call.id.as_str().strip_prefix("call_").unwrap_or_default();
         let item_id = format!("mcp_{letters}");
         let output_index = self.items.len();
-        self.add(OutputItem::mcp_call(item_id.clone(), self.settings.server_label.clone(), call.name.clone()), notices);
+        self.add(OutputItem::mcp_call(item_id.clone(), self.settings.server_label.clone(), call.name.clone()), events);
         let arguments = call.arguments.as_str().to_owned();
         if let Some(item) = self.items.get_mut(output_index) {
             item.push_arguments(&arguments);
         }
-        notices.push(Notice::McpInProgress { item_id: item_id.clone(), output_index });
-        notices.push(Notice::McpDelta { item_id: item_id.clone(), output_index, delta: arguments.clone() });
-        notices.push(Notice::McpDone { item_id, output_index, arguments });
+        events.push(StreamEvent::McpInProgress { item_id: item_id.clone(), output_index });
+        events.push(StreamEvent::McpDelta { item_id: item_id.clone(), output_index, delta: arguments.clone() });
+        events.push(StreamEvent::McpDone { item_id, output_index, arguments });
         self.running.push((call.id.clone(), output_index));
     }
 
     /// A result of a call that never ran (the model got an error instead) has no item.
-    fn ran(&mut self, result: ToolResult, notices: &mut Vec<Notice>) {
+    fn ran(&mut self, result: ToolResult, events: &mut Vec<StreamEvent>) {
         let Some(number) = self.running.iter().position(|(id, _)| *id == result.id) else { return };
         let (_, output_index) = self.running.remove(number);
         let Some(item) = self.items.get_mut(output_index) else { return };
         let success = result.outcome == ToolOutcome::Success;
         item.set_result(result.text, success);
         let item_id = item.id().to_owned();
-        notices.push(match success {
-            true => Notice::McpCompleted { item_id, output_index },
-            false => Notice::McpFailed { item_id, output_index },
+        events.push(match success {
+            true => StreamEvent::McpCompleted { item_id, output_index },
+            false => StreamEvent::McpFailed { item_id, output_index },
         });
-        notices.push(Notice::ItemDone { output_index, item: item.clone() });
+        events.push(StreamEvent::ItemDone { output_index, item: item.clone() });
     }
 
     fn is_open(&self, kind: fn(&OutputItem) -> bool) -> bool {
@@ -215,34 +215,34 @@ impl Output {
         kind: fn(&OutputItem) -> bool,
         prefix: &'static str,
         make: fn(String) -> OutputItem,
-        notices: &mut Vec<Notice>,
+        events: &mut Vec<StreamEvent>,
     ) {
         if self.is_open(kind) {
             return;
         }
-        self.close(Status::Completed, notices);
+        self.close(Status::Completed, events);
         let id = (self.settings.new_id)(prefix);
-        self.add(make(id), notices);
+        self.add(make(id), events);
         self.open = self.items.len().checked_sub(1);
     }
 
-    fn add(&mut self, item: OutputItem, notices: &mut Vec<Notice>) {
-        notices.push(Notice::ItemAdded { output_index: self.items.len(), item: item.clone() });
+    fn add(&mut self, item: OutputItem, events: &mut Vec<StreamEvent>) {
+        events.push(StreamEvent::ItemAdded { output_index: self.items.len(), item: item.clone() });
         self.items.push(item);
     }
 
     /// Puts text behind the last part of the open item, or begins a part when the last one is of another kind.
-    fn grow(&mut self, kind: Part, text: String, notices: &mut Vec<Notice>) {
+    fn grow(&mut self, kind: OutputPart, text: String, events: &mut Vec<StreamEvent>) {
         let Some(output_index) = self.open else { return };
         let Some(item) = self.items.get_mut(output_index) else { return };
         if !item.last_part().is_some_and(|(_, part)| part.is_like(&kind)) {
-            end_part(item, output_index, notices);
-            begin_part(item, output_index, kind, notices);
+            end_part(item, output_index, events);
+            begin_part(item, output_index, kind, events);
         }
         let item_id = item.id().to_owned();
         let Some((index, part)) = item.last_part() else { return };
         let logprobs = match part {
-            Part::OutputText { .. } => std::mem::take(&mut self.logprobs),
+            OutputPart::OutputText { .. } => std::mem::take(&mut self.logprobs),
             _ => Vec::new(),
         };
         if text.is_empty() && logprobs.is_empty() {
@@ -250,57 +250,57 @@ impl Output {
         }
         part.push(&text);
         part.push_logprobs(&logprobs);
-        notices.push(Notice::part_delta(PartPlace { item_id, output_index, index }, part, text, logprobs));
+        events.push(StreamEvent::part_delta(PartPosition { item_id, output_index, index }, part, text, logprobs));
     }
 
-    fn close(&mut self, status: Status, notices: &mut Vec<Notice>) {
+    fn close(&mut self, status: Status, events: &mut Vec<StreamEvent>) {
         self.blank.clear();
         if let Some(call) = self.custom.take().filter(|_| status == Status::Completed) {
-            return self.custom_call(&call, notices);
+            return self.custom_call(&call, events);
         }
         let Some(output_index) = self.open.take() else { return };
         let Some(item) = self.items.get_mut(output_index) else { return };
-        end_part(item, output_index, notices);
+        end_part(item, output_index, events);
         if let OutputItem::FunctionCall { id, arguments, .. } = item {
             let (item_id, arguments) = (id.clone(), arguments.clone());
-            notices.push(Notice::CallDone { item_id, output_index, arguments });
+            events.push(StreamEvent::CallDone { item_id, output_index, arguments });
         }
-        self.item_done(output_index, status, notices);
+        self.item_done(output_index, status, events);
     }
 
     /// A whole call of a custom tool, in one go.
-    fn custom_call(&mut self, call: &GrowingCall, notices: &mut Vec<Notice>) {
+    fn custom_call(&mut self, call: &GrowingCall, events: &mut Vec<StreamEvent>) {
         let (item_id, output_index) = ((self.settings.new_id)("ctc"), self.items.len());
         let own = self.settings.tools.own(&call.name);
-        let text = custom::input(&call.arguments);
+        let text = custom_tool::input(&call.arguments);
         let item = OutputItem::custom_call(item_id.clone(), call.id.clone(), own);
-        self.add(item, notices);
+        self.add(item, events);
         if let Some(OutputItem::CustomToolCall { input, .. }) = self.items.get_mut(output_index) {
             input.clone_from(&text);
         }
-        notices.push(Notice::CustomDelta { item_id: item_id.clone(), output_index, delta: text.clone() });
-        notices.push(Notice::CustomDone { item_id, output_index, input: text });
-        self.item_done(output_index, Status::Completed, notices);
+        events.push(StreamEvent::CustomDelta { item_id: item_id.clone(), output_index, delta: text.clone() });
+        events.push(StreamEvent::CustomDone { item_id, output_index, input: text });
+        self.item_done(output_index, Status::Completed, events);
     }
 
-    fn item_done(&mut self, output_index: usize, status: Status, notices: &mut Vec<Notice>) {
+    fn item_done(&mut self, output_index: usize, status: Status, events: &mut Vec<StreamEvent>) {
         let Some(item) = self.items.get_mut(output_index) else { return };
         item.set_status(status);
-        notices.push(Notice::ItemDone { output_index, item: item.clone() });
+        events.push(StreamEvent::ItemDone { output_index, item: item.clone() });
     }
 }
 
-fn begin_part(item: &mut OutputItem, output_index: usize, kind: Part, notices: &mut Vec<Notice>) {
+fn begin_part(item: &mut OutputItem, output_index: usize, kind: OutputPart, events: &mut Vec<StreamEvent>) {
     let item_id = item.id().to_owned();
     let Some(parts) = item.parts_mut(&kind) else { return };
-    notices.push(Notice::part_added(PartPlace { item_id, output_index, index: parts.len() }, kind.clone()));
+    events.push(StreamEvent::part_added(PartPosition { item_id, output_index, index: parts.len() }, kind.clone()));
     parts.push(kind);
 }
 
-fn end_part(item: &mut OutputItem, output_index: usize, notices: &mut Vec<Notice>) {
+fn end_part(item: &mut OutputItem, output_index: usize, events: &mut Vec<StreamEvent>) {
     let item_id = item.id().to_owned();
     if let Some((index, part)) = item.last_part() {
-        notices.extend(Notice::part_done(PartPlace { item_id, output_index, index }, part.clone()));
+        events.extend(StreamEvent::part_done(PartPosition { item_id, output_index, index }, part.clone()));
     }
 }
 

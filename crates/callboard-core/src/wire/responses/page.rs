@@ -1,4 +1,4 @@
-//! Lists of items, page by page: where to go on, how many, which way round.
+//! Pages of item lists: cursor, limit and order.
 
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ impl Default for PageQuery {
 }
 
 impl PageQuery {
-    /// Reads the pairs of a query string, already decoded; pairs of other meaning are passed over.
+    /// Reads the pairs of a query string, already decoded; unknown pairs are ignored.
     pub fn read<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, BadRequest> {
         let mut query = Self::default();
         for (key, value) in pairs {

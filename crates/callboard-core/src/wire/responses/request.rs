@@ -1,24 +1,24 @@
 //! A client's request to `/v1/responses`: read once and checked in full before anything is sent on.
 //!
-//! Fields that Callboard acts on are typed; all others are kept as they came, and most are shown again in the response. What
-//! needs the stored part of a conversation is checked when the chat request is made of both.
+//! Fields that Callboard acts on are typed; all others are kept as they came, and most are echoed in the response. What needs
+//! the stored part of a conversation is checked when the chat request is made.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::body::read_object;
+use super::chat_item::ChatItem;
 use super::fields::Fields;
-use super::input::Spoken;
 use super::tools::Tools;
-use super::{format, tool_choice};
+use super::{text_format, tool_choice};
 use crate::model::BadRequest;
+use crate::wire::json_object::read_object;
 
 /// A checked request.
 ///
-/// `truncation` is read and shown, and no more: Callboard never drops anything of a history by itself. A history that is too
-/// long for the model is refused by its server, and that refusal goes to the client, with `"auto"` as with `"disabled"`.
+/// `truncation` is only checked and echoed: Callboard never drops anything of a history. A history that is too long for the
+/// model is refused by its server, and that error goes to the client, with `"auto"` as with `"disabled"`.
 #[derive(Debug)]
 pub struct ResponsesRequest {
     pub(super) fields: Map<String, Value>,
@@ -30,9 +30,9 @@ pub struct ResponsesRequest {
     pub model: String,
     /// Whether the reply is to be streamed.
     pub stream: bool,
-    /// Whether the response is to be kept; true unless the client says otherwise.
+    /// Whether the response is stored; true unless the client says otherwise.
     pub store: bool,
-    /// False for a request that only prepares a later one and wants no answer (WebSocket clients).
+    /// False for a request that only prepares a later one (WebSocket clients).
     pub generate: bool,
     /// The stored response that this one continues.
     pub previous_response_id: Option<String>,
@@ -46,7 +46,7 @@ pub struct ResponsesRequest {
 #[derive(Debug)]
 pub(super) struct InputItem {
     pub(super) value: Value,
-    pub(super) spoken: Spoken,
+    pub(super) meaning: ChatItem,
 }
 
 impl ResponsesRequest {
@@ -55,7 +55,7 @@ impl ResponsesRequest {
         Self::of(read_object(body)?)
     }
 
-    /// Checks a request whose fields were read with [`read_object`], for instance from a message that holds more than them.
+    /// Checks a request whose fields were read with [`read_object`], for instance from a WebSocket message.
     pub fn of(mut fields: Map<String, Value>) -> Result<Self, BadRequest> {
         let input = read_input(fields.remove("input"))?;
         let all = Fields::of(&fields);
@@ -63,7 +63,7 @@ impl ResponsesRequest {
         let tools = Tools::read(all.list("tools")?)?;
         let request = Self {
             choice: tool_choice::to_chat(all.get("tool_choice"), &tools)?,
-            format: format::to_chat(all.get("text"))?,
+            format: text_format::to_chat(all.get("text"))?,
             model: all.required_text("model", "name a model or a character")?.to_owned(),
             stream: all.boolean("stream")?.unwrap_or(false),
             store: all.boolean("store")?.unwrap_or(true),
@@ -79,7 +79,7 @@ impl ResponsesRequest {
         Ok(request)
     }
 
-    /// What the model is told before anything else.
+    /// The instructions.
     #[must_use]
     pub fn instructions(&self) -> Option<&str> {
         self.get("instructions").and_then(Value::as_str)
@@ -89,8 +89,8 @@ impl ResponsesRequest {
     /// them to [`Self::fill_references`].
     #[must_use]
     pub fn references(&self, earlier: &[Value]) -> Vec<&str> {
-        let named = self.input.iter().filter_map(|item| match &item.spoken {
-            Spoken::Reference(id) => Some(id.as_str()),
+        let named = self.input.iter().filter_map(|item| match &item.meaning {
+            ChatItem::Reference(id) => Some(id.as_str()),
             _ => None,
         });
         let known = ids_of(earlier);
@@ -106,10 +106,10 @@ impl ResponsesRequest {
     pub fn fill_references(&mut self, found: &[Value]) -> Result<(), BadRequest> {
         let found: HashMap<&str, &Value> = found.iter().filter_map(|item| Some((id_of(item)?, item))).collect();
         for (number, item) in self.input.iter_mut().enumerate() {
-            let Spoken::Reference(id) = &item.spoken else { continue };
+            let ChatItem::Reference(id) = &item.meaning else { continue };
             if let Some(stored) = found.get(id.as_str()) {
-                let spoken = Spoken::read(stored, &format!("input[{number}]"))?;
-                *item = InputItem { value: (*stored).clone(), spoken };
+                let meaning = ChatItem::read(stored, &format!("input[{number}]"))?;
+                *item = InputItem { value: (*stored).clone(), meaning };
             }
         }
         Ok(())
@@ -145,8 +145,8 @@ fn id_of(item: &Value) -> Option<&str> {
 /// Checks a list of items; `place` is the name of the list.
 pub(super) fn read_items(list: Vec<Value>, place: &str) -> Result<Vec<InputItem>, BadRequest> {
     let read = |(number, value): (usize, Value)| {
-        let spoken = Spoken::read(&value, &format!("{place}[{number}]"))?;
-        Ok(InputItem { value, spoken })
+        let meaning = ChatItem::read(&value, &format!("{place}[{number}]"))?;
+        Ok(InputItem { value, meaning })
     };
     list.into_iter().enumerate().map(read).collect()
 }

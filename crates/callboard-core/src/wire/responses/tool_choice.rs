@@ -1,4 +1,4 @@
-//! `tool_choice` in all its forms, as a chat request says it. Tools hosted by others cannot be forced here.
+//! Converts `tool_choice` to its chat form. Hosted tools cannot be forced.
 
 use serde_json::{Value, json};
 
@@ -36,7 +36,7 @@ fn object(fields: Fields<'_>, tools: &Tools) -> Result<Value, BadRequest> {
     }
 }
 
-/// Hosted tools on the list are passed over, as they are in `tools`.
+/// Hosted tools on the list are skipped, as they are in `tools`.
 fn allowed(fields: Fields<'_>, tools: &Tools) -> Result<Value, BadRequest> {
     fields.required("mode", "it must be \"auto\" or \"required\"")?;
     let mode = fields.one_of("mode", &["auto", "required"])?.unwrap_or("auto");
@@ -77,7 +77,7 @@ fn named(name: &str) -> Value {
     json!({"type": "function", "function": {"name": name}})
 }
 
-/// The fault of a choice that asks for a call where no tool is on offer, neither the client's nor a character's.
+/// The error for a required call where no tool is offered, neither the client's nor a character's.
 pub(super) fn nothing_to_call() -> BadRequest {
     BadRequest::invalid(PLACE, "tool_choice asks for a call, but no function is among the tools; send one as well")
 }

@@ -1,12 +1,12 @@
-//! The functions that a request offers, under names that a chat model can call, and the way back to the client's own names.
+//! The functions of a request under names that a chat model can call, and the mapping back to the client's names.
 //!
 //! Functions inside a `namespace` get one flat name each; a call to one goes back with its namespace and short name. A `custom`
 //! tool, which takes plain text, becomes a function with one parameter.
-//! Tools hosted by others are passed over. Schemas are checked later, with the chat request.
+//! Hosted tools are skipped. Schemas are checked later, with the chat request.
 
 use serde_json::{Map, Value, json};
 
-use super::custom;
+use super::custom_tool;
 use super::fields::Fields;
 use crate::model::BadRequest;
 use crate::wire::chat::ToolPart;
@@ -17,7 +17,7 @@ const LONGEST_NAME: usize = 64;
 /// More functions than any model can be offered; the limit that is set for tools is checked with the chat request.
 const MOST_FUNCTIONS: usize = 4096;
 
-/// All functions on offer, in their order.
+/// All offered functions, in their order.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tools {
     offers: Vec<Offer>,
@@ -92,7 +92,7 @@ impl Tools {
         self.offers.iter().any(|offer| offer.flat == flat && offer.custom)
     }
 
-    /// Where the client wrote the function that stands at this place of the chat request.
+    /// The place where the client wrote the function of this number.
     pub(super) fn place(&self, number: usize) -> Option<&str> {
         self.offers.get(number).map(|offer| offer.place.as_str())
     }
@@ -133,7 +133,7 @@ impl Tools {
     ) -> Result<(), BadRequest> {
         match kind {
             "function" => self.offer(fields, namespace, place, function(fields)?),
-            "custom" => self.offer(fields, namespace, place, custom::function(fields)?),
+            "custom" => self.offer(fields, namespace, place, custom_tool::function(fields)?),
             _ => Ok(()),
         }
     }
@@ -203,7 +203,7 @@ fn tool_name(fields: Fields<'_>) -> Result<&str, BadRequest> {
     Err(BadRequest::at(fields.place("name"), "invalid_tool_name", message))
 }
 
-/// What a chat request says about a function, beside its name. Here a function without parameters may leave them out.
+/// The chat form of a function, without its name. On this wire `parameters` may be left out.
 fn function(fields: Fields<'_>) -> Result<Map<String, Value>, BadRequest> {
     let mut function = Map::new();
     if let Some(description) = fields.text("description")? {
@@ -218,7 +218,7 @@ fn function(fields: Fields<'_>) -> Result<Map<String, Value>, BadRequest> {
     Ok(function)
 }
 
-/// `files` and `read` make `files__read`; what no function name may hold becomes `_`.
+/// `files` and `read` make `files__read`; characters that are not allowed in a function name become `_`.
 fn joined(namespace: &str, name: &str) -> String {
     let clean: String =
         namespace.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::notice::Notice;
 use super::object::ResponseObject;
+use super::stream_event::StreamEvent;
 use crate::contract::Report;
 use crate::turn::Event;
 use crate::wire::reply_writer::write_contract_comment;
@@ -26,15 +26,15 @@ pub struct EventWriter {
     object: ResponseObject,
     framing: Framing,
     next: u64,
-    notices: Vec<Notice>,
-    /// Whether nobody counted the tokens.
+    events: Vec<StreamEvent>,
+    /// Whether the usage is estimated.
     estimated: bool,
 }
 
 #[derive(Serialize)]
 struct Numbered<'a> {
     #[serde(flatten)]
-    notice: &'a Notice,
+    notice: &'a StreamEvent,
     sequence_number: u64,
 }
 
@@ -42,20 +42,20 @@ impl EventWriter {
     /// A writer for a response that has not begun.
     #[must_use]
     pub fn new(object: ResponseObject, framing: Framing) -> Self {
-        Self { object, framing, next: 0, notices: Vec::new(), estimated: false }
+        Self { object, framing, next: 0, events: Vec::new(), estimated: false }
     }
 
     /// Writes that the response has begun.
     pub fn begin(&mut self, out: &mut String) {
         let response = self.object.to_text();
-        self.notices.push(Notice::Created { response: response.clone() });
-        self.notices.push(Notice::InProgress { response });
+        self.events.push(StreamEvent::Created { response: response.clone() });
+        self.events.push(StreamEvent::InProgress { response });
         self.write(out);
     }
 
     /// Writes what one event of the turn means.
     pub fn event(&mut self, event: Event, out: &mut String) {
-        self.object.notice_event(event, &mut self.notices);
+        self.object.stream_event(event, &mut self.events);
         self.write(out);
     }
 
@@ -63,7 +63,7 @@ impl EventWriter {
     /// that it is over.
     pub fn settle(&mut self, end: &ReplyEnd<'_>, out: &mut String) {
         self.estimated = end.usage.estimated;
-        self.object.notice_settling(end, &mut self.notices);
+        self.object.stream_settling(end, &mut self.events);
         self.write(out);
     }
 
@@ -75,7 +75,7 @@ impl EventWriter {
             }
             let _ = write!(out, ": callboard-contract {report}\n\n");
         }
-        self.notices.push(self.object.last_notice());
+        self.events.push(self.object.last_stream_event());
         self.write(out);
     }
 
@@ -85,9 +85,9 @@ impl EventWriter {
         self.object.fail(error);
         if self.framing == Framing::ServerSent {
             write_contract_comment(report, out);
-            self.notices.push(error_notice(error));
+            self.events.push(error_event(error));
         }
-        self.notices.push(Notice::Failed { response: self.object.to_text() });
+        self.events.push(StreamEvent::Failed { response: self.object.to_text() });
         self.write(out);
     }
 
@@ -102,7 +102,7 @@ impl EventWriter {
     }
 
     fn write(&mut self, out: &mut String) {
-        for notice in self.notices.drain(..) {
+        for notice in self.events.drain(..) {
             let numbered = Numbered { notice: &notice, sequence_number: self.next };
             let Ok(text) = serde_json::to_string(&numbered) else { continue };
             self.next += 1;
@@ -120,9 +120,9 @@ fn kind_of(text: &str) -> &str {
 }
 
 /// Some clients of a stream read the error at the top, as the types say, and some inside, as it is sent in practice.
-fn error_notice(error: &ApiError) -> Notice {
+fn error_event(error: &ApiError) -> StreamEvent {
     let body: Value = serde_json::from_str(&error.to_json()).unwrap_or_default();
     let inner = body.get("error").cloned().unwrap_or_else(|| json!({"message": error.message}));
     let (code, message, param) = (error.code.clone(), error.message.clone(), error.param.clone());
-    Notice::Error { code, message, param, error: inner }
+    StreamEvent::Error { code, message, param, error: inner }
 }

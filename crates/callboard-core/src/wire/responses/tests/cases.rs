@@ -6,7 +6,7 @@ use super::super::{EventWriter, Framing, NewId, ResponseObject, ResponseStamp, R
 use super::mixing;
 use crate::contract::{Call, CallRules, RawCall, Report, SchemaLimits, ToolCache, ToolSet, check_arguments};
 use crate::model::{BadRequest, CallId, Finish, Usage};
-use crate::turn::{Ask, Event, ToolOutcome, ToolResult};
+use crate::turn::{Event, ModelCall, ToolOutcome, ToolResult};
 use crate::wire::{ApiError, ReplyEnd};
 
 /// One reply: what happens in the turn, how it ends, and the kinds of its items.
@@ -214,5 +214,5 @@ pub(super) fn folded(case: &Case) -> Value {
 /// The chat request that goes to the model.
 pub(in super::super) fn chat_json(request: &ResponsesRequest, earlier: &[Value]) -> Result<Value, BadRequest> {
     let (chat, _) = request.chat_request(earlier, &ToolCache::default())?;
-    Ok(serde_json::from_slice(&chat.upstream_body(&Ask::default())).unwrap())
+    Ok(serde_json::from_slice(&chat.upstream_body(&ModelCall::default())).unwrap())
 }

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::super::ResponsesRequest;
-use super::super::input::Spoken;
-use super::super::messages::{Messages, SEE_BELOW};
+use super::super::chat_item::ChatItem;
+use super::super::chat_messages::{ChatMessages, SEE_BELOW};
 use super::super::tools::Tools;
 use super::chat_json;
 use crate::contract::ToolCache;
@@ -16,10 +16,10 @@ use crate::wire::chat::ChatRequest;
 
 fn messages(items: &Value) -> Result<Value, BadRequest> {
     let tools = Tools::default();
-    let mut messages = Messages::new(&tools, Some("be kind"));
+    let mut messages = ChatMessages::new(&tools, Some("be kind"));
     for (number, item) in items.as_array().unwrap().iter().enumerate() {
         let place = format!("input[{number}]");
-        messages.push(&Spoken::read(item, &place)?, &place)?;
+        messages.push(&ChatItem::read(item, &place)?, &place)?;
     }
     let (list, facts) = messages.finish()?;
     let list = Value::Array(list);

@@ -8,7 +8,9 @@ use super::cases::{Case, End, case, folded};
 use super::chat_json;
 use crate::contract::{Call, ToolCache};
 use crate::model::{CallFragment, Delta, Finish};
-use crate::turn::{Action, Ending, Event, Input, StageRules, ToolOutcome, ToolResult, Turn, TurnRequest, TurnSettings};
+use crate::turn::{
+    Action, CharacterRules, Ending, Event, Input, ToolOutcome, ToolResult, Turn, TurnRequest, TurnSettings,
+};
 use crate::wire::chat::CharacterPart;
 
 /// One reply: thoughts, words, and calls with their arguments.
@@ -59,13 +61,13 @@ fn deltas(reply: Reply) -> Vec<Delta> {
 }
 
 /// Plays a turn; what the client hears, and how it ends.
-fn play(turn: TurnRequest, rules: StageRules, replies: &[Reply]) -> (Vec<Event>, Finish) {
+fn play(turn: TurnRequest, rules: CharacterRules, replies: &[Reply]) -> (Vec<Event>, Finish) {
     let mut drawn = 0;
     let random = Box::new(move || {
         drawn += 1;
         [drawn - 1; 24]
     });
-    let mut turn = Turn::on_stage(turn, TurnSettings::default(), rules, random);
+    let mut turn = Turn::for_character(turn, TurnSettings::default(), rules, random);
     let (mut events, mut replies) = (Vec::new(), replies.iter());
     let mut inputs = vec![Input::Start];
     loop {
@@ -92,7 +94,7 @@ fn mixed(name: &'static str, replies: &[Reply], items: &'static [&'static str]) 
     let request = request();
     let client_tools = read(&request).client_tools();
     let (_, turn) = turn_request(&read(&request), &[]);
-    let rules = StageRules { client_tools, most_calls: Some(3), ..StageRules::default() };
+    let rules = CharacterRules { client_tools, most_calls: Some(3), ..CharacterRules::default() };
     let (events, finish) = play(turn, rules, replies);
     Case { request, end: End::Finish(finish), ..case(name, events, items) }
 }

@@ -1,15 +1,15 @@
-//! What a finished reply holds: its calls, checked, named and numbered, and what was done to them.
+//! Checks the calls of a finished reply: names, arguments and ids, with a report of every repair.
 
 use std::collections::HashSet;
 
 use super::TurnRequest;
-use super::places::Place;
-use super::reply::Reply;
+use super::checked_calls::CheckedCall;
+use super::model_reply::ModelReply;
 use crate::contract::{Call, CheckedArguments, Outcome, RawCall, Report, check_arguments};
 use crate::model::{CallId, RandomBytes, Usage};
 
-/// Checks the replies of one turn and remembers what it found.
-pub(super) struct Inspector {
+/// Checks the replies of one turn.
+pub(super) struct ReplyChecker {
     random: RandomBytes,
     ids: HashSet<String>,
     most_bytes: usize,
@@ -18,14 +18,19 @@ pub(super) struct Inspector {
     pub(super) spoken_bytes: usize,
 }
 
-impl Inspector {
+impl ReplyChecker {
     pub(super) fn new(used_ids: &[String], most_bytes: usize, random: RandomBytes) -> Self {
         let ids = used_ids.iter().cloned().collect();
         Self { random, ids, most_bytes, report: Report::default(), usage: None, spoken_bytes: 0 }
     }
 
-    /// The calls of a closed reply in their order. Ids that went out already (`live`) are not looked at again.
-    pub(super) fn inspect(&mut self, reply: &mut Reply, request: &TurnRequest, live: bool) -> Vec<Place> {
+    /// The calls of a closed reply in their order. Ids that were `streamed` already are not reported as replaced.
+    pub(super) fn check_reply(
+        &mut self,
+        reply: &mut ModelReply,
+        request: &TurnRequest,
+        streamed: bool,
+    ) -> Vec<CheckedCall> {
         self.add_usage(reply);
         let (calls, ordered) = reply.take_calls();
         if reply.cut_calls > 0 {
@@ -37,10 +42,10 @@ impl Inspector {
         if calls.iter().any(|call| call.from_text) {
             self.report.note("call_in_text", Outcome::Repaired);
         }
-        calls.into_iter().flat_map(|call| self.check(call, request, live)).collect()
+        calls.into_iter().flat_map(|call| self.check(call, request, streamed)).collect()
     }
 
-    fn add_usage(&mut self, reply: &mut Reply) {
+    fn add_usage(&mut self, reply: &mut ModelReply) {
         self.spoken_bytes += std::mem::take(&mut reply.bytes);
         if let Some(usage) = reply.usage.take() {
             match &mut self.usage {
@@ -50,18 +55,21 @@ impl Inspector {
         }
     }
 
-    /// One call of the model as one place, or several where arguments were glued together.
-    fn check(&mut self, raw: RawCall, request: &TurnRequest, live: bool) -> Vec<Place> {
+    /// One call of the model as one checked call, or several where arguments were glued together.
+    fn check(&mut self, raw: RawCall, request: &TurnRequest, streamed: bool) -> Vec<CheckedCall> {
         match check_arguments(&raw, &request.tools, &request.rules, self.most_bytes) {
             Ok(checked) => {
                 self.report.count_valid(checked.len() != 1 || checked.iter().any(|call| !call.repairs.is_empty()));
-                let (mut offered, silently) = (raw.id.as_deref(), raw.from_text || live);
-                checked.into_iter().map(|checked| Place::Valid(self.call(checked, offered.take(), silently))).collect()
+                let (mut offered, silently) = (raw.id.as_deref(), raw.from_text || streamed);
+                checked
+                    .into_iter()
+                    .map(|checked| CheckedCall::Valid(self.call(checked, offered.take(), silently)))
+                    .collect()
             }
             Err(violation) => {
                 self.report.count_broken();
                 let id = self.id_for(raw.id.as_deref(), true);
-                vec![Place::Broken { raw, id, violation }]
+                vec![CheckedCall::Broken { raw, id, violation }]
             }
         }
     }
@@ -74,7 +82,7 @@ impl Inspector {
         Call { id, name: checked.tool, arguments: checked.arguments }
     }
 
-    /// The server's id where it fits and is new; else a random one.
+    /// The server's id where it is valid and new, else a random one.
     pub(super) fn id_for(&mut self, offered: Option<&str>, silently: bool) -> CallId {
         if let Some(id) = offered.and_then(CallId::accept).filter(|id| !self.ids.contains(id.as_str())) {
             self.ids.insert(id.as_str().to_owned());
@@ -86,7 +94,7 @@ impl Inspector {
         self.new_id()
     }
 
-    /// A random id that the conversation does not hold yet.
+    /// A random id that is new to the conversation.
     fn new_id(&mut self) -> CallId {
         loop {
             let id = CallId::from_random((self.random)());

@@ -1,4 +1,4 @@
-//! `text.format`: what an answer in words must look like, as the `response_format` of a chat request.
+//! `text.format`: the format of a text answer, as the `response_format` of a chat request.
 //!
 //! Only the form is checked here; the schema is compiled with the chat request.
 

@@ -1,7 +1,7 @@
-//! Two lists of steps made for the same value, each rewritten so that it can be done after the other.
+//! Two lists of steps made for the same value, each rewritten so that it can be applied after the other.
 //!
-//! It is possible where they touch different places. Elements of arrays are followed as others come and go before them, so
-//! that entries of a log which every call appends to do not stand in each other's way.
+//! That is possible where they touch different places. Indices of array elements are adjusted as others are inserted or removed
+//! before them, so that calls which append to the same log do not conflict.
 
 use super::apply::{Act, Step, Token};
 
@@ -13,7 +13,7 @@ pub(super) struct Clash {
 }
 
 /// Rewrites both lists: the first is done after the second, the second after the first.
-pub(super) fn pass(first: Vec<Step>, second: Vec<Step>) -> Result<(Vec<Step>, Vec<Step>), Clash> {
+pub(super) fn commute(first: Vec<Step>, second: Vec<Step>) -> Result<(Vec<Step>, Vec<Step>), Clash> {
     let mut first = first;
     let mut rewritten = Vec::with_capacity(second.len());
     for step in second {
@@ -33,16 +33,16 @@ pub(super) fn pass(first: Vec<Step>, second: Vec<Step>) -> Result<(Vec<Step>, Ve
 fn after(step: &Step, other: &Step) -> Option<Step> {
     let Some((Token::Index(at), array)) = other.path.split_last() else { return untouched(step, &other.path) };
     match other.act {
-        Act::Insert(_) | Act::Take => {}
-        Act::Join(_) | Act::Replace(_) | Act::Leave => return untouched(step, &other.path),
+        Act::InsertElement(_) | Act::RemoveElement => {}
+        Act::AddMember(_) | Act::Replace(_) | Act::RemoveMember => return untouched(step, &other.path),
     }
     let Some((Token::Index(index), deeper)) = behind(&step.path, array) else { return untouched(step, array) };
-    let comes_in = deeper.is_empty() && matches!(step.act, Act::Insert(_));
+    let comes_in = deeper.is_empty() && matches!(step.act, Act::InsertElement(_));
     let moved = match other.act {
-        Act::Insert(_) if comes_in && index == at => return None,
-        Act::Insert(_) if index >= at => index.checked_add(1)?,
-        Act::Take if !comes_in && index == at => return None,
-        Act::Take if index > at => index.checked_sub(1)?,
+        Act::InsertElement(_) if comes_in && index == at => return None,
+        Act::InsertElement(_) if index >= at => index.checked_add(1)?,
+        Act::RemoveElement if !comes_in && index == at => return None,
+        Act::RemoveElement if index > at => index.checked_sub(1)?,
         _ => *index,
     };
     let mut step = step.clone();
@@ -55,7 +55,7 @@ fn after(step: &Step, other: &Step) -> Option<Step> {
 /// The step itself, if it neither needs nor changes what is at that place.
 fn untouched(step: &Step, place: &[Token]) -> Option<Step> {
     let clashes = match (&step.act, step.path.split_last()) {
-        (Act::Insert(_), Some((_, array))) => array.starts_with(place),
+        (Act::InsertElement(_), Some((_, array))) => array.starts_with(place),
         _ => step.path.starts_with(place) || place.starts_with(&step.path),
     };
     (!clashes).then(|| step.clone())
@@ -117,7 +117,7 @@ mod tests {
         for (first, second, passes) in cases {
             for (first, second) in [(&first, &second), (&second, &first)] {
                 let ((one, first_steps), (two, second_steps)) = (steps(&value, first), steps(&value, second));
-                let passed = pass(first_steps, second_steps);
+                let passed = commute(first_steps, second_steps);
                 assert_eq!(passed.is_ok(), passes, "{first} and {second}");
                 if let Ok((first_after, second_after)) = passed {
                     assert_eq!(done(&two, first_after), done(&one, second_after), "{first} and {second}");

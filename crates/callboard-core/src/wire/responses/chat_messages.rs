@@ -1,33 +1,33 @@
-//! Items of a conversation as chat messages, in an order that every chat server takes.
+//! Items of a conversation as chat messages, in an order that every chat server accepts.
 //!
-//! Chat servers want the results of calls right behind the message that made them, and many want one system message, at the
-//! start. So calls that belong together go into one message, what was said between a call and its result waits until all
-//! results are there, and everything a client says to the model before the first turn becomes one system message.
+//! Chat servers want the results of calls right after the message with the calls, and many accept only one system message, at
+//! the start. So calls that belong together go into one message, messages between a call and its result are moved after all
+//! results, and all instructions before the first turn become one system message.
 
 use serde_json::{Value, json};
 
 use super::call_outputs::CallOutputs;
+use super::chat_item::{ChatItem, PastCall, Speaker};
 use super::content::Content;
-use super::input::{Role, Spoken, SpokenCall};
 use super::tools::Tools;
 use crate::model::BadRequest;
 use crate::wire::chat::{MessageFacts, is_object};
 
-/// What the model is told where a tool answered with a picture alone.
+/// The text of a tool result that consists of media only.
 pub(super) const SEE_BELOW: &str = "(see the next message)";
 
-/// Chat messages in the making.
-pub(super) struct Messages<'a> {
+/// Chat messages that are being built.
+pub(super) struct ChatMessages<'a> {
     tools: &'a Tools,
     system: Vec<String>,
-    /// True once anything came besides the instructions.
+    /// True once there is anything besides the instructions.
     begun: bool,
     done: Vec<Value>,
     calls: CallOutputs,
-    /// The client's calls in the last message with calls, as long as not all of them have results: id and place.
+    /// The client's calls in the last message with calls, until all of them have results: id and place.
     open: Vec<(String, String)>,
     open_at: usize,
-    /// The last message with calls, as long as all of them were run by the server and nothing has come behind their results.
+    /// The last message with calls, as long as the server ran all of them and nothing follows their results.
     ran_at: Option<usize>,
     missing: usize,
     waiting: Vec<Value>,
@@ -35,7 +35,7 @@ pub(super) struct Messages<'a> {
     needs_healing: bool,
 }
 
-impl<'a> Messages<'a> {
+impl<'a> ChatMessages<'a> {
     /// No messages yet.
     pub(super) fn new(tools: &'a Tools, instructions: Option<&str>) -> Self {
         Self {
@@ -53,23 +53,23 @@ impl<'a> Messages<'a> {
         }
     }
 
-    /// Takes the next item; `place` is where it stands in the request.
-    pub(super) fn push(&mut self, spoken: &Spoken, place: &str) -> Result<(), BadRequest> {
-        self.begun |= !matches!(spoken, Spoken::Reference(_) | Spoken::PassedOver);
-        if !matches!(spoken, Spoken::Call(_) | Spoken::Ran { .. } | Spoken::Reference(_)) {
+    /// Adds the next item; `place` is its place in the request.
+    pub(super) fn push(&mut self, spoken: &ChatItem, place: &str) -> Result<(), BadRequest> {
+        self.begun |= !matches!(spoken, ChatItem::Reference(_) | ChatItem::Skipped);
+        if !matches!(spoken, ChatItem::Call(_) | ChatItem::Ran { .. } | ChatItem::Reference(_)) {
             self.ran_at = None;
         }
         match spoken {
-            Spoken::Message { role, content } => self.message(*role, content),
-            Spoken::Call(call) => self.call(call, place)?,
-            Spoken::Output { call_id, content } => self.output(call_id, content, place)?,
-            Spoken::Ran { call, output } => self.ran(call, output, place)?,
-            Spoken::Reference(_) | Spoken::PassedOver => {}
+            ChatItem::Message { role, content } => self.message(*role, content),
+            ChatItem::Call(call) => self.call(call, place)?,
+            ChatItem::Output { call_id, content } => self.output(call_id, content, place)?,
+            ChatItem::Ran { call, output } => self.ran(call, output, place)?,
+            ChatItem::Reference(_) | ChatItem::Skipped => {}
         }
         Ok(())
     }
 
-    /// All messages. A call without a result is refused: chat servers would refuse it in worse words.
+    /// All messages. A call without a result is refused, because chat servers would refuse it with a worse error.
     pub(super) fn finish(self) -> Result<(Vec<Value>, MessageFacts), BadRequest> {
         if let Some((id, place)) = self.open.iter().find(|(id, _)| self.calls.awaits(id)) {
             let message = format!(
@@ -87,12 +87,12 @@ impl<'a> Messages<'a> {
         Ok((system.into_iter().chain(self.done).collect(), facts))
     }
 
-    fn message(&mut self, role: Role, content: &Content) {
+    fn message(&mut self, role: Speaker, content: &Content) {
         match role {
-            Role::System if self.done.is_empty() => self.system.push(content.text()),
-            Role::System => self.say(json!({"role": "system", "content": content.text()})),
-            Role::Assistant => self.answer(content.text()),
-            Role::User => self.say(json!({"role": "user", "content": content.to_chat()})),
+            Speaker::System if self.done.is_empty() => self.system.push(content.text()),
+            Speaker::System => self.say(json!({"role": "system", "content": content.text()})),
+            Speaker::Assistant => self.answer(content.text()),
+            Speaker::User => self.say(json!({"role": "user", "content": content.to_chat()})),
         }
     }
 
@@ -105,7 +105,7 @@ impl<'a> Messages<'a> {
         if self.open.is_empty() { &mut self.done } else { &mut self.waiting }
     }
 
-    /// Texts of one turn are one message: many servers want the roles to take turns.
+    /// Texts of one turn become one message: many servers want alternating roles.
     fn answer(&mut self, text: String) {
         let last = self.said().last_mut().filter(|last| is_answer(last));
         match last.and_then(|last| last.get_mut("content")) {
@@ -119,8 +119,8 @@ impl<'a> Messages<'a> {
         }
     }
 
-    /// A call for the client right behind calls that the server ran was made in the same reply.
-    fn call(&mut self, call: &SpokenCall, place: &str) -> Result<(), BadRequest> {
+    /// A client's call right after calls that the server ran belongs to the same reply.
+    fn call(&mut self, call: &PastCall, place: &str) -> Result<(), BadRequest> {
         let beside = self.ran_at.take().filter(|_| self.open.is_empty());
         let place_of_id = format!("{place}.call_id");
         self.calls.call(&call.call_id, false).map_err(|error| error.at(&place_of_id, &call.call_id))?;
@@ -130,8 +130,8 @@ impl<'a> Messages<'a> {
         Ok(())
     }
 
-    /// Adds a call to the open message, to the one it stands beside, or to a new one.
-    fn add_call(&mut self, call: &SpokenCall, beside: Option<usize>) {
+    /// Adds a call to the open message, to the message at `beside`, or to a new one.
+    fn add_call(&mut self, call: &PastCall, beside: Option<usize>) {
         self.needs_healing |= !is_object(&call.arguments);
         let name = self.tools.past(call.namespace.as_deref(), &call.name);
         let function = json!({"name": name, "arguments": call.arguments});
@@ -147,7 +147,7 @@ impl<'a> Messages<'a> {
         }
     }
 
-    /// Calls go into the message that the model wrote before them, where there is one.
+    /// Calls go into the assistant message before them, where there is one.
     fn begin_calls(&mut self) {
         let said = self.done.last_mut().filter(|last| is_answer(last));
         match said.and_then(Value::as_object_mut) {
@@ -171,7 +171,7 @@ impl<'a> Messages<'a> {
         Ok(())
     }
 
-    fn ran(&mut self, call: &SpokenCall, output: &str, place: &str) -> Result<(), BadRequest> {
+    fn ran(&mut self, call: &PastCall, output: &str, place: &str) -> Result<(), BadRequest> {
         self.calls.call(&call.call_id, true).map_err(|error| error.at(&format!("{place}.id"), &call.call_id))?;
         self.add_call(call, None);
         self.done.push(json!({"role": "tool", "tool_call_id": call.call_id, "content": output}));
@@ -188,7 +188,7 @@ impl<'a> Messages<'a> {
     }
 }
 
-/// Whether a message is words of the model without calls.
+/// Whether a message is an assistant's text without calls.
 fn is_answer(message: &Value) -> bool {
     message.get("role").and_then(Value::as_str) == Some("assistant") && message.get("tool_calls").is_none()
 }

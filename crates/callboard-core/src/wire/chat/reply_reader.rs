@@ -1,8 +1,8 @@
-//! An upstream's reply, whole or streamed, as the deltas it stands for. Read leniently: servers differ, promises do not.
+//! Reads an upstream's reply, whole or streamed, into deltas. Lenient, because servers differ.
 
 use super::reply_chunk::{Marks, read_chunk};
 use super::reply_fault::ReplyFault;
-use super::reply_form::Beginning;
+use super::stream_detector::StreamDetector;
 use crate::model::Delta;
 use crate::wire::sse::{EventTooLong, SseEvent, SseReader};
 
@@ -19,7 +19,7 @@ pub struct ReplyReader {
 #[derive(Debug)]
 enum Form {
     /// Not certain yet; what the server said it is.
-    Unknown(Beginning, bool),
+    Unknown(StreamDetector, bool),
     Stream(SseReader),
     Whole(Vec<u8>),
 }
@@ -33,7 +33,7 @@ struct Stream {
     finished: bool,
     /// Nothing more comes.
     ended: bool,
-    /// What was said so far. Not counted is what stands around it, which is most of a stream.
+    /// The size of the content so far, without the JSON around it, which is most of a stream.
     bytes: usize,
 }
 
@@ -44,14 +44,14 @@ impl ReplyReader {
         Self::new(true, most)
     }
 
-    /// A reader for what the server calls a whole body.
+    /// A reader for a reply that is declared as a whole body.
     #[must_use]
     pub fn whole(most: usize) -> Self {
         Self::new(false, most)
     }
 
     fn new(declared_stream: bool, most: usize) -> Self {
-        let form = Form::Unknown(Beginning::default(), declared_stream);
+        let form = Form::Unknown(StreamDetector::default(), declared_stream);
         Self { form, most, until_close: false, marks: Marks::default(), stream: Stream::default() }
     }
 
@@ -188,7 +188,7 @@ fn read_body(body: &[u8], marks: &mut Marks, deltas: &mut Vec<Delta>) -> Result<
     if read.is_ok() && deltas.len() == before {
         read = Err(ReplyFault::Unreadable("it holds no choice with a message".to_owned()));
     }
-    // A whole reply is right or wrong as a whole.
+    // A whole reply is used completely or not at all.
     read.inspect_err(|_| deltas.truncate(before))
 }
 

@@ -1,7 +1,7 @@
-//! One item of a conversation as a client sends it or the store kept it: checked, and read for what it means to a chat model.
+//! Reads and checks one item of a conversation, as sent by a client or stored: what it means to a chat model.
 //!
-//! Items that mean nothing to a chat model (thoughts, calls of tools hosted elsewhere) are passed over, not refused: clients
-//! send their whole history. An item of a kind nobody knows is refused, for it would be lost in silence.
+//! Items without a meaning for chat models (reasoning, calls of hosted tools) are skipped, because clients send their whole
+//! history. An item of an unknown kind is refused, because it would be lost in silence.
 
 use std::collections::HashSet;
 
@@ -9,12 +9,12 @@ use serde_json::Value;
 
 use super::call_outputs::call_id_of;
 use super::content::Content;
-use super::custom;
+use super::custom_tool;
 use super::fields::Fields;
 use crate::model::BadRequest;
 
-/// Kinds that are passed over, besides all that end in `_call` and `_call_output`.
-const PASSED_OVER: [&str; 9] = [
+/// Kinds that are skipped, besides all that end in `_call` and `_call_output`.
+const SKIPPED_KINDS: [&str; 9] = [
     "reasoning",
     "mcp_list_tools",
     "mcp_approval_request",
@@ -26,44 +26,44 @@ const PASSED_OVER: [&str; 9] = [
     "configuration_update",
 ];
 
-/// What a chat model is told of a tool whose turn ended while it ran.
+/// The result of a tool whose turn ended while it ran.
 const NO_RESULT: &str = "Error: the turn ended before this tool gave a result";
 
 /// What an item means to a chat model.
 #[derive(Debug, Clone)]
-pub(super) enum Spoken {
-    /// Somebody said something.
+pub(super) enum ChatItem {
+    /// A message.
     Message {
-        /// Who.
-        role: Role,
-        /// What.
+        /// Its role.
+        role: Speaker,
+        /// Its content.
         content: Content,
     },
     /// The model called a tool of the client.
-    Call(SpokenCall),
-    /// What the client's tool answered.
+    Call(PastCall),
+    /// The output of a client's tool.
     Output {
         /// The call that is answered.
         call_id: String,
         /// The answer.
         content: Content,
     },
-    /// A tool that was run by the server, with its result.
+    /// A tool that the server ran, with its result.
     Ran {
         /// The call.
-        call: SpokenCall,
+        call: PastCall,
         /// The result, or the error.
         output: String,
     },
     /// A stored item, by its id.
     Reference(String),
     /// Nothing.
-    PassedOver,
+    Skipped,
 }
 
-/// Who speaks.
+/// The role of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum Speaker {
     /// `system` and `developer`: not every chat server knows the second, so both are the first.
     System,
     /// The user.
@@ -74,17 +74,17 @@ pub(super) enum Role {
 
 /// A call in a history.
 #[derive(Debug, Clone)]
-pub(super) struct SpokenCall {
+pub(super) struct PastCall {
     pub(super) call_id: String,
     pub(super) namespace: Option<String>,
     pub(super) name: String,
     pub(super) arguments: String,
-    /// False for a call that broke off while it was written; nobody has to answer it.
+    /// False for a call that was cut off; it needs no output.
     pub(super) whole: bool,
 }
 
-impl Spoken {
-    /// Reads and checks an item; `place` is where it stands, such as `input[2]`.
+impl ChatItem {
+    /// Reads and checks an item; `place` is its place in the request, such as `input[2]`.
     pub(super) fn read(item: &Value, place: &str) -> Result<Self, BadRequest> {
         let fields = Fields::at(item, place)?;
         match fields.text("type")? {
@@ -94,7 +94,7 @@ impl Spoken {
             Some("custom_tool_call") => Ok(Self::Call(custom_call(fields)?)),
             Some("mcp_call") => ran(fields),
             Some("item_reference") => reference(fields),
-            Some(kind) => passed_over(kind, fields),
+            Some(kind) => skipped(kind, fields),
             None if fields.get("role").is_some() => message(fields),
             None if fields.get("id").is_some() => reference(fields),
             None => {
@@ -105,7 +105,7 @@ impl Spoken {
     }
 }
 
-impl Spoken {
+impl ChatItem {
     /// The call that this item answers.
     pub(super) fn answers(&self) -> Option<&str> {
         match self {
@@ -114,31 +114,31 @@ impl Spoken {
         }
     }
 
-    /// A call of a reply that broke off, which the client did not run. It is not part of what the model said.
+    /// A call that was cut off and not run by the client. It is left out of the history.
     pub(super) fn is_abandoned(&self, answered: &HashSet<&str>) -> bool {
         matches!(self, Self::Call(call) if !call.whole && !answered.contains(call.call_id.as_str()))
     }
 }
 
-fn message(fields: Fields<'_>) -> Result<Spoken, BadRequest> {
+fn message(fields: Fields<'_>) -> Result<ChatItem, BadRequest> {
     fields.required("role", "write \"user\", \"system\", \"developer\" or \"assistant\"")?;
     let role = match fields.one_of("role", &["user", "system", "developer", "assistant"])? {
-        Some("user") => Role::User,
-        Some("assistant") => Role::Assistant,
-        _ => Role::System,
+        Some("user") => Speaker::User,
+        Some("assistant") => Speaker::Assistant,
+        _ => Speaker::System,
     };
     let content = fields.required("content", "write a string or a list of parts")?;
-    let content = Content::read(content, &fields.place("content"), role == Role::User)?;
-    Ok(Spoken::Message { role, content })
+    let content = Content::read(content, &fields.place("content"), role == Speaker::User)?;
+    Ok(ChatItem::Message { role, content })
 }
 
-fn call(fields: Fields<'_>) -> Result<SpokenCall, BadRequest> {
+fn call(fields: Fields<'_>) -> Result<PastCall, BadRequest> {
     let call_id = fields.required_text("call_id", "it is the id by which the output answers the call")?;
     let name = fields.required_text("name", "it is the function that was called")?;
     fields.required("arguments", "write the call's JSON text")?;
     let arguments = fields.text("arguments")?.unwrap_or_default();
     let namespace = fields.text("namespace")?.filter(|namespace| !namespace.is_empty());
-    Ok(SpokenCall {
+    Ok(PastCall {
         call_id: call_id.to_owned(),
         namespace: namespace.map(str::to_owned),
         name: name.to_owned(),
@@ -147,31 +147,31 @@ fn call(fields: Fields<'_>) -> Result<SpokenCall, BadRequest> {
     })
 }
 
-fn custom_call(fields: Fields<'_>) -> Result<SpokenCall, BadRequest> {
+fn custom_call(fields: Fields<'_>) -> Result<PastCall, BadRequest> {
     let call_id = fields.required_text("call_id", "it is the id by which the output answers the call")?;
     let name = fields.required_text("name", "it is the tool that was called")?;
     fields.required("input", "write the text that the tool got")?;
     let namespace = fields.text("namespace")?.filter(|namespace| !namespace.is_empty());
-    Ok(SpokenCall {
+    Ok(PastCall {
         call_id: call_id.to_owned(),
         namespace: namespace.map(str::to_owned),
         name: name.to_owned(),
-        arguments: custom::arguments(fields.text("input")?.unwrap_or_default()),
+        arguments: custom_tool::arguments(fields.text("input")?.unwrap_or_default()),
         whole: fields.text("status")? != Some("incomplete"),
     })
 }
 
-fn output(fields: Fields<'_>) -> Result<Spoken, BadRequest> {
+fn output(fields: Fields<'_>) -> Result<ChatItem, BadRequest> {
     let call_id = fields.required_text("call_id", "it must be the call_id of the call that is answered")?;
     let output = fields.required("output", "an empty string is fine")?;
     let content = Content::read(output, &fields.place("output"), true)?;
-    Ok(Spoken::Output { call_id: call_id.to_owned(), content })
+    Ok(ChatItem::Output { call_id: call_id.to_owned(), content })
 }
 
-fn ran(fields: Fields<'_>) -> Result<Spoken, BadRequest> {
+fn ran(fields: Fields<'_>) -> Result<ChatItem, BadRequest> {
     let id = fields.required_text("id", "it is the id of the call")?;
     let name = fields.required_text("name", "it is the tool that was run")?;
-    let call = SpokenCall {
+    let call = PastCall {
         call_id: call_id_of(id),
         namespace: None,
         name: name.to_owned(),
@@ -185,7 +185,7 @@ fn ran(fields: Fields<'_>) -> Result<Spoken, BadRequest> {
         (None, None) if completed => String::new(),
         (None, None) => NO_RESULT.to_owned(),
     };
-    Ok(Spoken::Ran { call, output })
+    Ok(ChatItem::Ran { call, output })
 }
 
 fn error_text(error: &Value) -> String {
@@ -197,13 +197,13 @@ fn error_text(error: &Value) -> String {
     }
 }
 
-fn reference(fields: Fields<'_>) -> Result<Spoken, BadRequest> {
-    Ok(Spoken::Reference(fields.required_text("id", "it must be the id of a stored item")?.to_owned()))
+fn reference(fields: Fields<'_>) -> Result<ChatItem, BadRequest> {
+    Ok(ChatItem::Reference(fields.required_text("id", "it must be the id of a stored item")?.to_owned()))
 }
 
-fn passed_over(kind: &str, fields: Fields<'_>) -> Result<Spoken, BadRequest> {
-    if PASSED_OVER.contains(&kind) || kind.ends_with("_call") || kind.ends_with("_call_output") {
-        return Ok(Spoken::PassedOver);
+fn skipped(kind: &str, fields: Fields<'_>) -> Result<ChatItem, BadRequest> {
+    if SKIPPED_KINDS.contains(&kind) || kind.ends_with("_call") || kind.ends_with("_call_output") {
+        return Ok(ChatItem::Skipped);
     }
     let place = fields.place("type");
     let message = match kind {
@@ -282,17 +282,17 @@ mod tests {
             (json!({"type": "mcp_call", "name": "a"}), "input[2].id", "missing_required_field"),
         ];
         for (item, param, code) in table {
-            let error = Spoken::read(&item, "input[2]").expect_err(&item.to_string());
+            let error = ChatItem::read(&item, "input[2]").expect_err(&item.to_string());
             assert_eq!((error.param.as_deref(), error.code), (Some(param), code), "{item}");
         }
     }
 
     #[test]
-    fn what_means_nothing_to_a_chat_model_is_passed_over() {
+    fn what_means_nothing_to_a_chat_model_is_skipped() {
         let kinds = ["reasoning", "web_search_call", "mcp_list_tools"];
         for kind in kinds {
             let item = json!({"type": kind});
-            assert!(matches!(Spoken::read(&item, "input[0]"), Ok(Spoken::PassedOver)), "{kind}");
+            assert!(matches!(ChatItem::read(&item, "input[0]"), Ok(ChatItem::Skipped)), "{kind}");
         }
     }
 
@@ -313,7 +313,7 @@ mod tests {
             let mut item =
                 json!({"type": "mcp_call", "id": format!("mcp_{letters}"), "name": "roll", "arguments": "{}"});
             item.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
-            let Ok(Spoken::Ran { call, output }) = Spoken::read(&item, "input[0]") else { panic!("{item}") };
+            let Ok(ChatItem::Ran { call, output }) = ChatItem::read(&item, "input[0]") else { panic!("{item}") };
             assert_eq!((call.call_id, output.as_str()), (format!("call_{letters}"), expected));
         }
     }

@@ -1,53 +1,52 @@
-//! The client's calls that wait while the model is asked again for the broken calls beside them.
+//! The client's calls that wait while the model is asked again for broken calls of the same reply.
 //!
-//! They go out together with what the model mends, in the order of the first reply. Until then the model is told that they are
-//! accepted; when they go out, that answer is taken back, for the client gives the real one.
+//! They are passed on together with the corrected calls, in the order of the first reply. Until then their result says that they
+//! are accepted; when they are passed on, that result is removed, because the client gives the real one.
 
 use std::collections::HashSet;
 
-use super::StageRules;
-use super::ladder::spoken_call;
-use super::places::{Place, fill, is_repeated};
+use super::CharacterRules;
+use super::checked_calls::{CheckedCall, fill, is_repeated};
+use super::reask_request::spoken_call;
 use crate::contract::{Call, accepted_message};
 use crate::model::{CallId, Item};
 
-/// The calls of earlier replies that are not settled yet.
+/// The calls of earlier replies that are not answered yet.
 #[derive(Debug, Default)]
-pub(super) struct HeldCalls {
+pub(super) struct PendingClientCalls {
     /// The client's valid calls, and the broken ones that are asked for again, in their order.
-    places: Vec<Place>,
-    /// The calls that the model was told are accepted.
+    checked_calls: Vec<CheckedCall>,
+    /// The calls whose result says that they are accepted.
     accepted: HashSet<CallId>,
 }
 
-impl HeldCalls {
+impl PendingClientCalls {
     pub(super) fn is_empty(&self) -> bool {
-        self.places.is_empty()
+        self.checked_calls.is_empty()
     }
 
-    /// The calls of a reply that are new: models repeat calls that they were told not to repeat.
-    pub(super) fn new_among(&self, places: Vec<Place>) -> Vec<Place> {
-        places.into_iter().filter(|place| !is_repeated(place, &self.places)).collect()
+    /// The calls of a reply that are new: models repeat accepted calls.
+    pub(super) fn new_among(&self, checked_calls: Vec<CheckedCall>) -> Vec<CheckedCall> {
+        checked_calls.into_iter().filter(|checked| !is_repeated(checked, &self.checked_calls)).collect()
     }
 
-    /// All calls in their order, those of a new reply in the places of the broken ones. What of them would have to wait in turn
-    /// is remembered.
-    pub(super) fn join(&mut self, new: &[Place], rules: &StageRules) -> Vec<Place> {
-        let all = fill(&self.places, new);
-        let waits = |place: &&Place| match place {
-            Place::Valid(call) => rules.is_clients(&call.name),
-            Place::Broken { .. } => true,
+    /// All calls in their order, with those of a new reply in place of the broken ones. Keeps those that still wait.
+    pub(super) fn join(&mut self, new: &[CheckedCall], rules: &CharacterRules) -> Vec<CheckedCall> {
+        let all = fill(&self.checked_calls, new);
+        let waits = |checked: &&CheckedCall| match checked {
+            CheckedCall::Valid(call) => rules.is_clients(&call.name),
+            CheckedCall::Broken { .. } => true,
         };
-        self.places = all.iter().filter(waits).cloned().collect();
+        self.checked_calls = all.iter().filter(waits).cloned().collect();
         all
     }
 
-    /// Nothing waits any more, or nothing has to.
+    /// Forgets the waiting calls.
     pub(super) fn release(&mut self) {
-        self.places.clear();
+        self.checked_calls.clear();
     }
 
-    /// Tells the model about calls that wait, in the order of the calls of its last reply.
+    /// Adds a result for each waiting call, in the order of the calls of the last reply.
     pub(super) fn accept(&mut self, calls: &[Call], transcript: &mut Vec<Item>) {
         for call in calls {
             if self.accepted.insert(call.id.clone()) {
@@ -63,12 +62,12 @@ impl HeldCalls {
         });
     }
 
-    /// Whether the model was told that this call is accepted.
+    /// Whether the result of this call says that it is accepted.
     pub(super) fn is_accepted(&self, id: &CallId) -> bool {
         self.accepted.contains(id)
     }
 
-    /// Calls that waited never reach the client: their answer becomes this one.
+    /// Replaces the results of calls that never reach the client.
     pub(super) fn call_off(&mut self, answer: &str, transcript: &mut [Item]) {
         for item in transcript {
             if let Item::ToolResult { id, text } = item
@@ -79,7 +78,7 @@ impl HeldCalls {
         }
     }
 
-    /// Calls that waited go out: in the conversation they now stand in the last reply, and have no answer yet.
+    /// Passes on the waiting calls: in the transcript they move to the last reply and have no result yet.
     pub(super) fn hand_over(&mut self, calls: &[Call], transcript: &mut Vec<Item>) {
         self.release();
         if self.accepted.is_empty() {

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum OutputItem {
     /// Text for the user.
-    Message { id: String, status: Status, role: &'static str, content: Vec<Part> },
+    Message { id: String, status: Status, role: &'static str, content: Vec<OutputPart> },
     /// The model's thinking, as content or as its summary.
-    Reasoning { id: String, status: Status, summary: Vec<Part>, content: Vec<Part> },
+    Reasoning { id: String, status: Status, summary: Vec<OutputPart>, content: Vec<OutputPart> },
     /// A call of the client's own function.
     FunctionCall {
         id: String,
@@ -56,7 +56,7 @@ pub(super) enum Status {
 /// A piece of a message or of thinking.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum Part {
+pub(super) enum OutputPart {
     OutputText { text: String, annotations: [(); 0], logprobs: Vec<Value> },
     Refusal { refusal: String },
     ReasoningText { text: String },
@@ -120,16 +120,16 @@ impl OutputItem {
     }
 
     /// The list that takes parts of this kind.
-    pub(super) fn parts_mut(&mut self, kind: &Part) -> Option<&mut Vec<Part>> {
+    pub(super) fn parts_mut(&mut self, kind: &OutputPart) -> Option<&mut Vec<OutputPart>> {
         match (self, kind) {
-            (Self::Reasoning { summary, .. }, Part::SummaryText { .. }) => Some(summary),
+            (Self::Reasoning { summary, .. }, OutputPart::SummaryText { .. }) => Some(summary),
             (Self::Message { content, .. } | Self::Reasoning { content, .. }, _) => Some(content),
             _ => None,
         }
     }
 
     /// The part that was begun last, and its place among its kind.
-    pub(super) fn last_part(&mut self) -> Option<(usize, &mut Part)> {
+    pub(super) fn last_part(&mut self) -> Option<(usize, &mut OutputPart)> {
         let parts = match self {
             Self::Message { content, .. } => content,
             Self::Reasoning { content, summary, .. } if content.is_empty() => summary,
@@ -160,7 +160,7 @@ impl OutputItem {
     }
 }
 
-impl Part {
+impl OutputPart {
     /// A part of text.
     pub(super) fn text() -> Self {
         Self::OutputText { text: String::new(), annotations: [], logprobs: Vec::new() }

@@ -1,4 +1,4 @@
-//! One reply of the model while it comes in: its text, its calls, how it ended.
+//! One reply of the model while it arrives: its text, its calls, and how it ended.
 
 use crate::contract::{RawCall, ToolSet, json};
 use crate::dialect::{TextEnd, TextPiece, TextReader};
@@ -6,9 +6,9 @@ use crate::model::{Delta, Finish, Usage};
 
 use super::Assembler;
 
-/// What has come in of the reply to one request.
+/// The part of a reply that has arrived.
 #[derive(Default)]
-pub(super) struct Reply {
+pub(super) struct ModelReply {
     reader: Option<TextReader>,
     pub(super) assembler: Assembler,
     native_calls: usize,
@@ -19,36 +19,36 @@ pub(super) struct Reply {
     pub(super) usage: Option<Usage>,
     pub(super) refused: bool,
     pub(super) bytes: usize,
-    /// Calls that the limit cut off; they are not delivered.
+    /// Calls that the token limit cut off; they are not delivered.
     pub(super) cut_calls: usize,
 }
 
-/// Text that a delta brought, sorted out.
-pub(super) enum Heard {
+/// Text of a delta, after calls were taken out of it.
+pub(super) enum ReplyText {
     Text(String),
     Reasoning(String),
 }
 
-impl Reply {
-    /// A reply in which calls may stand in the text when tools are on offer.
+impl ModelReply {
+    /// A new reply. Where tools are offered, its text may contain calls.
     pub(super) fn new(tools: &ToolSet) -> Self {
         let reader = (!tools.is_empty()).then(|| TextReader::new(&tools.names().collect::<Vec<_>>()));
         Self { reader, ..Self::default() }
     }
 
-    /// Takes a piece of text; what is text or reasoning for sure comes back.
-    pub(super) fn text(&mut self, text: String, heard: &mut Vec<Heard>) {
+    /// Adds a piece of text; appends what is certain to be text or reasoning.
+    pub(super) fn text(&mut self, text: String, texts: &mut Vec<ReplyText>) {
         self.bytes += text.len();
         let Some(reader) = &mut self.reader else {
-            heard.push(Heard::Text(text));
+            texts.push(ReplyText::Text(text));
             return;
         };
         let mut pieces = Vec::new();
         reader.feed(&text, &mut pieces);
-        self.sort(pieces, heard);
+        self.sort(pieces, texts);
     }
 
-    /// Takes a piece of a native call and returns its place.
+    /// Adds a fragment of a native call and returns the number of the call.
     pub(super) fn call(&mut self, delta: Delta, tools: &ToolSet) -> Option<usize> {
         let Delta::Call(fragment) = delta else { return None };
         self.bytes += fragment.arguments.as_ref().map_or(0, String::len);
@@ -62,8 +62,8 @@ impl Reply {
         matches!(self.finish, Some(Finish::Length | Finish::ContentFilter))
     }
 
-    /// Closes the text; what was held back as a possible call and is none comes back.
-    pub(super) fn close(&mut self, heard: &mut Vec<Heard>) {
+    /// Ends the text; appends what was withheld as a possible call and is none.
+    pub(super) fn close(&mut self, texts: &mut Vec<ReplyText>) {
         let end = match (self.is_cut(), self.native_calls) {
             (true, _) => TextEnd::CutByLimit,
             (false, 0) => TextEnd::Complete,
@@ -72,7 +72,7 @@ impl Reply {
         let Some(mut reader) = self.reader.take() else { return };
         let mut pieces = Vec::new();
         reader.finish(end, &mut pieces);
-        self.sort(pieces, heard);
+        self.sort(pieces, texts);
     }
 
     /// All calls of the closed reply: native ones, then those from the text; and whether every index was right.
@@ -88,11 +88,11 @@ impl Reply {
         (calls, ordered)
     }
 
-    fn sort(&mut self, pieces: Vec<TextPiece>, heard: &mut Vec<Heard>) {
+    fn sort(&mut self, pieces: Vec<TextPiece>, texts: &mut Vec<ReplyText>) {
         for piece in pieces {
             match piece {
-                TextPiece::Text(text) => heard.push(Heard::Text(text)),
-                TextPiece::Reasoning(text) => heard.push(Heard::Reasoning(text)),
+                TextPiece::Text(text) => texts.push(ReplyText::Text(text)),
+                TextPiece::Reasoning(text) => texts.push(ReplyText::Reasoning(text)),
                 TextPiece::Call(call) => {
                     let (name, arguments) = (call.name, call.arguments);
                     self.text_calls.push(RawCall { name, arguments, from_text: true, ..RawCall::default() });
@@ -109,7 +109,7 @@ fn is_same(native: &RawCall, written: &RawCall) -> bool {
     native.name == written.name && value(native).is_some_and(|arguments| value(written) == Some(arguments))
 }
 
-/// A call cut off by the limit is only whole when its arguments are a closed JSON object.
+/// A call in a cut-off reply is complete only when its arguments are a closed JSON object.
 fn is_whole(call: &RawCall) -> bool {
     json::read_strict(&call.arguments).is_ok_and(|value| value.is_object())
 }

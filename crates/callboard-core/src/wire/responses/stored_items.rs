@@ -7,12 +7,14 @@ use std::collections::HashSet;
 use serde_json::{Map, Value, json};
 
 use super::ResponsesRequest;
-use super::ids::NewId;
-use super::input::Spoken;
+use super::chat_item::ChatItem;
 use super::request::InputItem;
 
+/// Makes a new id from a prefix: `msg` becomes `msg_…`. The caller brings the randomness. Prefixes are those of [`id_prefix`].
+pub type NewId = Box<dyn FnMut(&'static str) -> String + Send + Sync>;
+
 impl ResponsesRequest {
-    /// The input as it is stored and listed. References to items that the conversation holds already are left out.
+    /// The input as it is stored and listed. References to items of the conversation are left out.
     #[must_use]
     pub fn input_items(&self, new_id: &mut NewId) -> Vec<Value> {
         stored_form(&self.input, new_id)
@@ -23,7 +25,7 @@ impl ResponsesRequest {
 pub(super) fn stored_form(items: &[InputItem], new_id: &mut NewId) -> Vec<Value> {
     let mut stored = Vec::with_capacity(items.len());
     let mut given_before = HashSet::new();
-    for item in items.iter().filter(|item| !matches!(item.spoken, Spoken::Reference(_))) {
+    for item in items.iter().filter(|item| !matches!(item.meaning, ChatItem::Reference(_))) {
         let Value::Object(fields) = &item.value else { continue };
         let given = fields.get("id").and_then(Value::as_str).filter(|id| !id.is_empty());
         let fresh = given.filter(|id| given_before.insert(*id)).map(str::to_owned);
@@ -90,7 +92,7 @@ fn text_part(text: &str, assistant: bool) -> Value {
     }
 }
 
-/// What a part lacks for being listed is added: users of the list may rely on these keys.
+/// Adds the keys that every listed part has.
 fn stored_part(part: &Value, assistant: bool) -> Value {
     let mut part = part.clone();
     let kind = part.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();

@@ -1,17 +1,15 @@
-//! Everything a stream can say about a response while it is made: these types are the wire format of its events.
-//!
-//! A number is put on each event when it is written; see the writer.
+//! The events of a response stream; these types are the wire format. The writer adds the sequence number.
 
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::item::{OutputItem, Part};
+use super::output_item::{OutputItem, OutputPart};
 
 /// One event of a stream.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "type")]
-pub(super) enum Notice {
+pub(super) enum StreamEvent {
     #[serde(rename = "response.created")]
     Created { response: Box<RawValue> },
     #[serde(rename = "response.in_progress")]
@@ -29,9 +27,9 @@ pub(super) enum Notice {
     #[serde(rename = "response.output_item.done")]
     ItemDone { output_index: usize, item: OutputItem },
     #[serde(rename = "response.content_part.added")]
-    PartAdded { item_id: String, output_index: usize, content_index: usize, part: Part },
+    PartAdded { item_id: String, output_index: usize, content_index: usize, part: OutputPart },
     #[serde(rename = "response.content_part.done")]
-    PartDone { item_id: String, output_index: usize, content_index: usize, part: Part },
+    PartDone { item_id: String, output_index: usize, content_index: usize, part: OutputPart },
     #[serde(rename = "response.output_text.delta")]
     TextDelta { item_id: String, output_index: usize, content_index: usize, delta: String, logprobs: Vec<Value> },
     #[serde(rename = "response.output_text.done")]
@@ -45,9 +43,9 @@ pub(super) enum Notice {
     #[serde(rename = "response.reasoning_text.done")]
     ReasoningDone { item_id: String, output_index: usize, content_index: usize, text: String },
     #[serde(rename = "response.reasoning_summary_part.added")]
-    SummaryPartAdded { item_id: String, output_index: usize, summary_index: usize, part: Part },
+    SummaryPartAdded { item_id: String, output_index: usize, summary_index: usize, part: OutputPart },
     #[serde(rename = "response.reasoning_summary_part.done")]
-    SummaryPartDone { item_id: String, output_index: usize, summary_index: usize, part: Part },
+    SummaryPartDone { item_id: String, output_index: usize, summary_index: usize, part: OutputPart },
     #[serde(rename = "response.reasoning_summary_text.delta")]
     SummaryDelta { item_id: String, output_index: usize, summary_index: usize, delta: String },
     #[serde(rename = "response.reasoning_summary_text.done")]
@@ -72,57 +70,59 @@ pub(super) enum Notice {
     McpFailed { item_id: String, output_index: usize },
 }
 
-/// Where a part stands.
+/// The position of a part.
 #[derive(Debug, Clone)]
-pub(super) struct PartPlace {
+pub(super) struct PartPosition {
     pub(super) item_id: String,
     pub(super) output_index: usize,
     pub(super) index: usize,
 }
 
-impl Notice {
+impl StreamEvent {
     /// A part begins.
-    pub(super) fn part_added(at: PartPlace, part: Part) -> Self {
-        let PartPlace { item_id, output_index, index } = at;
+    pub(super) fn part_added(at: PartPosition, part: OutputPart) -> Self {
+        let PartPosition { item_id, output_index, index } = at;
         match part {
-            Part::SummaryText { .. } => Self::SummaryPartAdded { item_id, output_index, summary_index: index, part },
+            OutputPart::SummaryText { .. } => {
+                Self::SummaryPartAdded { item_id, output_index, summary_index: index, part }
+            }
             _ => Self::PartAdded { item_id, output_index, content_index: index, part },
         }
     }
 
     /// A part grows.
-    pub(super) fn part_delta(at: PartPlace, part: &Part, delta: String, logprobs: Vec<Value>) -> Self {
-        let PartPlace { item_id, output_index, index: content_index } = at;
+    pub(super) fn part_delta(at: PartPosition, part: &OutputPart, delta: String, logprobs: Vec<Value>) -> Self {
+        let PartPosition { item_id, output_index, index: content_index } = at;
         match part {
-            Part::OutputText { .. } => {
+            OutputPart::OutputText { .. } => {
                 let logprobs = without_bytes(logprobs);
                 Self::TextDelta { item_id, output_index, content_index, delta, logprobs }
             }
-            Part::Refusal { .. } => Self::RefusalDelta { item_id, output_index, content_index, delta },
-            Part::ReasoningText { .. } => Self::ReasoningDelta { item_id, output_index, content_index, delta },
-            Part::SummaryText { .. } => {
+            OutputPart::Refusal { .. } => Self::RefusalDelta { item_id, output_index, content_index, delta },
+            OutputPart::ReasoningText { .. } => Self::ReasoningDelta { item_id, output_index, content_index, delta },
+            OutputPart::SummaryText { .. } => {
                 Self::SummaryDelta { item_id, output_index, summary_index: content_index, delta }
             }
         }
     }
 
-    /// A part is whole: what it says, and that it is over.
-    pub(super) fn part_done(at: PartPlace, part: Part) -> [Self; 2] {
-        let PartPlace { item_id, output_index, index: content_index } = at;
+    /// A part is complete: its content, and its end.
+    pub(super) fn part_done(at: PartPosition, part: OutputPart) -> [Self; 2] {
+        let PartPosition { item_id, output_index, index: content_index } = at;
         let id = item_id.clone();
         let said = match part.clone() {
-            Part::OutputText { text, logprobs, .. } => {
+            OutputPart::OutputText { text, logprobs, .. } => {
                 let logprobs = without_bytes(logprobs);
                 Self::TextDone { item_id, output_index, content_index, text, logprobs }
             }
-            Part::Refusal { refusal } => Self::RefusalDone { item_id, output_index, content_index, refusal },
-            Part::ReasoningText { text } => Self::ReasoningDone { item_id, output_index, content_index, text },
-            Part::SummaryText { text } => {
+            OutputPart::Refusal { refusal } => Self::RefusalDone { item_id, output_index, content_index, refusal },
+            OutputPart::ReasoningText { text } => Self::ReasoningDone { item_id, output_index, content_index, text },
+            OutputPart::SummaryText { text } => {
                 Self::SummaryDone { item_id, output_index, summary_index: content_index, text }
             }
         };
         let over = match part {
-            Part::SummaryText { .. } => {
+            OutputPart::SummaryText { .. } => {
                 Self::SummaryPartDone { item_id: id, output_index, summary_index: content_index, part }
             }
             _ => Self::PartDone { item_id: id, output_index, content_index, part },
@@ -131,7 +131,7 @@ impl Notice {
     }
 }
 
-/// Events, unlike the items they lead to, tell probabilities without the bytes of the tokens.
+/// Unlike items, events have token probabilities without the bytes of the tokens.
 fn without_bytes(mut logprobs: Vec<Value>) -> Vec<Value> {
     for entry in &mut logprobs {
         let Some(fields) = entry.as_object_mut() else { continue };

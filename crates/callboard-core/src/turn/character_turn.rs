@@ -1,58 +1,65 @@
-//! A turn whose tools are run here: text goes out as it comes, calls are run in rounds, results go back to the model.
+//! A character's turn: text is passed on as it arrives, tools are run in rounds, results go back to the model.
 //!
-//! A call that breaks a promise is answered with an error the model can act on; the conversation goes on. When the rounds
-//! or the time are used up, the model is asked for an answer without tools. A valid call of a tool of the client ends the
-//! turn, after the tools of the same reply have run and the broken calls beside it were asked for again. Everything that was said, called and answered is kept in order for the
-//! conversation; calls that went to the client have no answer in it yet.
+//! A broken call gets an error that the model can act on. When the rounds or the time are used up, the model is asked for an
+//! answer without tools. A valid call of a client's tool ends the turn, after the tools of the same reply have run and the
+//! model was asked again for broken calls. The transcript keeps everything in order; calls that went to the client have no
+//! result in it yet.
 
-use super::held::HeldCalls;
-use super::inspect::Inspector;
-use super::ladder::{self, spoken_call};
-use super::places::Place;
-use super::reply::{Heard, Reply};
-use super::round::{Refusal, Round};
-use super::{Action, Ask, AskChoice, Ending, Event, Input, StageRules, ToolResult, TurnRequest, TurnSettings};
+use super::checked_calls::CheckedCall;
+use super::model_reply::{ModelReply, ReplyText};
+use super::pending_client_calls::PendingClientCalls;
+use super::reask_request::{self, spoken_call};
+use super::reply_checker::ReplyChecker;
+use super::tool_round::{Refusal, ToolRound};
+use super::{
+    Action, CharacterRules, Ending, Event, Input, ModelCall, ToolChoice, ToolResult, TurnRequest, TurnSettings,
+};
 use crate::contract::{Call, Outcome, Violation, ViolationKind, choice_message, history_call, text_only_message};
 use crate::model::{Delta, Finish, Item, RandomBytes};
 
-/// The text that marks calls which an interruption kept from running.
+/// The result of a call that was not run because of an interruption.
 pub(super) const CANCELLED: &str = "Error: Cancelled: the user interrupted before this tool ran";
 
 /// One turn of a character.
-pub(super) struct StageTurn {
+pub(super) struct CharacterTurn {
     request: TurnRequest,
-    rules: StageRules,
-    inspector: Inspector,
-    reply: Reply,
+    rules: CharacterRules,
+    checker: ReplyChecker,
+    reply: ModelReply,
     said: String,
     transcript: Vec<Item>,
-    last_ask: Ask,
-    waiting: Round,
-    held: HeldCalls,
+    last_call: ModelCall,
+    waiting: ToolRound,
+    pending: PendingClientCalls,
     round: u32,
     /// How many tools were run.
     ran: u64,
-    /// Whether any call was made that could be carried out.
+    /// Whether any valid call was made.
     called: bool,
     spoke_before: bool,
     insisted: bool,
-    /// Whether calls were made although no tool was on offer any more, and whether that was remarked on.
+    /// Whether the model called tools that were no longer offered, and whether it was told so.
     ignored: bool,
     remarked: bool,
 }
 
-impl StageTurn {
-    pub(super) fn new(request: TurnRequest, settings: TurnSettings, rules: StageRules, random: RandomBytes) -> Self {
+impl CharacterTurn {
+    pub(super) fn new(
+        request: TurnRequest,
+        settings: TurnSettings,
+        rules: CharacterRules,
+        random: RandomBytes,
+    ) -> Self {
         Self {
-            reply: Reply::new(&request.tools),
-            inspector: Inspector::new(&request.used_ids, settings.arguments_bytes, random),
+            reply: ModelReply::new(&request.tools),
+            checker: ReplyChecker::new(&request.used_ids, settings.arguments_bytes, random),
             request,
             rules,
             said: String::new(),
             transcript: Vec::new(),
-            last_ask: Ask::default(),
-            waiting: Round::default(),
-            held: HeldCalls::default(),
+            last_call: ModelCall::default(),
+            waiting: ToolRound::default(),
+            pending: PendingClientCalls::default(),
             round: 0,
             ran: 0,
             called: false,
@@ -63,8 +70,8 @@ impl StageTurn {
         }
     }
 
-    pub(super) fn inspector(&self) -> &Inspector {
-        &self.inspector
+    pub(super) fn checker(&self) -> &ReplyChecker {
+        &self.checker
     }
 
     pub(super) fn transcript(&self) -> &[Item] {
@@ -72,7 +79,7 @@ impl StageTurn {
     }
 
     pub(super) fn spoken_bytes(&self) -> usize {
-        self.inspector.spoken_bytes + self.reply.bytes
+        self.checker.spoken_bytes + self.reply.bytes
     }
 
     pub(super) fn step(&mut self, input: Input, actions: &mut Vec<Action>) {
@@ -80,25 +87,25 @@ impl StageTurn {
             Input::Start => {
                 let rules = &self.request.rules;
                 let asks = self.rules.requires_call && !rules.required && !rules.forbidden;
-                self.call_model(if asks { AskChoice::Required } else { AskChoice::AsRequested }, actions);
+                self.call_model(if asks { ToolChoice::Required } else { ToolChoice::AsRequested }, actions);
             }
             Input::Delta(delta) => self.delta(delta, actions),
             Input::ReplyEnded => self.reply_ended(actions),
             Input::ToolsDone { results, hurry } => self.tools_done(&results, hurry, actions),
             Input::Interrupted { results } => self.interrupted(&results, actions),
             Input::ReplyLost => {
-                self.reply = Reply::new(&self.request.tools);
-                actions.push(Action::CallModel(self.last_ask.clone()));
+                self.reply = ModelReply::new(&self.request.tools);
+                actions.push(Action::CallModel(self.last_call.clone()));
             }
             Input::ReaskRefused => {}
         }
     }
 
     fn delta(&mut self, delta: Delta, actions: &mut Vec<Action>) {
-        let mut heard = Vec::new();
+        let mut texts = Vec::new();
         match delta {
-            Delta::Text(text) => self.reply.text(text, &mut heard),
-            Delta::Reasoning(text) => heard.push(Heard::Reasoning(text)),
+            Delta::Text(text) => self.reply.text(text, &mut texts),
+            Delta::Reasoning(text) => texts.push(ReplyText::Reasoning(text)),
             Delta::Refusal(text) => actions.push(Action::Emit(Event::Refusal(text))),
             Delta::Logprobs(_) => {}
             Delta::Finish(finish) => self.reply.finish = Some(finish),
@@ -107,19 +114,19 @@ impl StageTurn {
                 self.reply.call(delta, &self.request.tools);
             }
         }
-        self.pass_on(heard, actions);
+        self.pass_on(texts, actions);
     }
 
-    fn pass_on(&mut self, heard: Vec<Heard>, actions: &mut Vec<Action>) {
-        for heard in heard {
-            match heard {
-                Heard::Reasoning(text) => actions.push(Action::Emit(Event::Reasoning(text))),
-                Heard::Text(text) => self.text(text, actions),
+    fn pass_on(&mut self, texts: Vec<ReplyText>, actions: &mut Vec<Action>) {
+        for text in texts {
+            match text {
+                ReplyText::Reasoning(text) => actions.push(Action::Emit(Event::Reasoning(text))),
+                ReplyText::Text(text) => self.text(text, actions),
             }
         }
     }
 
-    /// Texts of different rounds are told apart by a blank line.
+    /// A blank line separates the texts of different rounds.
     fn text(&mut self, text: String, actions: &mut Vec<Action>) {
         let first = self.said.is_empty();
         self.said.push_str(&text);
@@ -128,16 +135,16 @@ impl StageTurn {
     }
 
     fn reply_ended(&mut self, actions: &mut Vec<Action>) {
-        let mut heard = Vec::new();
-        self.reply.close(&mut heard);
-        self.pass_on(heard, actions);
-        let places = self.calls();
-        let places = self.held.new_among(places);
+        let mut texts = Vec::new();
+        self.reply.close(&mut texts);
+        self.pass_on(texts, actions);
+        let checked_calls = self.calls();
+        let checked_calls = self.pending.new_among(checked_calls);
         let silent = self.said.trim().is_empty();
-        let talked = self.rules.tools_only && places.is_empty() && self.round == 0 && !silent;
-        self.keep_said(&places);
-        if !places.is_empty() || !self.held.is_empty() {
-            self.act(&places, actions);
+        let talked = self.rules.tools_only && checked_calls.is_empty() && self.round == 0 && !silent;
+        self.keep_said(&checked_calls);
+        if !checked_calls.is_empty() || !self.pending.is_empty() {
+            self.act(&checked_calls, actions);
         } else if silent && std::mem::take(&mut self.ignored) && !self.remarked && !self.is_spent() {
             self.ask_for_words(actions);
         } else if !(talked && self.insist(actions)) {
@@ -145,34 +152,33 @@ impl StageTurn {
         }
     }
 
-    /// A model that called tools which are not on offer any more, and said nothing, is told so and asked once more: a turn
-    /// without a word is no answer.
+    /// A model that called tools which are no longer offered, and wrote no text, is asked once again: an empty turn is no answer.
     fn ask_for_words(&mut self, actions: &mut Vec<Action>) {
         self.remarked = true;
         self.transcript.push(Item::Remark(text_only_message().to_owned()));
-        self.reply = Reply::new(&self.request.tools);
-        self.call_model(AskChoice::WithoutTools, actions);
+        self.reply = ModelReply::new(&self.request.tools);
+        self.call_model(ToolChoice::WithoutTools, actions);
     }
 
-    /// The calls of the reply that is over, as many as may be made.
-    fn calls(&mut self) -> Vec<Place> {
-        let mut places = self.inspector.inspect(&mut self.reply, &self.request, false);
-        if self.round >= self.rules.rounds && !places.is_empty() {
-            places.clear();
+    /// The calls of the finished reply, as many as are allowed.
+    fn calls(&mut self) -> Vec<CheckedCall> {
+        let mut checked_calls = self.checker.check_reply(&mut self.reply, &self.request, false);
+        if self.round >= self.rules.rounds && !checked_calls.is_empty() {
+            checked_calls.clear();
             self.ignored = true;
-            self.inspector.report.note("rounds", Outcome::Refused);
+            self.checker.report.note("rounds", Outcome::Refused);
         }
-        if !self.request.rules.parallel && places.len() > 1 {
-            places.truncate(1);
-            self.inspector.report.note("parallel_tool_calls", Outcome::Repaired);
+        if !self.request.rules.parallel && checked_calls.len() > 1 {
+            checked_calls.truncate(1);
+            self.checker.report.note("parallel_tool_calls", Outcome::Repaired);
         }
-        places
+        checked_calls
     }
 
-    /// Tools of the character are run; where the client has something to run as well, that comes after them.
-    fn act(&mut self, places: &[Place], actions: &mut Vec<Action>) {
-        let places = self.held.join(places, &self.rules);
-        self.waiting = Round::sorted(places, &self.rules, self.ran);
+    /// Runs the character's tools first; the client's calls follow.
+    fn act(&mut self, checked_calls: &[CheckedCall], actions: &mut Vec<Action>) {
+        let checked_calls = self.pending.join(checked_calls, &self.rules);
+        self.waiting = ToolRound::sorted(checked_calls, &self.rules, self.ran);
         let (calls, for_client) = (self.waiting.here(), self.waiting.has_client_calls());
         self.ran = self.ran.saturating_add(u64::try_from(calls.len()).unwrap_or(u64::MAX));
         self.called |= for_client || !calls.is_empty();
@@ -183,7 +189,7 @@ impl StageTurn {
         actions.push(Action::RunTools(calls));
     }
 
-    /// Whether the model is asked again for broken calls while those of the client wait.
+    /// Whether the model is asked again for broken calls while the client's calls wait.
     fn mends(&self, hurry: bool) -> bool {
         !hurry
             && !self.is_spent()
@@ -191,36 +197,36 @@ impl StageTurn {
             && self.round.saturating_add(1) < self.rules.rounds
     }
 
-    /// A model whose turn ends with calls for the client does not read its errors.
+    /// When the turn ends with calls for the client, the model never reads its errors.
     fn note_refusals(&mut self, ends: bool) {
         let told = if ends { Outcome::Refused } else { Outcome::Reasked };
         for refusal in self.waiting.refusals() {
             match refusal {
-                Refusal::Broken(kind) => self.inspector.report.note(kind.code(), told),
-                Refusal::OverLimit => self.inspector.report.note("max_tool_calls", Outcome::Refused),
+                Refusal::Broken(kind) => self.checker.report.note(kind.code(), told),
+                Refusal::OverLimit => self.checker.report.note("max_tool_calls", Outcome::Refused),
                 Refusal::CalledOff => {}
             }
         }
     }
 
-    /// A character that should act has talked: that is counted, and where the rules say so it is asked for a call, once.
+    /// A character that should act only talked: counts that, and asks for a call once where the rules say so.
     fn insist(&mut self, actions: &mut Vec<Action>) -> bool {
         let asks = self.rules.insists && !self.insisted && !self.is_spent();
-        self.inspector.report.note("text_only", if asks { Outcome::Reasked } else { Outcome::Observed });
+        self.checker.report.note("text_only", if asks { Outcome::Reasked } else { Outcome::Observed });
         if asks {
-            self.ask_for_call(AskChoice::AsRequested, actions);
+            self.ask_for_call(ToolChoice::AsRequested, actions);
         }
         asks
     }
 
-    fn ask_for_call(&mut self, choice: AskChoice, actions: &mut Vec<Action>) {
+    fn ask_for_call(&mut self, choice: ToolChoice, actions: &mut Vec<Action>) {
         self.insisted = true;
         self.transcript.push(Item::Remark(choice_message(&self.request.tools, &self.request.rules)));
-        self.reply = Reply::new(&self.request.tools);
+        self.reply = ModelReply::new(&self.request.tools);
         self.call_model(choice, actions);
     }
 
-    /// An answer in words ends the turn, unless the client asked for a call and none was made.
+    /// A text answer ends the turn, unless the client requires a call and none was made.
     fn answered(&mut self, actions: &mut Vec<Action>) {
         if !self.request.rules.required || self.called || self.reply.is_cut() {
             return self.complete(actions);
@@ -231,22 +237,22 @@ impl StageTurn {
         let message = "the model answered without a tool call although tool_choice asks for one";
         let violation = Violation::new(ViolationKind::ChoiceUnmet, message);
         let asks = !self.insisted && self.round < self.rules.rounds;
-        self.inspector.report.note(violation.kind.code(), if asks { Outcome::Reasked } else { Outcome::Refused });
+        self.checker.report.note(violation.kind.code(), if asks { Outcome::Reasked } else { Outcome::Refused });
         if asks {
-            self.ask_for_call(ladder::choice(&self.request, &[], &violation), actions);
+            self.ask_for_call(reask_request::choice(&self.request, &[], &violation), actions);
         } else {
             actions.push(Action::Finish(Ending::Failed(violation)));
         }
     }
 
-    fn keep_said(&mut self, places: &[Place]) {
+    fn keep_said(&mut self, checked_calls: &[CheckedCall]) {
         let text = std::mem::take(&mut self.said);
         self.spoke_before |= !text.trim().is_empty();
-        let calls: Vec<_> = places
+        let calls: Vec<_> = checked_calls
             .iter()
-            .map(|place| match place {
-                Place::Valid(call) => spoken_call(call),
-                Place::Broken { raw, id, .. } => history_call(raw, id.clone()),
+            .map(|checked| match checked {
+                CheckedCall::Valid(call) => spoken_call(call),
+                CheckedCall::Broken { raw, id, .. } => history_call(raw, id.clone()),
             })
             .collect();
         if !text.is_empty() || !calls.is_empty() {
@@ -264,16 +270,16 @@ impl StageTurn {
     }
 
     fn finish(&mut self, finish: Finish, actions: &mut Vec<Action>) {
-        actions.push(Action::Finish(Ending::Complete { finish, usage: self.inspector.usage.take() }));
+        actions.push(Action::Finish(Ending::Complete { finish, usage: self.checker.usage.take() }));
     }
 
-    /// How many of the tokens that the client allows are left for the rest of the turn, as far as the server counts them.
+    /// Tokens left of the client's limit, as far as the server counts them.
     fn tokens_left(&self) -> Option<u64> {
-        let spent = self.inspector.usage.as_ref().map_or(0, |usage| usage.completion_tokens);
+        let spent = self.checker.usage.as_ref().map_or(0, |usage| usage.completion_tokens);
         Some(self.request.most_tokens?.saturating_sub(spent))
     }
 
-    /// True when nothing is left: counted, or known from a reply that was cut off.
+    /// True when no tokens are left: by count, or because a reply was cut off.
     fn is_spent(&self) -> bool {
         let cut = self.request.most_tokens.is_some() && self.reply.finish == Some(Finish::Length);
         cut || self.tokens_left() == Some(0)
@@ -284,47 +290,47 @@ impl StageTurn {
         self.note_refusals(!mends && self.waiting.has_client_calls());
         let for_client = self.keep_results(results, actions);
         match (for_client.is_empty(), mends) {
-            (true, _) => self.held.release(),
-            (false, true) => self.held.accept(&for_client, &mut self.transcript),
+            (true, _) => self.pending.release(),
+            (false, true) => self.pending.accept(&for_client, &mut self.transcript),
             (false, false) => return self.hand_over(for_client, actions),
         }
         if self.is_spent() {
             return self.finish(Finish::Length, actions);
         }
         self.round = self.round.saturating_add(1);
-        self.reply = Reply::new(&self.request.tools);
+        self.reply = ModelReply::new(&self.request.tools);
         let choice = self.next_choice(hurry);
         self.call_model(choice, actions);
     }
 
     /// The turn ends with calls for the client.
     fn hand_over(&mut self, calls: Vec<Call>, actions: &mut Vec<Action>) {
-        self.held.hand_over(&calls, &mut self.transcript);
+        self.pending.hand_over(&calls, &mut self.transcript);
         actions.extend(calls.into_iter().map(|call| Action::Emit(Event::Call(call))));
         self.finish(Finish::ToolCalls, actions);
     }
 
-    /// What may be called in the next reply. A call that was due has been made, so none is due any more; tools that may not
-    /// be run any more are not offered; and where nothing is left to offer, an answer is due.
-    fn next_choice(&mut self, hurry: bool) -> AskChoice {
+    /// The tool choice of the next request. A required call was made, so none is required any more; tools over the limit are not
+    /// offered; where none are left, the model must answer.
+    fn next_choice(&mut self, hurry: bool) -> ToolChoice {
         let used_up = self.rules.most_calls.is_some_and(|most| self.ran >= most);
         let may = |name: &&str| self.request.rules.allows(name) && (!used_up || self.rules.is_clients(name));
         let names: Vec<String> = self.request.tools.names().filter(may).map(str::to_owned).collect();
         if hurry || self.round >= self.rules.rounds || names.is_empty() {
             self.round = self.rules.rounds;
-            return AskChoice::WithoutTools;
+            return ToolChoice::WithoutTools;
         }
         let met = self.request.rules.required && self.called;
-        if used_up || met { AskChoice::Only(names) } else { AskChoice::AsRequested }
+        if used_up || met { ToolChoice::Only(names) } else { ToolChoice::AsRequested }
     }
 
-    fn call_model(&mut self, choice: AskChoice, actions: &mut Vec<Action>) {
+    fn call_model(&mut self, choice: ToolChoice, actions: &mut Vec<Action>) {
         let tokens_left = self.tokens_left().filter(|left| Some(*left) != self.request.most_tokens);
-        self.last_ask = Ask { appended: self.transcript.clone(), choice, tokens_left };
-        actions.push(Action::CallModel(self.last_ask.clone()));
+        self.last_call = ModelCall { appended: self.transcript.clone(), choice, tokens_left };
+        actions.push(Action::CallModel(self.last_call.clone()));
     }
 
-    /// Puts the results behind their calls, in the order of the calls; what is the client's to run comes back.
+    /// Adds the results in the order of the calls; returns the calls for the client.
     fn keep_results(&mut self, ran: &[ToolResult], actions: &mut Vec<Action>) -> Vec<Call> {
         let settled = std::mem::take(&mut self.waiting).settle(ran);
         for result in settled.results {
@@ -335,15 +341,15 @@ impl StageTurn {
         settled.for_client
     }
 
-    /// What ran is recorded, and told to whoever still listens; what did not is recorded as cancelled, the client's calls too,
-    /// for they never reached it; half a sentence stays as it was said.
+    /// Records and emits the results of what ran. The rest is recorded as cancelled, including the client's calls, which never
+    /// reached it. Text that was cut off stays as it is.
     fn interrupted(&mut self, results: &[ToolResult], actions: &mut Vec<Action>) {
         if self.waiting.is_empty() {
             self.keep_said(&[]);
         }
         self.note_refusals(true);
-        self.held.call_off(CANCELLED, &mut self.transcript);
-        self.waiting.call_off(|id| self.held.is_accepted(id));
+        self.pending.call_off(CANCELLED, &mut self.transcript);
+        self.waiting.call_off(|id| self.pending.is_accepted(id));
         let mut told = Vec::new();
         self.keep_results(results, &mut told);
         let ran = |action: &Action| matches!(action, Action::Emit(Event::RanTool(result)) if result.ran.is_some());
@@ -351,7 +357,7 @@ impl StageTurn {
     }
 }
 
-/// At most so many characters, with the cut marked.
+/// At most `most` characters, with the cut marked.
 fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),

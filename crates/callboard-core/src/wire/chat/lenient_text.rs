@@ -1,5 +1,4 @@
-//! A JSON value of which text is expected: kept without a copy where it is text, and readable where a server sent
-//! something else.
+//! A JSON value that should be text: borrowed where it is, and readable where a server sent something else.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,10 +7,10 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-/// Text, or whatever stands in its place.
+/// Text, or what a server sent instead.
 #[derive(Debug, Default, PartialEq)]
-pub(super) enum Loose<'a> {
-    /// null, or not there.
+pub(super) enum LenientText<'a> {
+    /// null, or missing.
     #[default]
     Nothing,
     /// A string.
@@ -20,7 +19,7 @@ pub(super) enum Loose<'a> {
     Other(Value),
 }
 
-impl Loose<'_> {
+impl LenientText<'_> {
     /// The text, if it is one and not empty.
     pub(super) fn into_text(self) -> Option<String> {
         match self {
@@ -49,7 +48,7 @@ impl Loose<'_> {
         }
     }
 
-    /// The arguments of a call: a string as it stands, anything else as its JSON text.
+    /// The arguments of a call: a string as it is, anything else as JSON text.
     pub(super) fn into_arguments(self) -> Option<String> {
         match self {
             Self::Other(value) => Some(value.to_string()),
@@ -58,54 +57,54 @@ impl Loose<'_> {
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Loose<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for LenientText<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(LooseVisitor)
+        deserializer.deserialize_any(LenientVisitor)
     }
 }
 
-struct LooseVisitor;
+struct LenientVisitor;
 
-impl<'de> Visitor<'de> for LooseVisitor {
-    type Value = Loose<'de>;
+impl<'de> Visitor<'de> for LenientVisitor {
+    type Value = LenientText<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("any JSON value")
     }
 
     fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
-        Ok(Loose::Nothing)
+        Ok(LenientText::Nothing)
     }
 
     fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Loose::Text(Cow::Borrowed(text)))
+        Ok(LenientText::Text(Cow::Borrowed(text)))
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Loose::Text(Cow::Owned(text.to_owned())))
+        Ok(LenientText::Text(Cow::Owned(text.to_owned())))
     }
 
     fn visit_bool<E: de::Error>(self, value: bool) -> Result<Self::Value, E> {
-        Ok(Loose::Other(value.into()))
+        Ok(LenientText::Other(value.into()))
     }
 
     fn visit_u64<E: de::Error>(self, value: u64) -> Result<Self::Value, E> {
-        Ok(Loose::Other(value.into()))
+        Ok(LenientText::Other(value.into()))
     }
 
     fn visit_i64<E: de::Error>(self, value: i64) -> Result<Self::Value, E> {
-        Ok(Loose::Other(value.into()))
+        Ok(LenientText::Other(value.into()))
     }
 
     fn visit_f64<E: de::Error>(self, value: f64) -> Result<Self::Value, E> {
-        Ok(Loose::Other(value.into()))
+        Ok(LenientText::Other(value.into()))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        Value::deserialize(MapAccessDeserializer::new(map)).map(Loose::Other)
+        Value::deserialize(MapAccessDeserializer::new(map)).map(LenientText::Other)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
-        Value::deserialize(SeqAccessDeserializer::new(list)).map(Loose::Other)
+        Value::deserialize(SeqAccessDeserializer::new(list)).map(LenientText::Other)
     }
 }

@@ -1,18 +1,18 @@
-//! Whether a reply is a stream of events or a whole body. Servers name the wrong type now and then; the first characters
-//! do not lie, as the JSON of a reply begins otherwise than any line of a stream.
+//! Detects whether a reply is an event stream or a whole body. Some servers declare the wrong type; the first characters
+//! decide, because no line of a stream begins like JSON.
 
-/// Each line of a stream begins with one of these.
+/// How lines of a stream begin.
 const BEGINNINGS: [&[u8]; 6] = [b"data:", b":", b"event:", b"id:", b"retry:", b"error:"];
 
-/// The beginning of a reply whose form is not yet certain.
+/// The first bytes of a reply, until they are enough to decide.
 #[derive(Debug, Default)]
-pub(super) struct Beginning {
-    /// What has come, without the space before it.
+pub(super) struct StreamDetector {
+    /// The bytes so far, without leading whitespace.
     pub(super) head: Vec<u8>,
 }
 
-impl Beginning {
-    /// Takes bytes; says whether it is a stream as soon as that is certain.
+impl StreamDetector {
+    /// Adds bytes; returns whether it is a stream as soon as that is certain.
     pub(super) fn feed(&mut self, bytes: &[u8], declared_stream: bool) -> Option<bool> {
         let blank = |byte: &u8| byte.is_ascii_whitespace() || b"\xef\xbb\xbf".contains(byte);
         let skipped = if self.head.is_empty() { bytes.iter().take_while(|byte| blank(byte)).count() } else { 0 };
@@ -47,9 +47,9 @@ mod tests {
             ("dat", false, None),
             (" \n", true, None),
         ] {
-            let mut whole = Beginning::default();
+            let mut whole = StreamDetector::default();
             assert_eq!(whole.feed(text.as_bytes(), declared_stream), expected, "{text}");
-            let mut pieces = Beginning::default();
+            let mut pieces = StreamDetector::default();
             let decided = text.as_bytes().chunks(1).find_map(|piece| pieces.feed(piece, declared_stream));
             assert_eq!(decided, expected, "{text} byte by byte");
         }

@@ -1,9 +1,9 @@
-//! Why a model stopped, in the words of its server. Some of them mean that it did not stop, but was stopped.
+//! The `finish_reason` of a server's reply. Some words mean that the server failed.
 
 use super::reply_fault::ReplyFault;
 use crate::model::Finish;
 
-/// The server gave up, and what came so far is not whole.
+/// The server failed, and the reply is incomplete.
 const FAILED: [&str; 8] = [
     "error",
     "abort",
@@ -18,10 +18,10 @@ const FAILED: [&str; 8] = [
 /// Other words for the limit of tokens.
 const LENGTH: [&str; 4] = ["max_length", "max_output_tokens", "token_limit", "length_limit"];
 
-/// Other words for what may not be said.
+/// Other words for a content filter.
 const FILTERED: [&str; 4] = ["sensitive", "safety", "content-filter", "prohibited_content"];
 
-/// Reads a finish; a word for a failure is a fault.
+/// Reads a finish reason; a word for a failure is an error.
 pub(super) fn read(word: &str) -> Result<Finish, ReplyFault> {
     let small = word.to_ascii_lowercase();
     let is_one_of = |words: &[&str]| words.contains(&small.as_str());

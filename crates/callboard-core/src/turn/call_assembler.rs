@@ -1,21 +1,21 @@
-//! Native tool calls put together from the pieces that servers send.
+//! Native tool calls assembled from the fragments that servers send.
 //!
 //! Servers leave out, repeat or invent `index`, `id` and `name`; some send two calls under one index, some repeat the head
-//! with every piece, some cut a name in two. The rules here decide, piece by piece, whether it continues a call or begins
-//! one. They look at nothing but the pieces, so the result does not depend on how the bytes were cut.
+//! with every fragment, some cut a name in two. The rules here decide for each fragment whether it continues a call or begins
+//! one. They depend on nothing but the fragments, not on how the bytes were cut.
 
 use super::arguments_end::ArgumentsEnd;
 use crate::contract::{RawCall, ToolSet};
 use crate::model::CallFragment;
 
-/// Calls in the making.
+/// Calls that are being assembled.
 #[derive(Debug, Default)]
 pub struct Assembler {
-    slots: Vec<Slot>,
+    calls: Vec<PartialCall>,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Slot {
+pub(super) struct PartialCall {
     index: Option<u64>,
     pub(super) id: Option<String>,
     pub(super) name: String,
@@ -26,71 +26,72 @@ pub(super) struct Slot {
 }
 
 impl Assembler {
-    /// Takes one piece and returns the place of the call it belongs to.
+    /// Adds a fragment and returns the number of its call.
     pub fn push(&mut self, mut fragment: CallFragment, tools: &ToolSet) -> usize {
         fragment.id = fragment.id.filter(|id| !id.is_empty());
         fragment.name = fragment.name.filter(|name| !name.is_empty());
-        let place = self.continued(&fragment, tools).unwrap_or(self.slots.len());
-        if place == self.slots.len() {
-            self.slots.push(Slot { index: fragment.index, whole: fragment.whole, ..Slot::default() });
+        let place = self.continued(&fragment, tools).unwrap_or(self.calls.len());
+        if place == self.calls.len() {
+            self.calls.push(PartialCall { index: fragment.index, whole: fragment.whole, ..PartialCall::default() });
         }
-        if let Some(slot) = self.slots.get_mut(place) {
-            slot.take(fragment, tools);
+        if let Some(call) = self.calls.get_mut(place) {
+            call.take(fragment, tools);
         }
         place
     }
 
-    /// The calls put together so far, in the order in which they began; true with them when every index was right.
+    /// The calls so far in the order in which they began, and whether every index was right.
     pub fn finish(&mut self) -> (Vec<RawCall>, bool) {
-        let slots = std::mem::take(&mut self.slots);
-        let in_order = |(place, slot): (usize, &Slot)| slot.whole || slot.index == u64::try_from(place).ok();
-        let ordered = slots.iter().enumerate().all(in_order);
-        let calls = slots.into_iter().map(|slot| RawCall {
-            id: slot.id,
-            name: slot.name,
-            arguments: slot.arguments,
+        let calls = std::mem::take(&mut self.calls);
+        let in_order = |(place, call): (usize, &PartialCall)| call.whole || call.index == u64::try_from(place).ok();
+        let ordered = calls.iter().enumerate().all(in_order);
+        let calls = calls.into_iter().map(|call| RawCall {
+            id: call.id,
+            name: call.name,
+            arguments: call.arguments,
             from_text: false,
-            object: slot.object,
+            object: call.object,
         });
         (calls.collect(), ordered)
     }
 
-    pub(super) fn slot(&self, place: usize) -> Option<&Slot> {
-        self.slots.get(place)
+    pub(super) fn call(&self, place: usize) -> Option<&PartialCall> {
+        self.calls.get(place)
     }
 
-    /// The place of the call that a piece continues; none when it begins a new one.
+    /// The number of the call that a fragment continues; none when it begins a new one.
     fn continued(&self, fragment: &CallFragment, tools: &ToolSet) -> Option<usize> {
         if fragment.whole {
             return None;
         }
         let place = self.by_id(fragment).or_else(|| self.by_index(fragment))?;
-        let slot = self.slots.get(place)?;
-        (!slot.whole && !slot.is_followed_by(fragment, tools)).then_some(place)
+        let call = self.calls.get(place)?;
+        (!call.whole && !call.is_followed_by(fragment, tools)).then_some(place)
     }
 
     fn by_id(&self, fragment: &CallFragment) -> Option<usize> {
         let id = fragment.id.as_deref()?;
-        let same_index = |slot: &Slot| fragment.index.is_none() || slot.index.is_none() || slot.index == fragment.index;
-        self.slots.iter().rposition(|slot| slot.id.as_deref() == Some(id) && same_index(slot))
+        let same_index =
+            |call: &PartialCall| fragment.index.is_none() || call.index.is_none() || call.index == fragment.index;
+        self.calls.iter().rposition(|call| call.id.as_deref() == Some(id) && same_index(call))
     }
 
     fn by_index(&self, fragment: &CallFragment) -> Option<usize> {
-        let last = self.slots.len().checked_sub(1)?;
+        let last = self.calls.len().checked_sub(1)?;
         let Some(index) = fragment.index else { return Some(last) };
-        let known = self.slots.iter().rposition(|slot| slot.index == Some(index));
+        let known = self.calls.iter().rposition(|call| call.index == Some(index));
         let stray = fragment.id.is_none()
             && fragment.name.is_none()
-            && self.slots.get(last).is_some_and(|slot| !slot.is_complete());
+            && self.calls.get(last).is_some_and(|call| !call.is_complete());
         known.or_else(|| {
-            (stray || self.slots.get(last).is_some_and(|slot| slot.index.is_none() && fragment.name.is_none()))
+            (stray || self.calls.get(last).is_some_and(|call| call.index.is_none() && fragment.name.is_none()))
                 .then_some(last)
         })
     }
 }
 
-impl Slot {
-    /// Whether a piece that points at this call begins a new one all the same.
+impl PartialCall {
+    /// Whether a fragment that points at this call begins a new one all the same.
     fn is_followed_by(&self, fragment: &CallFragment, tools: &ToolSet) -> bool {
         let ids_differ = self.id.is_some() && fragment.id.is_some() && self.id != fragment.id;
         let Some(name) = fragment.name.as_deref() else {

@@ -1,7 +1,7 @@
-//! What a response shows of its request: every field that clients may rely on, with the value that holds where none was sent.
+//! The fields of a request that its response echoes, with defaults for those that were not sent.
 //!
-//! Clients with strict types want numbers where they expect numbers, and all keys of a tool. What was sent is shown as it was
-//! sent; only what is missing is filled in, with what Callboard and model servers do without it.
+//! Typed clients expect every key with a value of its type. What was sent is echoed as it is; what is missing gets the value
+//! that Callboard and model servers use.
 
 use serde_json::{Map, Value, json};
 
@@ -29,21 +29,21 @@ const PLAIN: [(&str, &str); 15] = [
 /// Fields that are shown only where the client sent them: the official clients know nothing of them.
 const RARE: [&str; 2] = ["frequency_penalty", "presence_penalty"];
 
-/// Keys of a function, and what holds where it has none: schemas are kept to in any case, but made strict only when asked for.
+/// Defaults for the keys of a function. Schemas are always enforced, but made strict only on request.
 const FUNCTION: [(&str, Value); 3] =
     [("description", Value::Null), ("parameters", Value::Null), ("strict", Value::Bool(false))];
 
-/// Keys of a schema for answers.
+/// Defaults for the keys of an answer's schema.
 const SCHEMA: [(&str, Value); 2] = [("description", Value::Null), ("strict", Value::Bool(false))];
 
-/// Keys of the settings for thinking; a model server has defaults of its own.
+/// Defaults for the keys of `reasoning`; a model server has defaults of its own.
 const REASONING: [(&str, Value); 2] = [("effort", Value::Null), ("summary", Value::Null)];
 
 /// The fields of the request, in the form in which responses show them.
 pub(super) fn fields(request: &ResponsesRequest) -> Map<String, Value> {
     let mut shown = Map::new();
     for (key, absent) in PLAIN {
-        // "auto" leaves the choice to the server, and a server that chose tells it at the end.
+        // "auto" leaves the choice to the server, which reports its choice at the end.
         let sent = request.get(key).filter(|value| key != "service_tier" || *value != "auto").cloned();
         shown.insert(key.to_owned(), sent.unwrap_or_else(|| serde_json::from_str(absent).unwrap_or_default()));
     }
@@ -67,7 +67,7 @@ fn text(request: &ResponsesRequest) -> Value {
     Value::Object(text)
 }
 
-/// A namespace holds functions, and no namespaces.
+/// A namespace contains functions, and no namespaces.
 fn tool(tool: &Value) -> Value {
     let mut tool = tool.clone();
     if let Some(Value::Array(inside)) = tool.get_mut("tools") {

@@ -1,4 +1,4 @@
-//! A request to an upstream: the client's own text, field by field, with what a re-ask puts behind it.
+//! The body for an upstream: the client's own text, field by field, with the changes of this model call.
 
 use std::borrow::Cow;
 
@@ -9,22 +9,22 @@ use super::ChatRequest;
 use super::chunk::json_text;
 use super::request::TOKEN_LIMITS;
 use crate::model::{Item, SpokenCall};
-use crate::turn::{Ask, AskChoice};
+use crate::turn::{ModelCall, ToolChoice};
 
 impl ChatRequest {
-    /// The body to send. Fields that make no sense without tools are left out when none are on offer.
+    /// The body to send. Fields that need tools are left out when none are offered.
     #[must_use]
-    pub fn upstream_body(&self, ask: &Ask) -> Vec<u8> {
+    pub fn upstream_body(&self, call: &ModelCall) -> Vec<u8> {
         let mut body = String::with_capacity(self.bytes() + 256);
         for (key, text) in self.fields() {
-            if let Some(value) = self.upstream_field(key, text, ask) {
+            if let Some(value) = self.upstream_field(key, text, call) {
                 body.push(if body.is_empty() { '{' } else { ',' });
                 body.push_str(&json_text(key));
                 body.push(':');
                 body.push_str(&value);
             }
         }
-        if let Some(choice) = choice_json(&ask.choice).filter(|_| self.get("tool_choice").is_none()) {
+        if let Some(choice) = choice_json(&call.choice).filter(|_| self.get("tool_choice").is_none()) {
             body.push_str(",\"tool_choice\":");
             body.push_str(&choice);
         }
@@ -32,15 +32,15 @@ impl ChatRequest {
         body.into_bytes()
     }
 
-    fn upstream_field<'a>(&self, key: &str, text: &'a str, ask: &Ask) -> Option<Cow<'a, str>> {
-        let offers = self.offers_tools && ask.choice != AskChoice::WithoutTools;
+    fn upstream_field<'a>(&self, key: &str, text: &'a str, call: &ModelCall) -> Option<Cow<'a, str>> {
+        let offers = self.offers_tools && call.choice != ToolChoice::WithoutTools;
         match key {
             "tools" | "tool_choice" | "parallel_tool_calls" if !offers => None,
-            "tools" => Some(offered(text, &ask.choice)),
-            "tool_choice" if matches!(ask.choice, AskChoice::Only(_)) => None,
-            "tool_choice" => Some(choice_json(&ask.choice).map_or(text.into(), Into::into)),
-            _ if TOKEN_LIMITS.contains(&key) => Some(fewer(text, ask.tokens_left)),
-            "messages" if !ask.appended.is_empty() => Some(with_items(text, &ask.appended).into()),
+            "tools" => Some(offered(text, &call.choice)),
+            "tool_choice" if matches!(call.choice, ToolChoice::Only(_)) => None,
+            "tool_choice" => Some(choice_json(&call.choice).map_or(text.into(), Into::into)),
+            _ if TOKEN_LIMITS.contains(&key) => Some(fewer(text, call.tokens_left)),
+            "messages" if !call.appended.is_empty() => Some(with_items(text, &call.appended).into()),
             _ => Some(text.into()),
         }
     }
@@ -52,17 +52,17 @@ fn fewer(limit: &str, left: Option<u64>) -> Cow<'_, str> {
     left.map_or(limit.into(), |left| left.to_string().into())
 }
 
-fn choice_json(choice: &AskChoice) -> Option<String> {
+fn choice_json(choice: &ToolChoice) -> Option<String> {
     match choice {
-        AskChoice::AsRequested | AskChoice::WithoutTools | AskChoice::Only(_) => None,
-        AskChoice::Required => Some("\"required\"".to_owned()),
-        AskChoice::Force(name) => Some(json!({"type": "function", "function": {"name": name}}).to_string()),
+        ToolChoice::AsRequested | ToolChoice::WithoutTools | ToolChoice::Only(_) => None,
+        ToolChoice::Required => Some("\"required\"".to_owned()),
+        ToolChoice::Force(name) => Some(json!({"type": "function", "function": {"name": name}}).to_string()),
     }
 }
 
-/// The list of tools, or those of it that may still be called; each is passed on as it came.
-fn offered<'a>(tools: &'a str, choice: &AskChoice) -> Cow<'a, str> {
-    let AskChoice::Only(names) = choice else { return tools.into() };
+/// The list of tools, or those that may still be called, each as it came.
+fn offered<'a>(tools: &'a str, choice: &ToolChoice) -> Cow<'a, str> {
+    let ToolChoice::Only(names) = choice else { return tools.into() };
     let Ok(list) = serde_json::from_str::<Vec<&RawValue>>(tools) else { return tools.into() };
     let kept: Vec<&str> = list
         .into_iter()
@@ -77,7 +77,7 @@ fn name_of(tool: &str) -> Option<String> {
     Some(tool.get("function")?.get("name")?.as_str()?.to_owned())
 }
 
-/// The client's list of messages with more of them behind.
+/// The client's list of messages with items appended.
 fn with_items(messages: &str, items: &[Item]) -> String {
     let list = messages.trim_end().strip_suffix(']').unwrap_or(messages);
     let mut text = list.to_owned();
@@ -127,14 +127,14 @@ mod tests {
         let (request, _) = ChatRequest::read(body.to_string().into_bytes(), &ToolCache::default()).unwrap();
         let named = json!({"type": "function", "function": {"name": "b"}});
         let table = [
-            (AskChoice::AsRequested, json!({"tools": [a, b], "tool_choice": "required"})),
-            (AskChoice::Force("b".to_owned()), json!({"tools": [a, b], "tool_choice": named})),
-            (AskChoice::Only(vec!["b".to_owned()]), json!({"tools": [b]})),
-            (AskChoice::WithoutTools, json!({})),
+            (ToolChoice::AsRequested, json!({"tools": [a, b], "tool_choice": "required"})),
+            (ToolChoice::Force("b".to_owned()), json!({"tools": [a, b], "tool_choice": named})),
+            (ToolChoice::Only(vec!["b".to_owned()]), json!({"tools": [b]})),
+            (ToolChoice::WithoutTools, json!({})),
         ];
         for (choice, mut expected) in table {
             (expected["model"], expected["messages"]) = ("m".into(), messages.clone());
-            let body = request.upstream_body(&Ask { choice: choice.clone(), ..Ask::default() });
+            let body = request.upstream_body(&ModelCall { choice: choice.clone(), ..ModelCall::default() });
             assert_eq!(serde_json::from_slice::<Value>(&body).unwrap(), expected, "{choice:?}");
         }
     }
@@ -145,7 +145,7 @@ mod tests {
         let (request, turn) = ChatRequest::read(body.to_string().into_bytes(), &ToolCache::default()).unwrap();
         assert_eq!(turn.most_tokens, Some(5));
         for (tokens_left, expected) in [(None, (9, 5)), (Some(7), (7, 5)), (Some(3), (3, 3))] {
-            let body = request.upstream_body(&Ask { tokens_left, ..Ask::default() });
+            let body = request.upstream_body(&ModelCall { tokens_left, ..ModelCall::default() });
             let body: Value = serde_json::from_slice(&body).unwrap();
             assert_eq!((&body["max_tokens"], &body["max_completion_tokens"]), (&expected.0.into(), &expected.1.into()));
         }

@@ -1,22 +1,22 @@
-//! Arguments passed on as they grow, for clients that show long arguments while they are written.
+//! Arguments streamed as they arrive, for clients that show long arguments while they are written.
 //!
-//! Calls go out in their order; a call is begun when its name is known for sure. What has gone out cannot be mended any
-//! more: the engine ends such a turn with an error where the promise fails.
+//! Calls are streamed in their order, each as soon as its name is certain. What was streamed cannot be repaired: if it turns out
+//! to be broken, the turn fails.
 
 use super::Event;
-use super::assemble::Slot;
+use super::call_assembler::PartialCall;
 use crate::contract::ToolSet;
 use crate::model::CallId;
 
-/// What has gone out of the calls of one reply.
+/// What was streamed of the calls of one reply.
 #[derive(Debug, Default)]
-pub(super) struct LiveCalls {
+pub(super) struct StreamedCalls {
     /// Bytes of arguments sent, for each call that has begun.
     sent: Vec<usize>,
 }
 
-impl LiveCalls {
-    /// True when nothing has gone out.
+impl StreamedCalls {
+    /// True when nothing was streamed.
     pub(super) fn is_empty(&self) -> bool {
         self.sent.is_empty()
     }
@@ -26,31 +26,31 @@ impl LiveCalls {
         self.sent.len()
     }
 
-    /// Whether the call at this place may go out now: it is the last one begun, or the next.
+    /// Whether the call of this number may be streamed now: it is the last one begun, or the next.
     pub(super) fn is_next(&self, place: usize) -> bool {
         place == self.sent.len() || place + 1 == self.sent.len()
     }
 
-    /// The events for what is new in a call; `new_id` is drawn when the call begins.
+    /// The events for the new part of a call; `new_id` makes its id when it begins.
     pub(super) fn grow(
         &mut self,
         place: usize,
-        slot: &Slot,
+        call: &PartialCall,
         tools: &ToolSet,
         new_id: impl FnOnce() -> CallId,
     ) -> Vec<Event> {
         let mut events = Vec::new();
-        if slot.arguments.is_empty() || tools.get(&slot.name).is_none() {
+        if call.arguments.is_empty() || tools.get(&call.name).is_none() {
             return events;
         }
         if place == self.sent.len() {
-            events.push(Event::CallBegins { id: new_id(), name: slot.name.clone() });
+            events.push(Event::CallBegins { id: new_id(), name: call.name.clone() });
             self.sent.push(0);
         }
         let Some(sent) = self.sent.get_mut(place) else { return events };
-        if let Some(more) = slot.arguments.get(*sent..).filter(|more| !more.is_empty()) {
+        if let Some(more) = call.arguments.get(*sent..).filter(|more| !more.is_empty()) {
             events.push(Event::CallGrows(more.to_owned()));
-            *sent = slot.arguments.len();
+            *sent = call.arguments.len();
         }
         events
     }

@@ -1,4 +1,4 @@
-//! All that can happen to a turn, and all that a turn can want.
+//! The inputs and outputs of a turn: what can happen to it, and what it asks its driver to do.
 
 use std::sync::Arc;
 
@@ -6,18 +6,18 @@ use super::ToolResult;
 use crate::contract::{Call, CallRules, ResponseFormat, ToolSet, Violation};
 use crate::model::{CallId, Delta, Finish, Item, Usage};
 
-/// What a turn is about.
+/// What the client asks of a turn.
 #[derive(Debug, Default)]
 pub struct TurnRequest {
     /// The tools on offer.
     pub tools: Arc<ToolSet>,
-    /// How many calls may and must come.
+    /// How many calls are allowed and required.
     pub rules: CallRules,
-    /// What an answer in words must look like.
+    /// The format of a text answer.
     pub format: ResponseFormat,
-    /// Ids of calls that the conversation holds already.
+    /// Ids of earlier calls of the conversation.
     pub used_ids: Vec<String>,
-    /// How many tokens the client wants written at most.
+    /// The client's token limit.
     pub most_tokens: Option<u64>,
 }
 
@@ -26,7 +26,7 @@ pub struct TurnRequest {
 pub struct TurnSettings {
     /// How often a model may be asked again.
     pub reasks: u32,
-    /// Arguments are passed on as they grow, instead of being held until they are valid.
+    /// Arguments are streamed as they arrive, instead of being buffered until they are valid.
     pub stream_arguments: bool,
     /// The longest arguments of one call.
     pub arguments_bytes: usize,
@@ -40,24 +40,24 @@ impl Default for TurnSettings {
 
 /// How a character's turn is run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StageRules {
-    /// How often tools may be run before the model must answer.
+pub struct CharacterRules {
+    /// Rounds of tools before the model must answer.
     pub rounds: u32,
-    /// How much of a tool's result the model is told.
+    /// The longest result of a tool that the model gets.
     pub result_characters: usize,
-    /// The character acts instead of talking: an answer in words alone is counted.
+    /// The character acts instead of talking; a text-only answer is counted.
     pub tools_only: bool,
-    /// Such an answer is asked for once more, as a call.
+    /// After such an answer the model is asked once for a call.
     pub insists: bool,
-    /// The first request of a turn asks for a call; what follows is free.
+    /// The first request of a turn requires a call.
     pub requires_call: bool,
-    /// How many tools may be run in all rounds together; calls of the client's tools do not count.
+    /// Tools that may be run in all rounds together; calls of the client's tools do not count.
     pub most_calls: Option<u64>,
-    /// Names among the tools on offer that are the client's to run; a call of one ends the turn.
+    /// Names of the offered tools that the client runs; a call of one ends the turn.
     pub client_tools: Vec<String>,
 }
 
-impl Default for StageRules {
+impl Default for CharacterRules {
     fn default() -> Self {
         Self {
             rounds: 8,
@@ -71,7 +71,7 @@ impl Default for StageRules {
     }
 }
 
-impl StageRules {
+impl CharacterRules {
     /// Whether the client runs this tool.
     pub(super) fn is_clients(&self, name: &str) -> bool {
         self.client_tools.iter().any(|own| own == name)
@@ -89,27 +89,27 @@ pub enum Input {
     ReplyEnded,
     /// The server refused to be asked again in this form.
     ReaskRefused,
-    /// The reply broke off before anything of it was passed on: the same is asked again, elsewhere.
+    /// The reply broke off before anything of it was passed on; the same request is sent again, perhaps to another server.
     ReplyLost,
     /// The tools of a round have been run.
     ToolsDone {
         /// Their results.
         results: Vec<ToolResult>,
-        /// The time for this turn is over: no more tools.
+        /// The turn is out of time: no more tools.
         hurry: bool,
     },
-    /// The user interrupted; what ran of the current round is given.
+    /// The user interrupted.
     Interrupted {
         /// Results of the calls that ran.
         results: Vec<ToolResult>,
     },
 }
 
-/// What a turn wants done.
+/// What the driver has to do.
 #[derive(Debug)]
 pub enum Action {
-    /// Ask the model, and feed its reply back.
-    CallModel(Ask),
+    /// ModelCall the model, and feed its reply back.
+    CallModel(ModelCall),
     /// Run these calls, and feed their results back.
     RunTools(Vec<Call>),
     /// Pass this on to the client.
@@ -118,20 +118,20 @@ pub enum Action {
     Finish(Ending),
 }
 
-/// A request to the model: the client's own, with something behind it when the model is asked again.
+/// A request to the model: the client's own, with items appended when the model is asked again.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Ask {
-    /// Items behind the client's messages.
+pub struct ModelCall {
+    /// Items appended to the client's messages.
     pub appended: Vec<Item>,
     /// Which tools the model may or must use.
-    pub choice: AskChoice,
-    /// How many tokens may still be written, where earlier requests of the turn have spent some of those that the client allows.
+    pub choice: ToolChoice,
+    /// What is left of the client's token limit after earlier requests of the turn.
     pub tokens_left: Option<u64>,
 }
 
 /// The tool choice of one request to the model.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum AskChoice {
+pub enum ToolChoice {
     /// As the client wrote it.
     #[default]
     AsRequested,
@@ -139,13 +139,13 @@ pub enum AskChoice {
     Force(String),
     /// Any tool, but a call.
     Required,
-    /// These tools are offered and no others, and no call is due, whatever the client asked for.
+    /// Only these tools are offered, and no call is required, whatever the client asked for.
     Only(Vec<String>),
     /// No tools are offered.
     WithoutTools,
 }
 
-/// What a client gets, piece by piece.
+/// One piece of what the client gets.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     /// Text for the user.
@@ -154,35 +154,35 @@ pub enum Event {
     Reasoning(String),
     /// The model's refusal to answer.
     Refusal(String),
-    /// Token probabilities of the text beside them.
+    /// Token probabilities of the preceding text.
     Logprobs(serde_json::Value),
-    /// A call that keeps the contract.
+    /// A valid call.
     Call(Call),
-    /// The head of a call whose arguments follow as they grow.
+    /// The head of a call whose arguments are streamed.
     CallBegins {
         /// Its id.
         id: CallId,
         /// The tool.
         name: String,
     },
-    /// More of the arguments of the call that began last.
+    /// More arguments of the last call.
     CallGrows(String),
-    /// A tool of a character is being run here.
+    /// A character's tool is about to run.
     RunsTool(Call),
-    /// A tool of a character has been run here.
+    /// A character's tool has run.
     RanTool(ToolResult),
 }
 
 /// How a turn ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ending {
-    /// With a reply that keeps the contract.
+    /// With a valid reply.
     Complete {
         /// Why it ended.
         finish: Finish,
-        /// Tokens spent by all requests together, where the server counts them.
+        /// Tokens used by all requests together, where the server counts them.
         usage: Option<Usage>,
     },
-    /// The model broke a promise and did not mend it when asked.
+    /// The model broke the contract, also when asked again.
     Failed(Violation),
 }

@@ -5,10 +5,10 @@ use serde_json::{Map, Value, json};
 use super::fields::Fields;
 use crate::model::BadRequest;
 
-/// The parameter that holds the text.
+/// The parameter with the text.
 const INPUT: &str = "input";
 
-/// What a chat request says about a custom tool, beside its name. A grammar is told in words: chat servers cannot hold to it.
+/// The chat form of a custom tool, without its name. A grammar goes into the description, because chat servers cannot enforce it.
 pub(super) fn function(fields: Fields<'_>) -> Result<Map<String, Value>, BadRequest> {
     let mut words: Vec<String> = fields.text("description")?.map(str::to_owned).into_iter().collect();
     if let Some(format) = fields.get("format") {
