@@ -1,8 +1,8 @@
 //! Callboard, the program: an OpenAI-compatible gateway in front of model servers, whose tool calls keep a contract.
 //!
-//! Each module uses only those below it: `cli`, `author`, `server`, `background`, `app`, `http`, `services`, `session`,
-//! `conversation`, `characters`, `trace`, `telemetry`, `store`, `upstream`, `config`, and small ones that stand alone. The composition root is `app`;
-//! threads and tasks are started in `server` only.
+//! Each module uses only those after it: `author`, `cli`, `server`, `background`, `app`, `http`, `services`, `session`, `conversation`,
+//! `characters`, `trace`, `store`, `upstream`, `telemetry`, `config`, and small ones that use none. The composition root is `app`; threads
+//! and tasks are started in `server` only.
 
 pub mod app;
 pub mod author;

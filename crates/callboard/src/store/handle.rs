@@ -31,7 +31,7 @@ pub struct StoreSettings {
     /// Bytes of a history that may be loaded for a turn.
     pub history_bytes: u64,
     /// How long PostgreSQL has for a job, including the wait for a connection.
-    pub patience: Duration,
+    pub job_timeout: Duration,
 }
 
 impl StoreSettings {
@@ -43,7 +43,7 @@ impl StoreSettings {
             connections: 16,
             serving_threads: 0,
             history_bytes: 8 << 20,
-            patience: Duration::from_secs(30),
+            job_timeout: Duration::from_secs(30),
         }
     }
 }
@@ -218,7 +218,7 @@ fn open_postgres(
 ) -> Result<(Queue, Option<ThreadShare>), StoreError> {
     let server = Arc::new(Server::read(url)?);
     // On a thread of its own, since the caller may be inside a runtime, which cannot start another one.
-    let checked = std::thread::scope(|scope| scope.spawn(|| postgres::check(&server, settings.patience)).join());
+    let checked = std::thread::scope(|scope| scope.spawn(|| postgres::check(&server, settings.job_timeout)).join());
     checked.unwrap_or_else(|_| Err(StoreError::Unavailable("the first connection panicked".to_owned())))?;
     let (share, connections) = ThreadShare::new(&server, settings);
     let settings = StoreSettings { connections, ..settings.clone() };

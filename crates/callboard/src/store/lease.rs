@@ -58,16 +58,16 @@ pub(super) struct Lease {
 pub(super) struct TurnClaim {
     claims: Arc<TurnClaims>,
     conversation: String,
-    place: Option<OwnedMutexGuard<()>>,
+    guard: Option<OwnedMutexGuard<()>>,
 }
 
 impl TurnClaims {
     /// Waits until no other turn of the conversation runs; none where that takes too long.
     pub(super) async fn claim(self: &Arc<Self>, conversation: &str, until: Instant) -> Option<TurnClaim> {
         // Made before the wait, so that an abandoned wait is cleaned up too.
-        let mut claim = TurnClaim { claims: Arc::clone(self), conversation: conversation.to_owned(), place: None };
-        claim.place = timeout_at(until, self.queue(conversation).lock_owned()).await.ok();
-        claim.place.is_some().then_some(claim)
+        let mut claim = TurnClaim { claims: Arc::clone(self), conversation: conversation.to_owned(), guard: None };
+        claim.guard = timeout_at(until, self.queue(conversation).lock_owned()).await.ok();
+        claim.guard.is_some().then_some(claim)
     }
 
     /// Whether a turn of the conversation runs or waits.
@@ -98,7 +98,7 @@ impl TurnClaims {
 impl Drop for TurnClaim {
     fn drop(&mut self) {
         let mut queues = unpoisoned(&self.claims.queues);
-        self.place = None;
+        self.guard = None;
         if queues.get(&self.conversation).is_some_and(|queue| queue.strong_count() == 0) {
             queues.remove(&self.conversation);
         }

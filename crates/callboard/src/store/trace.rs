@@ -11,9 +11,6 @@ use super::statement::{Cell, Row, Statement, cells};
 const INSERT: &str = "INSERT INTO traces (id, conversation_id, created_at, body, content_of) VALUES ($1, $2, $3, $4, $5) \
      ON CONFLICT (id) DO NOTHING";
 const ONE: &str = "SELECT id, conversation_id, created_at, body, content_of FROM traces WHERE id = $1";
-const NEWEST: &str = "SELECT id, conversation_id, created_at, body, content_of FROM traces WHERE (created_at, id) < ($1, $2) \
-     ORDER BY created_at DESC, id DESC LIMIT $3";
-
 const LIKE: &str = "SELECT id, conversation_id, created_at, body, content_of FROM traces WHERE ($1 = '' OR conversation_id = $1) \
      AND body LIKE $2 ESCAPE '!' AND (created_at, id) < ($3, $4) ORDER BY created_at DESC, id DESC LIMIT $5";
 
@@ -68,16 +65,11 @@ impl Store {
         self.reads().first(Statement::new(ONE, cells![id]), Trace::read).await
     }
 
-    /// Traces that may be those that are wanted, newest first.
+    /// Traces that may match the filter, newest first: more may match than were meant.
     pub async fn traces_like(&self, page: &Page, filter: &TraceFilter) -> Result<Vec<Trace>, StoreError> {
         let filter = cells![filter.conversation.clone().unwrap_or_default(), filter.pattern()];
         let cells: Vec<Cell> = filter.into_iter().chain(page.cells()).collect();
         self.reads().all(Statement::new(LIKE, cells), Trace::read).await
-    }
-
-    /// Traces, newest first.
-    pub async fn traces(&self, page: &Page) -> Result<Vec<Trace>, StoreError> {
-        self.reads().all(Statement::new(NEWEST, page.cells()), Trace::read).await
     }
 }
 

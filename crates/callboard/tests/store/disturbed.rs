@@ -14,7 +14,7 @@ use crate::databases::{Database, Kind, block_on, runtime};
 use crate::proxy::{Fault, Proxy};
 
 fn open(address: &str) -> Store {
-    open_with(address, |settings| settings.patience = Duration::from_secs(3)).unwrap()
+    open_with(address, |settings| settings.job_timeout = Duration::from_secs(3)).unwrap()
 }
 
 fn open_with(address: &str, change: impl FnOnce(&mut StoreSettings)) -> Result<Store, StoreError> {
@@ -113,7 +113,7 @@ fn a_turn_whose_answer_is_lost_is_made_once() {
 fn a_turn_whose_answer_is_lost_is_told_from_that_of_another() {
     let database = Database::new(&Kind::Postgres(Server::start()));
     let proxy = Proxy::before(&database.address);
-    let store = open_with(&proxy.address, |settings| settings.patience = Duration::from_secs(30)).unwrap();
+    let store = open_with(&proxy.address, |settings| settings.job_timeout = Duration::from_secs(30)).unwrap();
     block_on(store.create_conversation(new("conv_1", 1))).unwrap();
     block_on(finish(&store, 0, async || {})).unwrap();
     for (number, fault, expected) in
@@ -136,7 +136,7 @@ fn a_turn_whose_answer_is_lost_is_told_from_that_of_another() {
 #[test]
 fn a_turn_that_the_server_ends_is_made_once() {
     let database = Database::new(&Kind::Postgres(Server::start()));
-    let store = open_with(&database.address, |settings| settings.patience = Duration::from_secs(30)).unwrap();
+    let store = open_with(&database.address, |settings| settings.job_timeout = Duration::from_secs(30)).unwrap();
     block_on(store.create_conversation(new("conv_1", 1))).unwrap();
     for number in 0..3 {
         let written = std::thread::scope(|scope| {
@@ -200,7 +200,7 @@ fn a_server_that_hangs_keeps_nobody_longer_than_the_time_that_is_set() {
     let database = Database::new(&server);
     let proxy = Proxy::before(&database.address);
     let store = open_with(&proxy.address, |settings| {
-        settings.patience = Duration::from_secs(1);
+        settings.job_timeout = Duration::from_secs(1);
         settings.connections = 2;
     })
     .unwrap();
@@ -224,7 +224,7 @@ fn a_store_ends_though_its_server_hangs() {
     let server = Kind::Postgres(Server::start());
     let database = Database::new(&server);
     let proxy = Proxy::before(&database.address);
-    let store = open_with(&proxy.address, |settings| settings.patience = Duration::from_secs(12)).unwrap();
+    let store = open_with(&proxy.address, |settings| settings.job_timeout = Duration::from_secs(12)).unwrap();
     block_on(store.create_conversation(new("conv_1", 1))).unwrap();
     proxy.set(Fault::Hang);
     let trace =

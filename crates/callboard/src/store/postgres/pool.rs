@@ -83,7 +83,7 @@ impl<'a> ConnectionPool<'a> {
         }
         loop {
             while let Some((connection, job)) = self.next() {
-                busy.push(serve_job(self.server, self.settings.patience, connection, job));
+                busy.push(serve_job(self.server, self.settings.job_timeout, connection, job));
             }
             while self.needs_one_more(busy.len(), opening.len()) {
                 opening.push(Connection::open(self.server));
@@ -148,7 +148,7 @@ impl<'a> ConnectionPool<'a> {
     fn take(&mut self, job: Option<Job>) {
         match job {
             Some(job) => self.waiting.push_back(job),
-            None => self.end = Some(Instant::now() + self.settings.patience / 6),
+            None => self.end = Some(Instant::now() + self.settings.job_timeout / 6),
         }
     }
 
@@ -174,7 +174,7 @@ impl<'a> ConnectionPool<'a> {
 
     /// How long jobs wait here.
     fn longest_wait(&self) -> Duration {
-        if self.shared.is_some() { OWN_WAIT } else { self.settings.patience }
+        if self.shared.is_some() { OWN_WAIT } else { self.settings.job_timeout }
     }
 
     fn next_deadline(&self) -> Instant {
@@ -188,7 +188,7 @@ impl<'a> ConnectionPool<'a> {
         let Some(before) = Instant::now().checked_sub(self.longest_wait()) else { return };
         self.hand_over(before);
         for job in queued_before(&mut self.waiting, before) {
-            self.health.answer(job, Err(too_slow(self.settings.patience)));
+            self.health.answer(job, Err(too_slow(self.settings.job_timeout)));
         }
     }
 }

@@ -19,10 +19,10 @@ use super::server::Server;
 const ATTEMPTS: usize = 4;
 
 /// Connects once and migrates the schema, so that a wrong address fails at startup.
-pub(crate) fn check(server: &Server, patience: Duration) -> Result<(), StoreError> {
+pub(crate) fn check(server: &Server, job_timeout: Duration) -> Result<(), StoreError> {
     runtime()?.block_on(async {
         let mut connection = Connection::open(server).await?;
-        tokio::time::timeout(patience, connection.migrate()).await.unwrap_or_else(|_| Err(too_slow(patience)))
+        tokio::time::timeout(job_timeout, connection.migrate()).await.unwrap_or_else(|_| Err(too_slow(job_timeout)))
     })
 }
 
@@ -47,17 +47,17 @@ pub(super) struct DoneJob {
 }
 
 /// Does one job. Where its answer is lost, its outcome is found out before it is reported.
-pub(super) async fn serve_job(server: &Server, patience: Duration, mut connection: Connection, job: Job) -> DoneJob {
-    let deadline = job.queued_at + patience;
+pub(super) async fn serve_job(server: &Server, job_timeout: Duration, mut connection: Connection, job: Job) -> DoneJob {
+    let deadline = job.queued_at + job_timeout;
     let performed = tokio::time::timeout_at(deadline, perform(&mut connection, &job.work)).await;
     let is_late = performed.is_err();
-    let mut answer = performed.unwrap_or_else(|_| Err(too_slow(patience)));
+    let mut answer = performed.unwrap_or_else(|_| Err(too_slow(job_timeout)));
     let commit = connection.take_pending_commit();
     if let Err(error) = &answer
         && (commit.is_some() || connection.is_lost())
     {
         let lost = LostWork { work: &job.work, commit, error: error.clone(), is_late };
-        answer = lost.recover(server, patience / 3).await;
+        answer = lost.recover(server, job_timeout / 3).await;
     }
     DoneJob { connection, job, answer }
 }
@@ -83,6 +83,6 @@ fn was_aborted_for_another(error: &tokio_postgres::Error) -> bool {
     code == Some(&SqlState::T_R_DEADLOCK_DETECTED) || code == Some(&SqlState::T_R_SERIALIZATION_FAILURE)
 }
 
-pub(super) fn too_slow(patience: Duration) -> StoreError {
-    StoreError::Unavailable(format!("the database took longer than {patience:?}"))
+pub(super) fn too_slow(job_timeout: Duration) -> StoreError {
+    StoreError::Unavailable(format!("the database took longer than {job_timeout:?}"))
 }

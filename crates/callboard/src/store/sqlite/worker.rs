@@ -3,10 +3,8 @@
 //! Changes that arrive during a transaction share the next one; the busier the store, the less each costs.
 
 use rusqlite::types::{FromSqlError, ToSql, ToSqlOutput, Value, ValueRef};
-use rusqlite::{Connection, params_from_iter};
-use tokio::sync::oneshot;
+use rusqlite::{Connection, Transaction, TransactionBehavior, params_from_iter};
 
-use super::super::error::StoreError;
 use super::super::health::WriteHealth;
 use super::super::queue::Jobs;
 use super::super::statement::{Answer, Cell, Job, Row, Statement, Work};
@@ -18,13 +16,6 @@ use crate::telemetry::log_throttle::LogThrottle;
 const BATCH: usize = 64;
 
 static FAILED: LogThrottle = LogThrottle::new();
-
-/// A change that waits for its transaction.
-struct PendingChange {
-    statements: Vec<Statement>,
-    queries: Vec<Statement>,
-    reply: oneshot::Sender<Result<Answer, StoreError>>,
-}
 
 /// Works until the queue is closed and empty.
 pub(crate) fn serve(database: Database, health: &WriteHealth, mut jobs: Jobs) {
@@ -46,19 +37,17 @@ pub(crate) fn serve(database: Database, health: &WriteHealth, mut jobs: Jobs) {
     }
 }
 
-fn take(connection: &Connection, job: Job, changes: &mut Vec<PendingChange>) {
-    match job.work {
-        Work::Read(queries) => {
-            let answer = query_all(connection, &queries).map(|rows| Answer { rows, conflict: None });
-            // The receiver may be gone.
-            let _ = job.reply.send(answer.map_err(failed));
-        }
-        Work::Write(statements, queries) => changes.push(PendingChange { statements, queries, reply: job.reply }),
+/// Reads are answered at once; a change waits for its transaction.
+fn take(connection: &Connection, job: Job, changes: &mut Vec<Job>) {
+    if matches!(job.work, Work::Write(..)) {
+        return changes.push(job);
     }
+    // The receiver may be gone.
+    let _ = job.reply.send(perform(connection, &job.work).map_err(failed));
 }
 
 /// All changes in one transaction. When that fails as a whole, none of them was made.
-fn write(connection: &Connection, health: &WriteHealth, changes: Vec<PendingChange>) {
+fn write(connection: &Connection, health: &WriteHealth, changes: Vec<Job>) {
     let performed = perform_all(connection, &changes);
     health.note(performed.is_ok());
     match performed {
@@ -82,11 +71,11 @@ fn write(connection: &Connection, health: &WriteHealth, changes: Vec<PendingChan
 type Answers = Vec<rusqlite::Result<Answer>>;
 
 /// Conflicts are rare. So all changes run without savepoints first, and again with one savepoint each where one of them failed.
-fn perform_all(connection: &Connection, changes: &[PendingChange]) -> rusqlite::Result<Answers> {
-    let transaction = Transaction::begin(connection)?;
+fn perform_all(connection: &Connection, changes: &[Job]) -> rusqlite::Result<Answers> {
+    let transaction = begin(connection)?;
     let mut answers = Vec::with_capacity(changes.len());
     for change in changes {
-        let answer = perform(connection, change);
+        let answer = perform(connection, &change.work);
         if let Ok(Answer { conflict: None, .. }) = answer {
             answers.push(answer);
             continue;
@@ -99,12 +88,12 @@ fn perform_all(connection: &Connection, changes: &[PendingChange]) -> rusqlite::
     Ok(answers)
 }
 
-fn perform_with_savepoints(connection: &Connection, changes: &[PendingChange]) -> rusqlite::Result<Answers> {
-    let transaction = Transaction::begin(connection)?;
+fn perform_with_savepoints(connection: &Connection, changes: &[Job]) -> rusqlite::Result<Answers> {
+    let transaction = begin(connection)?;
     let mut answers = Vec::with_capacity(changes.len());
     for change in changes {
         execute(connection, "SAVEPOINT change")?;
-        let answer = perform(connection, change);
+        let answer = perform(connection, &change.work);
         match &answer {
             Ok(Answer { conflict: None, .. }) => {}
             // Some failures end the whole transaction, and with it all changes.
@@ -118,45 +107,29 @@ fn perform_with_savepoints(connection: &Connection, changes: &[PendingChange]) -
     Ok(answers)
 }
 
-/// A transaction that may write. Dropped, it leaves everything as it was.
-struct Transaction<'a>(&'a Connection);
-
-impl<'a> Transaction<'a> {
-    fn begin(connection: &'a Connection) -> rusqlite::Result<Self> {
-        execute(connection, "BEGIN IMMEDIATE").map(|()| Self(connection))
-    }
-
-    fn commit(self) -> rusqlite::Result<()> {
-        execute(self.0, "COMMIT")
-    }
-}
-
-impl Drop for Transaction<'_> {
-    fn drop(&mut self) {
-        if !self.0.is_autocommit() {
-            // Where that fails the next one cannot begin, and says so.
-            let _ = execute(self.0, "ROLLBACK");
-        }
-    }
+/// A transaction that may write. Dropped, it is rolled back.
+fn begin(connection: &Connection) -> rusqlite::Result<Transaction<'_>> {
+    Transaction::new_unchecked(connection, TransactionBehavior::Immediate)
 }
 
 fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
     connection.prepare_cached(sql)?.execute([]).map(drop)
 }
 
-fn perform(connection: &Connection, change: &PendingChange) -> rusqlite::Result<Answer> {
-    for statement in &change.statements {
+fn perform(connection: &Connection, work: &Work) -> rusqlite::Result<Answer> {
+    let (statements, queries) = match work {
+        Work::Read(queries) => (&[][..], queries),
+        Work::Write(statements, queries) => (statements.as_slice(), queries),
+    };
+    for statement in statements {
         let touched = connection.prepare_cached(statement.sql)?.execute(params_from_iter(&statement.cells))?;
         let conflict = statement.conflict(touched as u64);
         if conflict.is_some() {
             return Ok(Answer { rows: Vec::new(), conflict });
         }
     }
-    Ok(Answer { rows: query_all(connection, &change.queries)?, conflict: None })
-}
-
-fn query_all(connection: &Connection, queries: &[Statement]) -> rusqlite::Result<Vec<Vec<Row>>> {
-    queries.iter().map(|query| rows(connection, query)).collect()
+    let rows = queries.iter().map(|query| rows(connection, query)).collect::<Result<_, _>>()?;
+    Ok(Answer { rows, conflict: None })
 }
 
 fn rows(connection: &Connection, query: &Statement) -> rusqlite::Result<Vec<Row>> {
@@ -192,6 +165,9 @@ impl ToSql for Cell {
 
 #[cfg(test)]
 mod tests {
+    use tokio::sync::oneshot;
+    use tokio::time::Instant;
+
     use super::super::super::statement::Conflict;
     use super::*;
 
@@ -199,8 +175,9 @@ mod tests {
     const INSERT: &str = "INSERT INTO things (id) VALUES ($1)";
     const TOUCH: &str = "UPDATE things SET id = id WHERE id = $1";
 
-    fn change(statements: impl IntoIterator<Item = Statement>) -> PendingChange {
-        PendingChange { statements: statements.into_iter().collect(), queries: Vec::new(), reply: oneshot::channel().0 }
+    fn change(statements: impl IntoIterator<Item = Statement>) -> Job {
+        let work = Work::Write(statements.into_iter().collect(), Vec::new());
+        Job { work, reply: oneshot::channel().0, queued_at: Instant::now() }
     }
 
     fn insert(id: i64) -> Statement {

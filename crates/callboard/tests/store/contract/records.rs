@@ -79,15 +79,18 @@ fn chains(database: &Database) {
 fn traces(database: &Database) {
     let store = database.open();
     block_on(async {
+        let body = r#"{"character":null,"model":"m","id":"x"}"#;
+        let trace = |number, at| Trace { body: body.to_owned(), ..trace(number, at) };
         for (number, at) in [(1, 1), (2, 2), (3, 2), (4, 3)] {
             store.note(Notes { trace: Some(trace(number, at)), ..Notes::default() }).await.unwrap();
         }
         assert_eq!(store.trace("trace_2").await.unwrap(), Some(trace(2, 2)));
         assert_eq!(store.trace("trace_9").await.unwrap(), None);
+        let all = TraceFilter::default();
         let page = Page { behind: None, limit: 2 };
-        assert_eq!(store.traces(&page).await.unwrap(), [trace(4, 3), trace(3, 2)]);
+        assert_eq!(store.traces_like(&page, &all).await.unwrap(), [trace(4, 3), trace(3, 2)]);
         let page = Page { behind: Some((2, "trace_3".to_owned())), limit: 9 };
-        assert_eq!(store.traces(&page).await.unwrap(), [trace(2, 2), trace(1, 1)]);
+        assert_eq!(store.traces_like(&page, &all).await.unwrap(), [trace(2, 2), trace(1, 1)]);
     });
 }
 
