@@ -43,10 +43,10 @@ pub(super) async fn names(query: &NameQuery, cast: &CharacterRegistry, out: &mut
     if lists.is_empty() {
         bail!("no names to choose from; give them with --among NAMES, --among FILE or --character ID");
     }
-    for heard in &query.heard {
+    for name in &query.heard {
         for list in &lists {
             let place = if list.title.is_empty() { String::new() } else { format!(" [{}]", list.title) };
-            writeln!(out, "{heard}{place} -> {}", describe(&list.book.resolve(heard)))?;
+            writeln!(out, "{name}{place} -> {}", describe(&list.book.resolve(name)))?;
         }
     }
     Ok(true)

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Context as _;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use toml::Table;
 
 /// A file of scenarios.
@@ -30,10 +30,10 @@ pub(super) struct ScenarioTurn {
     pub(super) user: String,
     #[serde(default)]
     pub(super) model: Vec<ScriptedReply>,
-    #[serde(default)]
-    pub(super) says: Texts,
-    #[serde(default)]
-    pub(super) prints: Texts,
+    #[serde(default, deserialize_with = "one_or_several")]
+    pub(super) says: Vec<String>,
+    #[serde(default, deserialize_with = "one_or_several")]
+    pub(super) prints: Vec<String>,
     #[serde(default)]
     pub(super) results: Option<Vec<String>>,
     #[serde(default)]
@@ -63,25 +63,18 @@ pub(super) struct ScriptedCall {
     pub(super) raw_arguments: Option<String>,
 }
 
-/// One text, or several.
-#[derive(Debug, Default, Deserialize)]
-#[serde(untagged)]
-pub(super) enum Texts {
-    #[default]
-    None,
-    One(String),
-    Several(Vec<String>),
-}
-
-impl Texts {
-    pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
-        let (one, several) = match self {
-            Self::None => (None, [].as_slice()),
-            Self::One(text) => (Some(text), [].as_slice()),
-            Self::Several(texts) => (None, texts.as_slice()),
-        };
-        one.into_iter().chain(several).map(String::as_str)
+/// Reads one text, or a list of texts.
+fn one_or_several<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Texts {
+        One(String),
+        Several(Vec<String>),
     }
+    Ok(match Texts::deserialize(deserializer)? {
+        Texts::One(text) => vec![text],
+        Texts::Several(texts) => texts,
+    })
 }
 
 /// Reads a file; mistakes come with their line.

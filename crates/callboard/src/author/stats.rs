@@ -153,10 +153,10 @@ mod tests {
             count("grimlog", "took_ms_15", 5),
         ];
         let groups = grouped(counts);
-        let told = to_json(&groups, 7);
-        assert_eq!(told["data"][0]["character"], Value::Null);
-        assert_eq!(told["data"][0]["tool_call_rate"], Value::Null);
-        assert_eq!((&told["data"][1]["turns"], &told["data"][1]["tool_call_rate"]), (&json!(5), &json!(0.75)));
+        let json = to_json(&groups, 7);
+        assert_eq!(json["data"][0]["character"], Value::Null);
+        assert_eq!(json["data"][0]["tool_call_rate"], Value::Null);
+        assert_eq!((&json["data"][1]["turns"], &json["data"][1]["tool_call_rate"]), (&json!(5), &json!(0.75)));
         let mut page = Vec::new();
         write_page(&groups, 7, &mut page).unwrap();
         let page = String::from_utf8(page).unwrap();

@@ -101,8 +101,8 @@ fn compare(turn: &ScenarioTurn, played: &RecordedTurn, script: &ScriptedModel, p
         1 => faults.push("1 reply of the model was not used".to_owned()),
         unused => faults.push(format!("{unused} replies of the model were not used")),
     }
-    let missing = |texts: &scenario::Texts, found: &str, what: &str| -> Vec<String> {
-        let missing = texts.iter().filter(|text| !found.contains(*text));
+    let missing = |texts: &[String], found: &str, what: &str| -> Vec<String> {
+        let missing = texts.iter().filter(|text| !found.contains(text.as_str()));
         missing.map(|text| format!("expected {text:?} in {what}, got {found:?}")).collect()
     };
     faults.extend(missing(&turn.says, &played.text, "the reply"));

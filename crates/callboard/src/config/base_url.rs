@@ -36,7 +36,7 @@ mod tests {
 
     #[test]
     fn urls_are_brought_into_one_form() {
-        for (said, expected) in [
+        for (text, expected) in [
             ("http://127.0.0.1:11434/v1", "http://127.0.0.1:11434/v1"),
             ("http://127.0.0.1:11434/v1/", "http://127.0.0.1:11434/v1"),
             ("http://127.0.0.1:8000", "http://127.0.0.1:8000/v1"),
@@ -47,13 +47,13 @@ mod tests {
             ("https://example.org/openai//", "https://example.org/openai"),
             ("https://example.org/openai/v1", "https://example.org/openai/v1"),
         ] {
-            assert_eq!(with_path(said).as_deref(), Some(expected), "{said}");
+            assert_eq!(with_path(text).as_deref(), Some(expected), "{text}");
         }
     }
 
     #[test]
     fn what_is_no_base_url_is_refused() {
-        for said in [
+        for text in [
             "",
             "/v1",
             "localhost:8000",
@@ -74,7 +74,7 @@ mod tests {
             "http://ho st/",
             "http://host/v1 ",
         ] {
-            assert_eq!(with_path(said), None, "{said}");
+            assert_eq!(with_path(text), None, "{text}");
         }
     }
 }

@@ -39,7 +39,7 @@ impl Environment {
     pub(super) fn value(&self, name: &str) -> Result<Option<&str>, ConfigError> {
         match self.variables.get(name) {
             None => Ok(None),
-            Some(None) => Err(ConfigError::NotUnicode { variable: name.to_owned() }),
+            Some(None) => Err(ConfigError::NotUnicode(name.to_owned())),
             Some(Some(value)) => Ok(Some(value.as_str()).filter(|value| !value.is_empty())),
         }
     }

@@ -63,11 +63,8 @@ pub enum ConfigError {
         hint: String,
     },
     /// A needed variable is not Unicode.
-    #[error("the environment variable {variable} is not valid Unicode")]
-    NotUnicode {
-        /// Its name.
-        variable: String,
-    },
+    #[error("the environment variable {0} is not valid Unicode")]
+    NotUnicode(String),
     /// A value is not allowed for its key.
     #[error("{key} = {value} ({origin}) is not allowed: give {allowed}")]
     WrongValue {
@@ -81,11 +78,8 @@ pub enum ConfigError {
         allowed: String,
     },
     /// An `[[upstream]]` has no URL.
-    #[error("{origin}: this [[upstream]] has no url: write url = \"http://HOST:PORT/v1\"")]
-    UrlMissing {
-        /// Where it is.
-        origin: Origin,
-    },
+    #[error("{0}: this [[upstream]] has no url: write url = \"http://HOST:PORT/v1\"")]
+    UrlMissing(Origin),
     /// The variable for the key of an upstream holds no usable key.
     #[error("the upstream {url} takes its key from the environment variable {variable}, which {problem}")]
     UpstreamKey {
@@ -98,13 +92,10 @@ pub enum ConfigError {
     },
     /// A `key_env` from outside the file has no upstream from outside the file to apply to.
     #[error(
-        "{origin} names a key for upstreams given by --upstream or CALLBOARD_UPSTREAM, and there is none: \
+        "{0} names a key for upstreams given by --upstream or CALLBOARD_UPSTREAM, and there is none: \
          in a settings file, write key_env under [[upstream]]"
     )]
-    KeyWithoutUpstream {
-        /// Where it was set.
-        origin: Origin,
-    },
+    KeyWithoutUpstream(Origin),
     /// The folder of characters was set and does not exist.
     #[error("the folder of characters {folder} ({origin}) {problem}: make it, or name another with --characters DIR")]
     CharactersMissing {
@@ -116,9 +107,6 @@ pub enum ConfigError {
         problem: &'static str,
     },
     /// Others could use the program without a key.
-    #[error("listening on {listen} would let others in without a key: set CALLBOARD_API_KEYS, or listen on 127.0.0.1")]
-    Exposed {
-        /// The address asked for.
-        listen: SocketAddr,
-    },
+    #[error("listening on {0} would let others in without a key: set CALLBOARD_API_KEYS, or listen on 127.0.0.1")]
+    Exposed(SocketAddr),
 }

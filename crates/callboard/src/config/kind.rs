@@ -386,7 +386,7 @@ mod tests {
 
     #[test]
     fn addresses() {
-        for (said, expected) in [
+        for (text, expected) in [
             ("127.0.0.1:0", Some("\"127.0.0.1:0\"")),
             ("[::1]:80", Some("\"[::1]:80\"")),
             ("localhost:8787", Some("\"127.0.0.1:8787\"")),
@@ -395,7 +395,7 @@ mod tests {
             ("example.org:80", None),
             ("127.0.0.1:65536", None),
         ] {
-            assert_eq!(written(address(&plain(said))).as_deref(), expected, "{said}");
+            assert_eq!(written(address(&plain(text))).as_deref(), expected, "{text}");
         }
     }
 

@@ -121,7 +121,7 @@ fn read_upstream(
     }
     let mut settings = std::mem::take(&mut draft.upstream);
     if settings.url.is_empty() {
-        return Err(ConfigError::UrlMissing { origin: upstream.origin.clone() });
+        return Err(ConfigError::UrlMissing(upstream.origin.clone()));
     }
     settings.key = upstream_key(&settings, environment)?;
     draft.settings.upstreams.push(settings);
@@ -134,14 +134,14 @@ fn upstream_key(upstream: &UpstreamSettings, environment: &Environment) -> Resul
     let wrong = |problem| ConfigError::UpstreamKey { url: upstream.url.clone(), variable: variable.clone(), problem };
     let text = environment.value(variable)?.ok_or_else(|| wrong("is not set"))?;
     let key = Secret::new(text.trim());
-    key.map(Some).ok_or_else(|| wrong("holds no key: spaces and special letters cannot be sent"))
+    key.map(Some).ok_or_else(|| wrong("holds no usable key: spaces and special letters cannot be sent"))
 }
 
 /// A key from outside the file that no upstream would get is a mistake.
 fn check_upstream_keys(raw: &RawSettings) -> Result<(), ConfigError> {
     match raw.for_upstreams.values().next() {
         Some(value) if raw.upstreams.iter().all(RawUpstream::is_from_file) => {
-            Err(ConfigError::KeyWithoutUpstream { origin: value.origin.clone() })
+            Err(ConfigError::KeyWithoutUpstream(value.origin.clone()))
         }
         _ => Ok(()),
     }
@@ -151,7 +151,7 @@ fn check_upstream_keys(raw: &RawSettings) -> Result<(), ConfigError> {
 fn check_exposure(listen: SocketAddr, api_keys: &[Secret]) -> Result<(), ConfigError> {
     // An IPv4 address written as IPv6 reaches the same interface.
     if api_keys.is_empty() && !listen.ip().to_canonical().is_loopback() {
-        return Err(ConfigError::Exposed { listen });
+        return Err(ConfigError::Exposed(listen));
     }
     Ok(())
 }

@@ -23,7 +23,9 @@ impl RawSettings {
     /// A repeatable one lists the upstreams; the other keys of an upstream apply to all of these at once.
     pub(super) fn add(&mut self, key: &Key, texts: &[&str], origin: &Origin) {
         if key.is_repeatable() {
-            self.upstreams = texts.iter().map(|url| RawUpstream::from_url(key.name, url, origin)).collect();
+            let values = |url: &str| BTreeMap::from([(key.name, RawValue::plain(url, origin.clone()))]);
+            let upstream = |url: &&str| RawUpstream { origin: origin.clone(), values: values(url) };
+            self.upstreams = texts.iter().map(upstream).collect();
             return;
         }
         for text in texts {
@@ -43,12 +45,6 @@ pub(super) struct RawUpstream {
 }
 
 impl RawUpstream {
-    /// An upstream from outside the file, of which only the URL is known.
-    fn from_url(name: &'static str, url: &str, origin: &Origin) -> RawUpstream {
-        let value = RawValue::plain(url, origin.clone());
-        RawUpstream { origin: origin.clone(), values: BTreeMap::from([(name, value)]) }
-    }
-
     /// Whether the settings file defines it.
     pub(super) fn is_from_file(&self) -> bool {
         matches!(self.origin, Origin::File { .. })

@@ -3,49 +3,8 @@
 use super::key::{DefaultValue, Key, header};
 use super::table::SECTIONS;
 
-const INTRODUCTION: &str = r#"# Settings
-
-Each setting may be said in four places. A later one wins over an earlier one:
-
-1. the default;
-2. the settings file: the one that `--config FILE` or `CALLBOARD_CONFIG` names, else `callboard.toml` in the working
-   directory when there is one;
-3. the environment; an empty variable counts as not set;
-4. the command line.
-
-`callboard config` takes the same flags as `callboard serve` and prints what holds and where each value came from. What it
-prints is a settings file, with secrets masked. An unknown key or `CALLBOARD_*` variable is an error. (Under Kubernetes,
-the variables that it sets for services named `callboard…` are passed over.)
-
-```toml
-listen = "127.0.0.1:8787"
-
-[[upstream]]
-url = "https://api.openai.com/v1"
-key_env = "OPENAI_API_KEY"
-
-[[upstream]]
-url = "http://127.0.0.1:11434/v1"
-contract = "observe"
-
-[limits]
-body_bytes = "16 MiB"
-```
-
-Sizes are numbers of bytes or text such as `"256 KiB"` or `"8 MiB"`. Times are seconds and may have fractions.
-
-Upstreams from the environment or the command line take the place of those in the settings file. A key's value never
-stands in the settings of an upstream, only the name of the variable that holds it. `CALLBOARD_UPSTREAM` takes several
-URLs with commas between them and `--upstream` may be repeated; `CALLBOARD_UPSTREAM_KEY_ENV` and `--upstream-key-env`
-name the key for all of these.
-
-Without `api_keys` only loopback addresses are served: listening anywhere else is refused.
-"#;
-
-const MAINTENANCE: &str = "
-<!-- Made from the tables in crates/callboard/src/config; after a change there run:
-     UPDATE=1 cargo test --package callboard settings_page -->
-";
+/// The beginning of the page, before the tables.
+const INTRODUCTION: &str = include_str!("reference_introduction.md");
 
 const COLUMNS: &str = "\
 | key | default | environment | flag | meaning | allowed |
@@ -54,7 +13,7 @@ const COLUMNS: &str = "\
 
 /// The whole page, in Markdown.
 pub fn reference() -> String {
-    let mut page = format!("{INTRODUCTION}{MAINTENANCE}");
+    let mut page = INTRODUCTION.to_owned();
     for keys in SECTIONS {
         page.push_str(&heading(keys.first().map_or("", |key| key.section)));
         page.push_str(COLUMNS);

@@ -1,11 +1,10 @@
 //! Values that must not be seen: keys, and the password inside a store URL.
 //!
-//! They are types of their own so that a log line or an error which prints the settings cannot show
-//! them by accident.
+//! They are types of their own, so that a log line or an error that prints the settings cannot show them by accident.
 
 use std::fmt;
 
-/// What stands in for a secret wherever it would be printed.
+/// Printed in place of a secret.
 pub(super) const MASK: &str = "********";
 
 /// A key; printing it shows a mask.
@@ -63,7 +62,7 @@ pub(super) fn without_password(text: &str) -> String {
     without_user_password(&without_query_password(text))
 }
 
-/// The text of a URL that should have no query, without whatever stands in one: it may be a key.
+/// The text of a URL that should have no query, with its query masked: it may be a key.
 pub(super) fn without_query(text: &str) -> String {
     let shown = without_password(text);
     match shown.find(['?', '#']) {

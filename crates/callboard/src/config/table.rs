@@ -69,10 +69,10 @@ macro_rules! section {
 keys! { TOP = "", |draft| draft.settings;
     listen,            "listen",            Address,             Text("127.0.0.1:8787"),      "Address to listen on; port 0 picks a free one", flag "listen" "ADDR";
     threads,           "threads",           Count(0, 1024),      Text("0"),                   "Threads that serve requests; 0 is one per core";
-    api_keys,          "api_keys",          Secrets,             Text(""),                    "Keys that clients must show; without any, only loopback addresses are served";
+    api_keys,          "api_keys",          Secrets,             Text(""),                    "Keys that clients must send; without any, only loopback addresses are served";
     characters,        "characters",        Path,                Text("characters"),          "Folder of characters", flag "characters" "DIR";
     store,             "store",             Store,               Text("sqlite:callboard.db"), "Where conversations are kept", flag "store" "URL";
-    store_connections, "store_connections", Count(1, 1000),      Text("16"),                  "Connections to PostgreSQL at most; work waits for one that is free";
+    store_connections, "store_connections", Count(1, 1000),      Text("16"),                  "Most connections to PostgreSQL; work waits for a free one";
     log,               "log",               Word(&LOG_LEVELS),   Text("info"),                "How much is logged: off, error, warn, info, debug or trace", flag "log" "LEVEL";
 }
 
@@ -81,7 +81,7 @@ keys! { UPSTREAM = "upstream", |draft| draft.upstream;
     url,      "url",      Url,      Nothing,                 "Base URL of a model server; /v1 is added to one without a path", flag "upstream" "URL" repeatable;
     key_env,  "key_env",  Variable, Nothing,                 "Variable that holds the model server's key", flag "upstream-key-env" "NAME";
     contract, "contract", Mode,     SameAs("contract.mode"), "What is done about tool calls of this model server that break the contract";
-    models,   "models",   Names,    Nothing,                 "Models that it serves, `*` standing for any text; without this its own list decides";
+    models,   "models",   Names,    Nothing,                 "Models that it serves, with `*` for any text; without this, those it lists itself";
     aliases,  "aliases",  Names,    Nothing,                 "Other names for its models, each `name=model`";
 }
 
@@ -97,14 +97,14 @@ section! {
     /// How much is accepted from clients and from model servers.
     Limits, LIMITS = "limits", |draft| draft.settings.limits;
     body_bytes: usize,        "body_bytes",        Bytes,             Text("8 MiB"),   "Size of a request body";
-    history_bytes: usize,     "history_bytes",     Bytes,             Text("8 MiB"),   "Size of a stored history that a turn goes on from";
+    history_bytes: usize,     "history_bytes",     Bytes,             Text("8 MiB"),   "Size of a stored history that a turn continues";
     tools: usize,             "tools",             Count(1, 100_000), Text("128"),     "Tools in a request";
     schema_depth: usize,      "schema_depth",      Count(1, 64),      Text("32"),      "Levels of nesting in the schema of a tool";
     schema_properties: usize, "schema_properties", Count(1, 100_000), Text("1000"),    "Properties in the schema of a tool";
     arguments_bytes: usize,   "arguments_bytes",   Bytes,             Text("256 KiB"), "Size of the arguments of one call";
     reply_bytes: usize,       "reply_bytes",       Bytes,             Text("32 MiB"),  "Size of one reply of a model server";
     in_flight: usize,         "in_flight",         Count(1, 100_000), Text("1024"),    "Requests served at the same time";
-    retries: usize,           "retries",           Count(0, 10),      Text("2"),       "How often a busy or missing model server is asked again";
+    retries: usize,           "retries",           Count(0, 10),      Text("2"),       "How often a request to a busy or unreachable model server is retried";
 }
 
 section! {
@@ -113,51 +113,51 @@ section! {
     connect: Duration,    "connect_seconds",    Seconds(0.001), Text("5"),   "Wait for a connection to a model server";
     first_byte: Duration, "first_byte_seconds", Seconds(0.001), Text("600"), "Wait for the first byte of its reply";
     idle: Duration,       "idle_seconds",       Seconds(0.001), Text("60"),  "Wait for more of a reply that has begun";
-    keep_alive: Duration, "keep_alive_seconds", Seconds(0.001), Text("15"),  "Silence after which a comment keeps the client's connection open; a stream begins with it where the model has said nothing yet";
+    keep_alive: Duration, "keep_alive_seconds", Seconds(0.001), Text("15"),  "Silence after which a comment keeps the client's connection open; a stream begins with it if the model has said nothing yet";
     body: Duration,       "body_seconds",       Seconds(0.001), Text("120"), "Wait for the whole body of a request";
-    client: Duration,     "client_seconds",     Seconds(1.0),   Text("60"),  "Wait for a client that takes nothing of its reply, or cannot be reached; then its connection is ended";
-    drain: Duration,      "drain_seconds",      Seconds(0.0),   Text("30"),  "Wait for requests in flight when told to stop; those that are not answered then are told so";
+    client: Duration,     "client_seconds",     Seconds(1.0),   Text("60"),  "Wait for a client that does not read its reply or cannot be reached; then its connection is closed";
+    drain: Duration,      "drain_seconds",      Seconds(0.0),   Text("30"),  "Wait for requests in flight at shutdown; unfinished ones then end with an error";
 }
 
 section! {
     /// How characters play.
     StageSettings, STAGE = "stage", |draft| draft.settings.stage;
-    model: String,            "model",             Name,              Text(""),      "Model that plays characters without a MODEL of their own; empty is the first one of the model server", flag "model" "NAME";
+    model: String,            "model",             Name,              Text(""),      "Model for characters without a MODEL of their own; empty is the first one of the model server", flag "model" "NAME";
     rounds: usize,            "rounds",            Count(1, 100),     Text("8"),     "How often a character's tools may run in one turn";
     turn: Duration,           "turn_seconds",      Seconds(0.001),    Text("60"),    "Time after which a character must answer without more tools";
     arguments_bytes: usize,   "arguments_bytes",   Bytes,             Text("2 KiB"), "Size of the arguments of one call of a character's tool";
-    result_characters: usize, "result_characters", Count(1, 100_000), Text("1000"),  "How much of a tool's result the model is told";
-    insist: bool,             "insist",            Truth,             Text("false"), "Ask a character that should act (`REPLY = \"tools_only\"`) once more for a call when it only talks";
+    result_characters: usize, "result_characters", Count(1, 100_000), Text("1000"),  "Characters of a tool's result that the model gets";
+    insist: bool,             "insist",            Truth,             Text("false"), "Ask a character that should act (`REPLY = \"tools_only\"`) once more for a call if it only talks";
 }
 
 section! {
-    /// How many days things are kept; 0 is for ever.
+    /// How many days things are kept; 0 is forever.
     KeepSettings, KEEP = "keep", |draft| draft.settings.keep;
-    conversation_days: usize, "conversation_days", Count(0, 36_500), Text("0"),  "Days after its last turn that a conversation is kept, with its state; 0 is for ever";
-    response_days: usize,     "response_days",     Count(0, 36_500), Text("30"), "Days that a response is kept, or longer if another follows it; 0 is for ever";
-    history_days: usize,      "history_days",      Count(0, 36_500), Text("30"), "Days that a history of Chat Completions with a character is kept; 0 is for ever";
-    trace_days: usize,        "trace_days",        Count(0, 36_500), Text("7"),  "Days that a trace is kept; 0 is for ever";
+    conversation_days: usize, "conversation_days", Count(0, 36_500), Text("0"),  "Days after its last turn that a conversation is kept, with its state; 0 is forever";
+    response_days: usize,     "response_days",     Count(0, 36_500), Text("30"), "Days that a response is kept, or longer if another follows it; 0 is forever";
+    history_days: usize,      "history_days",      Count(0, 36_500), Text("30"), "Days that a history of Chat Completions with a character is kept; 0 is forever";
+    trace_days: usize,        "trace_days",        Count(0, 36_500), Text("7"),  "Days that a trace is kept; 0 is forever";
 }
 
 section! {
     /// How characters are run.
     PythonSettings, PYTHON = "python", |draft| draft.settings.python;
-    interpreter: PathBuf, "interpreter",    Path,           Text("python3"), "The Python program that runs characters, a path or a name to look up";
+    interpreter: PathBuf, "interpreter",    Path,           Text("python3"), "The Python program that runs characters: a path, or a name to look up";
     memory_bytes: usize,  "memory_bytes",   Bytes,          Text("512 MiB"), "Memory of one worker process";
     workers: usize,       "workers",        Count(1, 64),   Text("4"),       "Worker processes of one character";
-    import: Duration,     "import_seconds", Seconds(0.001), Text("5"),       "Time that a character's file has to load";
+    import: Duration,     "import_seconds", Seconds(0.001), Text("5"),       "Time limit for loading a character's file";
 }
 
 section! {
     /// What is recorded of turns.
     TraceSettings, TRACE = "trace", |draft| draft.settings.trace;
-    record_percent: usize, "record_percent", Count(0, 100), Text("100"),   "How many of a hundred turns are kept as traces; all of them are counted";
-    content: bool,         "content",        Truth,         Text("false"), "Record in traces what users, models and tools say, not only how much";
+    record_percent: usize, "record_percent", Count(0, 100), Text("100"),   "Percentage of turns that are stored as traces; all turns are counted";
+    content: bool,         "content",        Truth,         Text("false"), "Record messages, arguments and results in traces, not only their sizes";
 }
 
 section! {
     /// The OpenTelemetry collector.
     OtlpSettings, OTLP = "otlp", |draft| draft.settings.otlp;
-    endpoint: Option<String>, "endpoint", Collector, Nothing,  "Base URL of an OpenTelemetry collector that gets all traces; OTEL_EXPORTER_OTLP_ENDPOINT stands in for it";
-    headers: Vec<Secret>,     "headers",  Headers,   Text(""), "Headers that the collector wants, such as a key; OTEL_EXPORTER_OTLP_HEADERS stands in for them";
+    endpoint: Option<String>, "endpoint", Collector, Nothing,  "Base URL of an OpenTelemetry collector that gets all traces; without it OTEL_EXPORTER_OTLP_ENDPOINT is used";
+    headers: Vec<Secret>,     "headers",  Headers,   Text(""), "Headers for the collector, such as a key; without it OTEL_EXPORTER_OTLP_HEADERS is used";
 }

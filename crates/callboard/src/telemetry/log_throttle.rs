@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Remembers which messages were written in the last minute; only so many are told apart.
+/// Remembers which messages were written in the last minute, up to a bound.
 #[derive(Default)]
 pub struct LogThrottle(Mutex<Vec<(String, Instant)>>);
 

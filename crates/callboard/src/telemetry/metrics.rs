@@ -43,7 +43,7 @@ pub fn request(endpoint: &'static str, status: u16, took: Duration) {
     histogram!("callboard_request_seconds", "endpoint" => endpoint).record(took.as_secs_f64());
 }
 
-/// The first byte of a reply has gone out.
+/// The first byte of a reply was sent.
 pub fn first_byte(endpoint: &'static str, took: Duration) {
     histogram!("callboard_first_byte_seconds", "endpoint" => endpoint).record(took.as_secs_f64());
 }

@@ -1,33 +1,33 @@
-//! What was said, as far as a trace may hold it: lengths always, words only where the settings allow.
+//! Messages and texts in a trace: lengths always, content only where the settings allow it.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// Longer texts are cut, so that no turn can fill the store by itself.
+/// Longer texts are cut, so that one turn cannot fill the store.
 const MOST_BYTES: usize = 256 << 10;
 
-/// What the model was given.
+/// The input of the model.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct RecordedInput {
     /// Bytes of messages and tools.
     pub bytes: usize,
-    /// The messages, where they may be recorded and are not too long.
+    /// The messages, if they may be recorded and are not too long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub messages: Option<Box<RawValue>>,
 }
 
-/// What the client was told in words.
+/// The text of the reply.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct RecordedOutput {
     /// Bytes of text.
     pub bytes: usize,
-    /// The text, where it may be recorded.
+    /// The text, if it may be recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
 
 impl RecordedInput {
-    /// What a request gives a model, with its messages if they are wanted.
+    /// The input of a request; `messages` only if they may be recorded.
     pub(super) fn new(bytes: usize, messages: Option<&str>) -> Self {
         let short = messages.filter(|text| text.len() <= MOST_BYTES);
         Self { bytes, messages: short.and_then(|text| RawValue::from_string(text.to_owned()).ok()) }
@@ -35,10 +35,10 @@ impl RecordedInput {
 }
 
 impl RecordedOutput {
-    /// Takes one more piece of text, and keeps its words if they are wanted.
-    pub(super) fn add(&mut self, piece: &str, wanted: bool) {
+    /// Adds a piece of text, which is recorded only if it may be.
+    pub(super) fn add(&mut self, piece: &str, record: bool) {
         self.bytes += piece.len();
-        if wanted {
+        if record {
             let text = self.text.get_or_insert_default();
             let room = MOST_BYTES.saturating_sub(text.len());
             text.push_str(head(piece, room));
@@ -46,7 +46,7 @@ impl RecordedOutput {
     }
 }
 
-/// A text that may be recorded, cut where it is too long.
+/// A text that may be recorded, cut if it is too long.
 pub(super) fn kept(text: &str) -> String {
     let head = head(text, MOST_BYTES);
     if head.len() == text.len() {
@@ -55,7 +55,7 @@ pub(super) fn kept(text: &str) -> String {
     format!("{head}… [cut: {} of {} bytes]", head.len(), text.len())
 }
 
-/// At most so many bytes, in whole letters.
+/// At most so many bytes, cut between characters.
 fn head(text: &str, most: usize) -> &str {
     let mut end = most.min(text.len());
     while !text.is_char_boundary(end) {
@@ -81,13 +81,13 @@ mod tests {
 
     #[test]
     fn words_are_kept_only_where_they_are_wanted() {
-        let (mut silent, mut told) = (RecordedOutput::default(), RecordedOutput::default());
+        let (mut without, mut with) = (RecordedOutput::default(), RecordedOutput::default());
         for piece in ["Hel", "lo"] {
-            silent.add(piece, false);
-            told.add(piece, true);
+            without.add(piece, false);
+            with.add(piece, true);
         }
-        assert_eq!((silent.bytes, silent.text), (5, None));
-        assert_eq!((told.bytes, told.text.as_deref()), (5, Some("Hello")));
+        assert_eq!((without.bytes, without.text), (5, None));
+        assert_eq!((with.bytes, with.text.as_deref()), (5, Some("Hello")));
         assert!(RecordedInput::new(9, None).messages.is_none());
         assert_eq!(RecordedInput::new(9, Some("[1]")).messages.map(|raw| raw.get().to_owned()).as_deref(), Some("[1]"));
     }

@@ -1,7 +1,7 @@
-//! The place of a turn in a trace that may reach through several programs, and what model servers are told of it.
+//! The W3C trace context of a turn, and the headers for the model servers it asks.
 //!
-//! A turn that is not sent to a collector has no span there, so nothing may name one: model servers are then told of the
-//! caller's span instead, and of nothing where there is no caller.
+//! A turn that is not exported has no span at the collector, so its servers get the caller's span as their parent, and no
+//! headers where there is no caller.
 
 use http::{HeaderMap, HeaderValue};
 use serde::Serialize;
@@ -10,7 +10,7 @@ use super::TraceParent;
 use super::trace_parent::{TRACEPARENT, TRACESTATE};
 use crate::hex;
 
-/// The place of a turn.
+/// The trace context of a turn.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct TraceContext {
     /// The trace that the turn is a part of: the caller's, or one of its own.
@@ -20,13 +20,13 @@ pub struct TraceContext {
     /// The caller's span.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_span_id: Option<String>,
-    /// What the caller's tracing systems want to remember.
+    /// The caller's `tracestate`.
     #[serde(skip)]
     pub state: Option<String>,
     /// Whether the turn is sent to a collector.
     #[serde(skip)]
     pub exported: bool,
-    /// The flags for those who are asked; none where nobody traces.
+    /// The flags for model servers; none if nothing is traced.
     #[serde(skip)]
     flags: Option<u8>,
     #[serde(skip)]
@@ -35,7 +35,7 @@ pub struct TraceContext {
     spans: u64,
 }
 
-/// Who decides whether a turn is sent to a collector.
+/// What decides whether a turn is exported.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sampling {
     /// Whether there is a collector.
@@ -47,7 +47,7 @@ pub(super) struct Sampling {
 }
 
 impl TraceContext {
-    /// The place of a turn that begins now. The caller has drawn for its whole trace, so its choice holds.
+    /// The context of a turn that begins now. The caller has decided for its whole trace, so its decision applies.
     pub(super) fn begin(caller: Option<&TraceParent>, own_trace: &str, random: [u8; 8], sampling: Sampling) -> Self {
         let drawn = caller.map_or(sampling.drawn, |caller| sampling.any && caller.records());
         let exported = sampling.collector && drawn;
@@ -66,14 +66,14 @@ impl TraceContext {
         context
     }
 
-    /// The id of one more span within the turn: they follow each other, from one that nobody can guess.
+    /// The id of one more span within the turn: consecutive numbers from a random start.
     pub(super) fn new_span(&mut self) -> String {
         self.spans += 1;
         let id = self.first_span.wrapping_add(self.spans);
         hex::encode(&if id == 0 { u64::MAX } else { id }.to_be_bytes())
     }
 
-    /// What a model server is told that is asked within this span.
+    /// The headers for a request within this span.
     pub(super) fn headers(&self, span: &str) -> HeaderMap {
         let mut headers = HeaderMap::new();
         let Some(flags) = self.flags else { return headers };

@@ -96,7 +96,7 @@ fn paths(value: &Value, path: &str, found: &mut Vec<String>) {
     }
 }
 
-/// What stands in the first cells of the tables under the first heading.
+/// The first cells of the tables under the first heading.
 fn documented() -> Vec<String> {
     let section = PAGE.split("\n## ").nth(1).unwrap();
     let cells = section.lines().filter_map(|line| line.strip_prefix("| `")?.split(" | ").next());

@@ -1,39 +1,40 @@
-//! Under which names models are counted. Clients name models, so names that nobody knows must not make figures grow.
+//! The names under which models are counted. Clients choose model names, so unknown ones must not create new counts.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
-/// The name for all models that have none of their own here.
+/// The name for all other models.
 const OTHER: &str = "other";
-/// So many names are taken over from models that answered.
-const MOST_HEARD: usize = 64;
+/// The most names that are added for models that answered.
+const MOST_ANSWERED: usize = 64;
 const LONGEST: usize = 128;
 
-/// The names that are known.
+/// The known names.
 #[derive(Debug, Default)]
 pub(super) struct ModelNames {
-    said: HashSet<String>,
-    heard: Mutex<HashSet<String>>,
+    configured: HashSet<String>,
+    answered: Mutex<HashSet<String>>,
 }
 
 impl ModelNames {
-    /// Begins with the names that the settings say.
-    pub(super) fn new(said: impl IntoIterator<Item = String>) -> Self {
-        Self { said: said.into_iter().collect(), heard: Mutex::default() }
+    /// Starts with the names in the settings.
+    pub(super) fn new(configured: impl IntoIterator<Item = String>) -> Self {
+        Self { configured: configured.into_iter().collect(), answered: Mutex::default() }
     }
 
-    /// The name for a model's turn; one more is known when it answered.
-    pub(super) fn counted_as(&self, model: &str, answered: bool) -> String {
-        if self.said.contains(model) || self.has_heard(model, answered) { model.to_owned() } else { OTHER.to_owned() }
+    /// The name for a turn of a model; a model that answered becomes known.
+    pub(super) fn counted_as(&self, model: &str, has_answered: bool) -> String {
+        let known = self.configured.contains(model) || self.is_known(model, has_answered);
+        if known { model } else { OTHER }.to_owned()
     }
 
-    fn has_heard(&self, model: &str, answered: bool) -> bool {
-        let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
-        if heard.contains(model) {
+    fn is_known(&self, model: &str, has_answered: bool) -> bool {
+        let mut answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
+        if answered.contains(model) {
             return true;
         }
-        let room = answered && heard.len() < MOST_HEARD && model.len() <= LONGEST;
-        room && heard.insert(model.to_owned())
+        let room = has_answered && answered.len() < MOST_ANSWERED && model.len() <= LONGEST;
+        room && answered.insert(model.to_owned())
     }
 }
 
@@ -49,7 +50,7 @@ mod tests {
         assert_eq!(names.counted_as("m", true), "m");
         assert_eq!(names.counted_as("m", false), "m");
         assert_eq!(names.counted_as(&"x".repeat(129), true), "other");
-        for number in 1..MOST_HEARD {
+        for number in 1..MOST_ANSWERED {
             assert_ne!(names.counted_as(&format!("model {number}"), true), "other");
         }
         assert_eq!(names.counted_as("one too many", true), "other");

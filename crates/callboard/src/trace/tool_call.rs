@@ -10,17 +10,18 @@ use super::Millis;
 use super::content::kept;
 
 /// Who runs a tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunBy {
     /// The client, after the reply.
+    #[default]
     Client,
     /// Callboard, within the turn.
     Character,
 }
 
 /// One call.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct ToolCall {
     /// Its id.
     pub id: String,
@@ -28,10 +29,10 @@ pub struct ToolCall {
     pub name: String,
     /// Who runs it.
     pub run_by: RunBy,
-    /// How it came out, where it was Callboard's to run: `outcome`, and with an error `error_type`.
+    /// How it ended, if Callboard ran it: `outcome`, and with an error `error_type`.
     #[serde(flatten, serialize_with = "ending")]
     pub outcome: Option<ToolOutcome>,
-    /// When it was run, or when it left for the client.
+    /// When it was run, or sent to the client.
     pub start_ms: Millis,
     /// How long it waited for a worker.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,7 +56,7 @@ pub struct ToolCall {
     pub result: Option<String>,
 }
 
-/// When a tool ran, as those who run it know.
+/// When a tool ran.
 #[derive(Debug, Clone)]
 pub struct ToolTiming {
     /// The call.
@@ -73,20 +74,7 @@ pub struct ToolTiming {
 impl ToolCall {
     /// A call that has just begun.
     pub(super) fn new(id: &str, name: &str, run_by: RunBy, start: Millis) -> Self {
-        Self {
-            id: id.to_owned(),
-            name: name.to_owned(),
-            run_by,
-            outcome: None,
-            start_ms: start,
-            queued_ms: None,
-            duration_ms: None,
-            changed_state: None,
-            arguments_bytes: 0,
-            arguments: None,
-            result_bytes: None,
-            result: None,
-        }
+        Self { id: id.to_owned(), name: name.to_owned(), run_by, start_ms: start, ..Self::default() }
     }
 
     /// A whole call with its arguments.
@@ -96,13 +84,13 @@ impl ToolCall {
         made
     }
 
-    /// Takes the arguments over.
+    /// Sets the arguments.
     pub(super) fn set_arguments(&mut self, text: &str, content: bool) {
         self.arguments_bytes = text.len();
         self.arguments = content.then(|| kept(text));
     }
 
-    /// More of arguments that are streamed.
+    /// Appends streamed arguments.
     pub(super) fn grow(&mut self, piece: &str, content: bool) {
         self.arguments_bytes += piece.len();
         if content {
@@ -110,7 +98,7 @@ impl ToolCall {
         }
     }
 
-    /// Takes the result over, and the arguments as the tool got them.
+    /// Sets the result, and the arguments as the tool got them.
     pub(super) fn answer(&mut self, result: &ToolResult, content: bool) {
         self.outcome = Some(result.outcome);
         self.result_bytes = Some(result.text.len());
@@ -121,9 +109,9 @@ impl ToolCall {
         }
     }
 
-    /// Takes its times over.
-    pub(super) fn time(&mut self, timing: &ToolTiming, begun: Instant) {
-        let since = timing.ended.saturating_duration_since(begun);
+    /// Sets the times; `began` is the beginning of the turn.
+    pub(super) fn time(&mut self, timing: &ToolTiming, began: Instant) {
+        let since = timing.ended.saturating_duration_since(began);
         self.start_ms = Millis(since.saturating_sub(timing.took));
         self.queued_ms = Some(Millis(timing.queued));
         self.duration_ms = Some(Millis(timing.took));

@@ -1,12 +1,12 @@
-//! The trace that a caller has begun, as the headers `traceparent` and `tracestate` of W3C Trace Context tell it.
+//! The caller's span, from the headers `traceparent` and `tracestate` of W3C Trace Context.
 //!
-//! A header that is not written as the specification says is as good as none: the turn then begins a trace of its own.
+//! A malformed header counts as none: the turn then begins a trace of its own.
 
 use http::{HeaderMap, HeaderName};
 
-/// Tells which span asks.
+/// The header with the caller's span.
 pub(super) const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
-/// What tracing systems on the way want to remember.
+/// The header with vendor data of tracing systems.
 pub(super) const TRACESTATE: HeaderName = HeaderName::from_static("tracestate");
 
 /// The flags that are known: the caller records, and its trace id is random.
@@ -15,7 +15,7 @@ const RECORDED: u8 = 0b01;
 const MOST_STATE_BYTES: usize = 512;
 const MOST_STATE_MEMBERS: usize = 32;
 
-/// Who asks, in a trace of theirs.
+/// The caller's span.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceParent {
     pub(super) trace_id: String,
@@ -25,7 +25,7 @@ pub struct TraceParent {
 }
 
 impl TraceParent {
-    /// The caller that the headers of a request tell of.
+    /// The span in the headers of a request.
     pub fn of(headers: &HeaderMap) -> Option<Self> {
         let mut given = headers.get_all(TRACEPARENT).iter();
         let (Some(parent), None) = (given.next(), given.next()) else { return None };
@@ -33,12 +33,12 @@ impl TraceParent {
         Self::read(parent.to_str().ok()?, &states.unwrap_or_default().join(","))
     }
 
-    /// The caller that a `traceparent` tells of, with its `tracestate`, which may be empty.
+    /// The span of a `traceparent` and its `tracestate`, which may be empty.
     pub fn read(parent: &str, state: &str) -> Option<Self> {
         let mut parts = parent.trim_matches([' ', '\t']).split('-');
         let (version, trace_id, span_id, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
         let version = byte(version).filter(|version| *version != u8::MAX)?;
-        // Later versions may say more behind the flags; the first one does not.
+        // Later versions may append fields; version 0 has none.
         if version == 0 && parts.next().is_some() {
             return None;
         }
@@ -52,19 +52,19 @@ impl TraceParent {
         })
     }
 
-    /// True when the caller may have recorded its part.
+    /// True when the caller may have recorded its span.
     pub(super) fn records(&self) -> bool {
         self.flags & RECORDED != 0
     }
 }
 
-/// Two digits as they are written in these headers: small letters only.
+/// Two hexadecimal digits in lower case.
 fn byte(text: &str) -> Option<u8> {
     let written = text.len() == 2 && text.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
     u8::from_str_radix(text, 16).ok().filter(|_| written)
 }
 
-/// True for a list of `key=value` that is worth passing on.
+/// True for a valid list of `key=value`.
 fn is_state(text: &str) -> bool {
     let is_key = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-' | b'*' | b'/' | b'@');
     let is_member = |member: &str| {

@@ -33,7 +33,7 @@ impl TurnOutcome {
     }
 }
 
-/// What one turn was, from its beginning to its end.
+/// What happened in one turn.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct TurnTrace {
     /// The character; none for the gateway.
@@ -44,7 +44,7 @@ pub struct TurnTrace {
     pub id: String,
     /// Always `trace`.
     pub object: &'static str,
-    /// Its place in a trace that may reach through several programs.
+    /// Its place in a distributed trace.
     #[serde(flatten)]
     pub context: TraceContext,
     /// When the turn began, in milliseconds since 1970.
@@ -54,9 +54,9 @@ pub struct TurnTrace {
     /// When the first word went out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_word_ms: Option<Millis>,
-    /// Which endpoint it came in by.
+    /// The endpoint of its request.
     pub endpoint: &'static str,
-    /// The name of the request.
+    /// The id of its request.
     pub request_id: String,
     /// The conversation.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,12 +69,12 @@ pub struct TurnTrace {
     /// Why the reply ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finish_reason: Option<&'static str>,
-    /// The error, where there was one.
+    /// The error, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<TraceError>,
     /// Whether the model could call tools.
     pub tools_offered: bool,
-    /// Whether the turn went on with results of calls, instead of beginning with what a user said.
+    /// Whether the turn began with results of calls instead of a user's message.
     pub continues: bool,
     /// How often tools were run.
     pub rounds: u32,
@@ -84,23 +84,23 @@ pub struct TurnTrace {
     /// Tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<TokenUsage>,
-    /// What the model was given.
+    /// The input of the model.
     pub input: RecordedInput,
-    /// What the client was told.
+    /// The text of the reply.
     pub output: RecordedOutput,
-    /// Requests to model servers, in their order.
+    /// Requests to model servers, in order.
     pub upstream_requests: Vec<UpstreamRequest>,
-    /// What was done to keep the contract, in its order.
+    /// Violations of the contract and what was done, in order.
     pub contract: Vec<ContractNote>,
-    /// Tool calls, in their order.
+    /// Tool calls, in order.
     pub tool_calls: Vec<ToolCall>,
-    /// Entries that found no room in the lists above.
+    /// Entries that did not fit into the lists above.
     #[serde(skip_serializing_if = "is_zero")]
     pub left_out: u64,
-    /// Whether calls were passed on as they came, because their server is only observed.
+    /// Whether the reply was passed through unchecked.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub passed_on: bool,
-    /// Whether it is one of those that are kept; all of them are counted.
+    /// Whether it is stored; all turns are counted.
     #[serde(skip)]
     pub sampled: bool,
     /// The name under which its model is counted.
@@ -108,10 +108,10 @@ pub struct TurnTrace {
     pub counted_as: String,
 }
 
-/// An error in a trace: its words may hold what a user said, so they stay out.
+/// An error in a trace. Its message may quote a user, so it is left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TraceError {
-    /// The stable word.
+    /// The error code.
     pub code: String,
     /// The HTTP status.
     pub status: u16,
@@ -132,10 +132,10 @@ impl From<&Usage> for TokenUsage {
     }
 }
 
-/// A broken promise, and what was done about it.
+/// A violation of the contract, and what was done about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ContractNote {
-    /// Which promise, or which repair.
+    /// The violation, or the repair.
     pub violation: &'static str,
     /// What was done.
     pub outcome: &'static str,
@@ -160,13 +160,13 @@ impl TurnTrace {
         }
     }
 
-    /// Whose words it holds: those of a conversation, or of a response outside of one.
+    /// The conversation, or the response outside of one, whose content it holds.
     fn content_of(&self) -> Option<String> {
         let holds_some = self.content_bytes() > 0;
         self.conversation.clone().or(self.response.clone()).filter(|_| holds_some)
     }
 
-    /// About how many bytes of what was said it holds.
+    /// About how many bytes of content it holds.
     pub(super) fn content_bytes(&self) -> usize {
         let texts = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         let calls: usize = self.tool_calls.iter().map(|call| texts(&call.arguments) + texts(&call.result)).sum();

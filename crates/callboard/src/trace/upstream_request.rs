@@ -4,9 +4,9 @@ use serde::Serialize;
 
 use super::{Millis, TokenUsage};
 
-/// The word for a request whose reply has not ended yet; at the end of a turn it means that the client left first.
+/// The outcome of a request whose reply has not ended; at the end of a turn it means that the client left first.
 pub(super) const OPEN: &str = "left";
-/// The word for a whole reply.
+/// The outcome of a complete reply.
 pub(super) const OK: &str = "ok";
 
 /// One request to a model server.
@@ -16,14 +16,14 @@ pub struct UpstreamRequest {
     pub url: String,
     /// The model's name at that server.
     pub model: String,
-    /// Whether something was put behind the client's messages: a call asked for again, or results of tools.
+    /// Whether it continues the turn: with a re-ask, or with results of tools.
     pub goes_on: bool,
     /// When it was sent.
     pub start_ms: Millis,
-    /// When the head of the reply had come.
+    /// When the head of the reply arrived.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_byte_ms: Option<Millis>,
-    /// How long it took until the reply was whole, or lost.
+    /// How long it took until the reply was complete or lost.
     pub duration_ms: Millis,
     /// The model that answered, by the name that the server gives it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,7 +39,7 @@ pub struct UpstreamRequest {
     /// Tokens, as the server counts them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<TokenUsage>,
-    /// Its span, which the server is told where the turn is sent to a collector.
+    /// Its span, sent to the server if the turn is exported.
     pub span_id: String,
     /// What the refusal taught about the server; the next request leaves it out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -47,7 +47,7 @@ pub struct UpstreamRequest {
 }
 
 impl UpstreamRequest {
-    /// True when no whole reply came, for whatever reason on the server's side.
+    /// True when the server gave no complete reply.
     pub fn failed(&self) -> bool {
         self.outcome != OK && self.outcome != OPEN
     }

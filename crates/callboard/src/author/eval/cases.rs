@@ -71,7 +71,7 @@ pub(super) struct JournalCall {
     pub(super) args: Map<String, Value>,
 }
 
-/// Reads a file that holds `cases`; none where it holds something else.
+/// Reads a file with `cases`; none if it is another kind of file.
 pub(super) fn read(path: &Path, text: &str) -> anyhow::Result<Option<CaseFile>> {
     let Ok(Value::Object(mut file)) = serde_json::from_str(text) else { return Ok(None) };
     let Some(cases) = file.remove("cases") else { return Ok(None) };

@@ -102,7 +102,7 @@ fn finding_matches(expect: &Expect, calls: &[MadeCall]) -> bool {
     expect.validation.iter().all(|(key, expected)| matches(expected, value_of(key)))
 }
 
-/// No finding is the same as one that says that all is well.
+/// No finding counts as the finding `valid`.
 fn finding_of(result: &str) -> Value {
     let result: Value = serde_json::from_str(result).unwrap_or_default();
     result.get("validation").filter(|found| found.is_object()).cloned().unwrap_or_else(|| json!({"severity": "valid"}))

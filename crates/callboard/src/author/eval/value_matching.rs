@@ -1,7 +1,7 @@
 //! Whether a value is the expected one: only what the case states is compared.
 //!
 //! Texts are compared without regard to case and outer space, lists as sets. `{"any_of": […]}` matches any of its values,
-//! `{"contains": "…"}` a text that holds it; other objects are compared key by key.
+//! `{"contains": "…"}` a text that contains it; other objects are compared key by key.
 
 use serde_json::Value;
 

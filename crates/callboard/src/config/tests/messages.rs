@@ -173,7 +173,7 @@ fn mistakes_in_flags() {
     let environment = [("KEY", "two words")];
     assert_eq!(
         Start { flags: &unset_key, environment: &environment, ..Start::default() }.message(),
-        "the upstream http://a/v1 takes its key from the environment variable KEY, which holds no key: spaces and special letters cannot be sent"
+        "the upstream http://a/v1 takes its key from the environment variable KEY, which holds no usable key: spaces and special letters cannot be sent"
     );
 }
 

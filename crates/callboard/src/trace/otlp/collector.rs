@@ -1,4 +1,4 @@
-//! Where traces are sent: what the settings say, or else the environment variables that OpenTelemetry defines for it.
+//! Where traces are sent: from the settings, or else from the environment variables that OpenTelemetry defines.
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use thiserror::Error;
@@ -16,16 +16,16 @@ pub struct Collector {
     pub url: String,
     /// Headers for every request, such as a key.
     pub headers: HeaderMap,
-    /// What this program is called there.
+    /// The name of this program there.
     pub service: String,
-    /// More about where it runs, each a name and a value.
+    /// More attributes of this process, each a name and a value.
     pub resource: Vec<(String, String)>,
 }
 
 /// Why a collector cannot be used.
 #[derive(Debug, Error)]
 pub enum CollectorError {
-    /// A header is not written as one. It may be a key, so only its place is told.
+    /// A header is malformed. It may be a key, so only its place is shown.
     #[error(
         "header {number} in {source_name} is not written as name=value; put %20 for a space, and commas between headers"
     )]
@@ -35,13 +35,13 @@ pub enum CollectorError {
         /// The setting or the variable.
         source_name: &'static str,
     },
-    /// The address is none.
-    #[error("{0:?} is no address of a collector; write http://HOST:PORT or https://HOST/PATH")]
+    /// The address is not a URL.
+    #[error("{0:?} is not the address of a collector; write http://HOST:PORT or https://HOST/PATH")]
     Address(String),
 }
 
 impl Collector {
-    /// The collector that the settings name, or that the environment names; none where nobody does.
+    /// The collector that the settings or the environment name, if any.
     pub fn find(
         settings: &OtlpSettings,
         environment: impl Fn(&str) -> Option<String>,
@@ -82,10 +82,10 @@ fn headers(settings: &OtlpSettings, variable: &impl Fn(&str) -> Option<String>) 
     if !own.is_empty() {
         return read_all("otlp.headers", own);
     }
-    let said = ["OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"]
+    let found = ["OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"]
         .into_iter()
         .find_map(|name| variable(name).map(|text| (name, text)));
-    said.map_or_else(|| Ok(HeaderMap::new()), |(name, text)| read_all(name, listed(&text)))
+    found.map_or_else(|| Ok(HeaderMap::new()), |(name, text)| read_all(name, listed(&text)))
 }
 
 fn read_all<'a>(
@@ -96,7 +96,7 @@ fn read_all<'a>(
     pairs.into_iter().enumerate().map(read).collect()
 }
 
-/// A header written as `name=value`; its value may be a key, so that it is never printed.
+/// A header written as `name=value`. Its value may be a key, so it is never printed.
 fn header(text: &str) -> Option<(HeaderName, HeaderValue)> {
     let (name, value) = pair(text)?;
     let mut value = HeaderValue::from_str(&value).ok()?;
@@ -109,7 +109,7 @@ fn listed(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(str::trim).filter(|pair| !pair.is_empty())
 }
 
-/// One of a list such as `name=value,other=two%20words`; nothing for what is no pair.
+/// One item of a list such as `name=value,other=two%20words`.
 fn pair(text: &str) -> Option<(String, String)> {
     let (name, value) = text.split_once('=')?;
     Some((name.trim().to_owned(), percent::decoded(value.trim())?))

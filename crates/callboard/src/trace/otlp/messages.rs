@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 
 use super::super::{RunBy, TurnTrace};
 
-/// What the model was given, from the messages of Chat Completions.
+/// The model's input, from the messages of Chat Completions.
 pub(super) fn input(messages: &RawValue) -> String {
     let list: Vec<Value> = serde_json::from_str(messages.get()).unwrap_or_default();
     Value::Array(list.iter().map(message).collect()).to_string()
 }
 
-/// What the client was told: words, and calls that are its own to run.
+/// The output for the client: text, and calls that it is to run.
 pub(super) fn output(trace: &TurnTrace) -> String {
     let text = trace.output.text.as_deref().filter(|text| !text.is_empty()).map(text_part);
     let calls = trace.tool_calls.iter().filter(|call| call.run_by == RunBy::Client);
@@ -23,23 +23,23 @@ pub(super) fn output(trace: &TurnTrace) -> String {
 }
 
 fn message(message: &Value) -> Value {
-    let text = |key: &str| message.get(key).and_then(Value::as_str).unwrap_or_default();
-    let role = text("role");
+    let field = |key: &str| message.get(key).and_then(Value::as_str).unwrap_or_default();
+    let role = field("role");
     if role == "tool" {
-        let response = json!({"type": "tool_call_response", "id": text("tool_call_id"), "response": words(message)});
+        let response = json!({"type": "tool_call_response", "id": field("tool_call_id"), "response": text_of(message)});
         return json!({"role": role, "parts": [response]});
     }
-    let said = Some(words(message)).filter(|words| !words.is_empty()).map(|words| text_part(&words));
+    let text = Some(text_of(message)).filter(|text| !text.is_empty()).map(|text| text_part(&text));
     let calls = message.get("tool_calls").and_then(Value::as_array).into_iter().flatten().map(|call| {
         let of = |pointer: &str| call.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         call_part(of("/id"), of("/function/name"), of("/function/arguments"))
     });
-    let parts: Vec<Value> = said.into_iter().chain(calls).collect();
+    let parts: Vec<Value> = text.into_iter().chain(calls).collect();
     json!({"role": role, "parts": parts})
 }
 
 /// The text of a message, of all its parts.
-fn words(message: &Value) -> String {
+fn text_of(message: &Value) -> String {
     match message.get("content") {
         Some(Value::String(text)) => text.clone(),
         Some(Value::Array(parts)) => parts.iter().filter_map(|part| part.get("text")?.as_str()).collect(),

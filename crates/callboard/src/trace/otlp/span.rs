@@ -1,25 +1,24 @@
-//! One span in OTLP's JSON form: ids as hexadecimal text, times as nanoseconds in text.
+//! One span in OTLP's JSON form: ids as hexadecimal text, times as nanoseconds in text, attributes as a list of keys whose
+//! values name their type.
+
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::super::Millis;
-use super::attributes::Attributes;
-use crate::{hex, random};
+use super::super::{Millis, TraceContext};
 
-/// What a span is to the one that holds it.
+/// The side of an exchange that a span is on.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Kind {
+pub(super) enum SpanKind {
     Internal = 1,
     Server = 2,
     Client = 3,
 }
 
-/// Which trace a span belongs to, and when that began.
-#[derive(Debug, Clone)]
-pub(super) struct Frame {
-    pub(super) trace_id: String,
-    pub(super) parent: Option<String>,
-    pub(super) state: Option<String>,
+/// The trace that spans belong to, and when it began.
+#[derive(Debug)]
+pub(super) struct SpanTrace<'a> {
+    pub(super) context: &'a TraceContext,
     pub(super) started_at_ms: i64,
 }
 
@@ -28,50 +27,48 @@ pub(super) struct Frame {
 pub(super) struct Span {
     pub(super) id: String,
     pub(super) name: String,
-    pub(super) kind: Kind,
+    pub(super) kind: SpanKind,
     pub(super) start: Millis,
     pub(super) duration: Millis,
     pub(super) attributes: Attributes,
     pub(super) events: Vec<Value>,
-    /// The kind of error that it ended with.
+    /// The type of the error that it ended with.
     pub(super) error: Option<String>,
 }
 
 impl Span {
-    /// A span with an id of its own.
-    pub(super) fn new(name: String, kind: Kind, start: Millis, duration: Millis) -> Self {
-        let attributes = Attributes::default();
-        Self { id: new_id(), name, kind, start, duration, attributes, events: Vec::new(), error: None }
-    }
-
     /// The span as JSON.
-    pub(super) fn into_value(self, frame: &Frame) -> Value {
+    pub(super) fn into_value(mut self, parent: Option<&str>, trace: &SpanTrace<'_>) -> Value {
         let end = Millis(self.start.0.saturating_add(self.duration.0));
-        let attributes = self.attributes.some_text("error.type", self.error.as_deref());
+        self.attributes.text("error.type", self.error.as_deref());
         let mut span = json!({
-            "traceId": frame.trace_id,
+            "traceId": trace.context.trace_id,
             "spanId": self.id,
             "name": self.name,
             "kind": self.kind as u8,
-            "startTimeUnixNano": frame.nanos(self.start),
-            "endTimeUnixNano": frame.nanos(end),
-            "attributes": attributes.into_value(),
+            "startTimeUnixNano": trace.nanos(self.start),
+            "endTimeUnixNano": trace.nanos(end),
+            "attributes": self.attributes.0,
             "events": self.events,
             "status": if self.error.is_some() { json!({"code": 2}) } else { json!({}) },
         });
-        for (name, value) in [("parentSpanId", &frame.parent), ("traceState", &frame.state)] {
+        for (name, value) in [("parentSpanId", parent), ("traceState", trace.context.state.as_deref())] {
             if let (Some(value), Some(object)) = (value, span.as_object_mut()) {
-                object.insert(name.to_owned(), value.as_str().into());
+                object.insert(name.to_owned(), value.into());
             }
         }
         span
     }
 }
 
-impl Frame {
+impl SpanTrace<'_> {
     /// Something that happened within a span.
-    pub(super) fn event(&self, name: &str, at: Millis, attributes: Attributes) -> Value {
-        json!({"name": name, "timeUnixNano": self.nanos(at), "attributes": attributes.into_value()})
+    pub(super) fn event(&self, name: &str, at: Millis, texts: [(&str, &str); 2]) -> Value {
+        let mut attributes = Attributes::default();
+        for (key, text) in texts {
+            attributes.text(key, text);
+        }
+        json!({"name": name, "timeUnixNano": self.nanos(at), "attributes": attributes.0})
     }
 
     fn nanos(&self, since: Millis) -> String {
@@ -80,6 +77,35 @@ impl Frame {
     }
 }
 
-fn new_id() -> String {
-    hex::encode(&random::bytes::<8>())
+/// A list of attributes. Values that are `None` are left out.
+#[derive(Debug, Default)]
+pub(super) struct Attributes(pub(super) Vec<Value>);
+
+impl Attributes {
+    pub(super) fn text<'a>(&mut self, key: &str, value: impl Into<Option<&'a str>>) -> &mut Self {
+        self.push(key, value.into().map(|value| json!({"stringValue": value})))
+    }
+
+    /// Adds a list of one text.
+    pub(super) fn list_of(&mut self, key: &str, value: Option<&str>) -> &mut Self {
+        self.push(key, value.map(|value| json!({"arrayValue": {"values": [{"stringValue": value}]}})))
+    }
+
+    /// Adds a whole number. OTLP writes them as text, so that 64 bits survive.
+    pub(super) fn number(&mut self, key: &str, value: impl Into<Option<u64>>) -> &mut Self {
+        self.push(key, value.into().map(|value| json!({"intValue": value.to_string()})))
+    }
+
+    pub(super) fn seconds(&mut self, key: &str, value: Option<Duration>) -> &mut Self {
+        self.push(key, value.map(|value| json!({"doubleValue": value.as_secs_f64()})))
+    }
+
+    pub(super) fn truth(&mut self, key: &str, value: bool) -> &mut Self {
+        self.push(key, Some(json!({"boolValue": value})))
+    }
+
+    fn push(&mut self, key: &str, value: Option<Value>) -> &mut Self {
+        self.0.extend(value.map(|value| json!({"key": key, "value": value})));
+        self
+    }
 }

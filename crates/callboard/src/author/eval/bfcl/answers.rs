@@ -1,8 +1,8 @@
 //! Whether a call is one of the answers that BFCL accepts.
 //!
-//! An answer lists the values that will do for each parameter; an empty text among them means that it may be left out. Texts
-//! are compared without case, spaces and the signs `,./-_*^`; lists in their order; objects key by key, each key again with
-//! the values that will do.
+//! An answer lists the accepted values of each parameter; an empty text among them means that it may be left out. Texts are
+//! compared without case, spaces and the signs `,./-_*^`; lists in order; objects key by key, each key again with its accepted
+//! values.
 
 use serde_json::{Map, Value};
 
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 pub(super) struct Answer {
     /// The tool.
     pub(super) tool: String,
-    /// For each parameter, the values that will do.
+    /// The accepted values of each parameter.
     pub(super) accepted: Map<String, Value>,
 }
 

@@ -1,4 +1,4 @@
-//! BFCL's files: questions in one, the answers that will do in another, both a JSON object per line.
+//! BFCL's files: questions in one, accepted answers in another, both with a JSON object per line.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::answers::Answer;
 use super::schema;
 
-/// Questions whose id holds this word are to be answered without a call.
+/// Questions with this word in their id are to be answered without a call.
 const NO_CALL: &str = "irrelevance";
 
 /// One question.
@@ -20,11 +20,11 @@ pub(in crate::author::eval) struct Question {
     pub(super) category: String,
     pub(super) messages: Value,
     pub(super) tools: Vec<Value>,
-    /// The calls that must come, in any order.
+    /// The expected calls, in any order.
     pub(super) answers: Vec<Answer>,
 }
 
-/// Reads the questions, and their answers from a file that is named or lies beside them.
+/// Reads the questions, and their answers from the named file or the one beside them.
 pub(in crate::author::eval) fn read(path: &Path, text: &str, answers: Option<&Path>) -> anyhow::Result<Vec<Question>> {
     let lines = lines(path, text)?;
     let needs_answers = lines.iter().any(|line| !id_of(line).contains(NO_CALL));
@@ -35,11 +35,11 @@ pub(in crate::author::eval) fn read(path: &Path, text: &str, answers: Option<&Pa
 fn lines(path: &Path, text: &str) -> anyhow::Result<Vec<Value>> {
     let mut values = Vec::new();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let place = || format!("{}:{} is no line of JSON", path.display(), number + 1);
+        let place = || format!("{}:{} is not a line of JSON", path.display(), number + 1);
         values.push(serde_json::from_str(line).with_context(place)?);
     }
     if values.is_empty() {
-        bail!("{} holds nothing", path.display());
+        bail!("{} is empty", path.display());
     }
     Ok(values)
 }
@@ -80,7 +80,7 @@ fn question(line: &Value, answers: &HashMap<String, Vec<Answer>>) -> anyhow::Res
         Some(answers) if !answers.is_empty() => answers.clone(),
         _ => bail!("question {id:?} has no answer"),
     };
-    let messages = messages(line.get("question")).with_context(|| format!("question {id:?} asks nothing"))?;
+    let messages = messages(line.get("question")).with_context(|| format!("question {id:?} has no text"))?;
     Ok(Question { category: category(&id), id, messages, tools, answers })
 }
 
@@ -133,7 +133,7 @@ mod tests {
         let path = Path::new("no/such/BFCL_simple.json");
         let question = r#"{"id": "simple_0", "question": "hi", "function": []}"#;
         let table = [
-            ("", "holds nothing"),
+            ("", "is empty"),
             ("{}\n{", "BFCL_simple.json:2"),
             (question, "possible_answer"),
             (r#"{"id": "irrelevance_0", "question": "hi"}"#, "no function"),

@@ -1,0 +1,176 @@
+//! Turns as spans: the turn itself, each request to a model server in it, and each tool that was run.
+//!
+//! A character's turn is an invoked agent; a turn of the gateway is a server's span. Tokens are attributes of the requests only,
+//! so that the sum over a trace counts none of them twice.
+
+use callboard_core::turn::ToolOutcome;
+use serde_json::{Value, json};
+
+use super::super::{Millis, RunBy, ToolCall, TurnTrace, UpstreamRequest};
+use super::server_address::ServerAddress;
+use super::span::{Attributes, Span, SpanKind, SpanTrace};
+use super::{Collector, messages};
+use crate::{hex, random};
+
+/// The version of the semantic conventions whose names are used.
+const SCHEMA: &str = "https://opentelemetry.io/schemas/1.37.0";
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The body of an export request.
+pub fn request(collector: &Collector, traces: &[TurnTrace]) -> Value {
+    let mut resource = Attributes::default();
+    resource.text("service.name", collector.service.as_str()).text("service.version", VERSION);
+    for (name, value) in &collector.resource {
+        resource.text(name, value.as_str());
+    }
+    let spans: Vec<Value> = traces.iter().flat_map(spans).collect();
+    json!({"resourceSpans": [{
+        "resource": {"attributes": resource.0},
+        "scopeSpans": [{"scope": {"name": "callboard", "version": VERSION}, "spans": spans, "schemaUrl": SCHEMA}],
+    }]})
+}
+
+/// All spans of one turn, the turn itself first.
+fn spans(trace: &TurnTrace) -> Vec<Value> {
+    let about = SpanTrace { context: &trace.context, started_at_ms: trace.started_at_ms };
+    let root = turn(trace, &about).into_value(trace.context.parent_span_id.as_deref(), &about);
+    let last = trace.upstream_requests.len().saturating_sub(1);
+    let requests = trace.upstream_requests.iter().enumerate();
+    let requests = requests.map(|(number, request)| chat(trace, request, (number == 0, number == last)));
+    let run = trace.tool_calls.iter().filter(|call| call.run_by == RunBy::Character && call.duration_ms.is_some());
+    let children = requests.chain(run.map(|call| tool(trace, call)));
+    [root].into_iter().chain(children.map(|span| span.into_value(Some(&trace.context.span_id), &about))).collect()
+}
+
+fn turn(trace: &TurnTrace, about: &SpanTrace<'_>) -> Span {
+    let (name, kind, mut attributes) = match &trace.character {
+        Some(character) => (format!("invoke_agent {character}"), SpanKind::Internal, agent(trace, character)),
+        None => (format!("turn {}", trace.model), SpanKind::Server, Attributes::default()),
+    };
+    let first_word = trace.first_word_ms.map(|first| u64::try_from(first.0.as_micros()).unwrap_or(u64::MAX));
+    attributes
+        .text("gen_ai.conversation.id", trace.conversation.as_deref())
+        .text("gen_ai.response.id", trace.response.as_deref())
+        .text("callboard.endpoint", trace.endpoint)
+        .text("callboard.request_id", trace.request_id.as_str())
+        .text("callboard.model", trace.model.as_str())
+        .text("callboard.outcome", trace.outcome.as_str())
+        .truth("callboard.tools_offered", trace.tools_offered)
+        .number("callboard.rounds", u64::from(trace.rounds))
+        .number("callboard.calls.made", trace.calls.made)
+        .number("callboard.calls.in_violation", trace.calls.in_violation())
+        .number("callboard.first_word_us", first_word);
+    Span {
+        id: trace.context.span_id.clone(),
+        name,
+        kind,
+        start: Millis::default(),
+        duration: trace.duration_ms,
+        attributes,
+        events: events(trace, about),
+        error: trace.error.as_ref().map(|error| error.code.clone()),
+    }
+}
+
+/// What a character's turn has more than one of the gateway.
+fn agent(trace: &TurnTrace, character: &str) -> Attributes {
+    let first = trace.upstream_requests.first();
+    let provider = first.map_or("callboard", |request| ServerAddress::of(&request.url).provider);
+    let mut attributes = Attributes::default();
+    attributes
+        .text("gen_ai.operation.name", "invoke_agent")
+        .text("gen_ai.provider.name", provider)
+        .text("gen_ai.agent.id", character)
+        .text("gen_ai.agent.name", character)
+        .text("gen_ai.request.model", trace.model.as_str())
+        .list_of("gen_ai.response.finish_reasons", trace.finish_reason);
+    if let Some(input) = &trace.input.messages {
+        attributes
+            .text("gen_ai.input.messages", messages::input(input).as_str())
+            .text("gen_ai.output.messages", messages::output(trace).as_str());
+    }
+    attributes
+}
+
+/// Violations of the contract, and calls for the client.
+fn events(trace: &TurnTrace, about: &SpanTrace<'_>) -> Vec<Value> {
+    let contract = trace.contract.iter().map(|note| {
+        let texts = [("callboard.violation", note.violation), ("callboard.contract.outcome", note.outcome)];
+        about.event("callboard.contract", note.at_ms, texts)
+    });
+    let for_client = trace.tool_calls.iter().filter(|call| call.run_by == RunBy::Client).map(|call| {
+        let texts = [("gen_ai.tool.name", call.name.as_str()), ("gen_ai.tool.call.id", call.id.as_str())];
+        about.event("callboard.tool_call", call.start_ms, texts)
+    });
+    contract.chain(for_client).collect()
+}
+
+/// One request to a model server.
+fn chat(trace: &TurnTrace, request: &UpstreamRequest, (first, last): (bool, bool)) -> Span {
+    let ServerAddress { provider, host, port } = ServerAddress::of(&request.url);
+    let input = trace.input.messages.as_ref().filter(|_| trace.character.is_none());
+    let output = input.filter(|_| last).map(|_| messages::output(trace));
+    let input = input.filter(|_| first).map(|input| messages::input(input));
+    let learned = Some(request.learned.join(",")).filter(|learned| !learned.is_empty());
+    let mut attributes = Attributes::default();
+    attributes
+        .text("gen_ai.operation.name", "chat")
+        .text("gen_ai.provider.name", provider)
+        .text("gen_ai.request.model", request.model.as_str())
+        .text("gen_ai.response.model", request.answered_by.as_deref())
+        .text("gen_ai.conversation.id", trace.conversation.as_deref())
+        .text("gen_ai.agent.name", trace.character.as_deref())
+        .list_of("gen_ai.response.finish_reasons", request.finish_reason)
+        .text("server.address", host.as_deref())
+        .number("server.port", port.map(u64::from))
+        .seconds(
+            "gen_ai.response.time_to_first_chunk",
+            request.first_byte_ms.map(|first| first.0.saturating_sub(request.start_ms.0)),
+        )
+        .number("gen_ai.usage.input_tokens", request.usage.map(|usage| usage.prompt_tokens))
+        .number("gen_ai.usage.output_tokens", request.usage.map(|usage| usage.completion_tokens))
+        .text("gen_ai.input.messages", input.as_deref())
+        .text("gen_ai.output.messages", output.as_deref())
+        .text("callboard.learned", learned.as_deref());
+    let error = || request.status.map_or_else(|| request.outcome.to_owned(), |status| status.to_string());
+    Span {
+        id: request.span_id.clone(),
+        name: format!("chat {}", request.model),
+        kind: if host.is_some() { SpanKind::Client } else { SpanKind::Internal },
+        start: request.start_ms,
+        duration: request.duration_ms,
+        attributes,
+        events: Vec::new(),
+        error: request.failed().then(error),
+    }
+}
+
+/// A tool that was run here.
+fn tool(trace: &TurnTrace, call: &ToolCall) -> Span {
+    let mut attributes = Attributes::default();
+    attributes
+        .text("gen_ai.operation.name", "execute_tool")
+        .text("gen_ai.tool.name", call.name.as_str())
+        .text("gen_ai.tool.type", "function")
+        .text("gen_ai.tool.call.id", call.id.as_str())
+        .text("gen_ai.agent.name", trace.character.as_deref())
+        .text("gen_ai.conversation.id", trace.conversation.as_deref())
+        .text("gen_ai.tool.call.arguments", call.arguments.as_deref())
+        .text("gen_ai.tool.call.result", call.result.as_deref())
+        .truth("callboard.changed_state", call.changed_state.unwrap_or_default());
+    // A cancelled call is not a success either.
+    let error = |outcome: ToolOutcome| match outcome {
+        ToolOutcome::Cancelled => Some(outcome.as_str()),
+        outcome => outcome.error_type(),
+    };
+    Span {
+        id: hex::encode(&random::bytes::<8>()),
+        name: format!("execute_tool {}", call.name),
+        kind: SpanKind::Internal,
+        start: call.start_ms,
+        duration: call.duration_ms.unwrap_or_default(),
+        attributes,
+        events: Vec::new(),
+        error: call.outcome.and_then(error).map(str::to_owned),
+    }
+}
