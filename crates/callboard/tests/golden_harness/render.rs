@@ -59,7 +59,7 @@ pub(super) fn client_sections(
 ) -> Vec<Titled> {
     let shown = match streamed {
         Some(streamed) => {
-            difference_of_whole(outcome, streamed, usage, ids).map(|body| shown_reply(outcome, body, ids))
+            difference_of_whole(outcome, streamed, usage, ids).map(|body| shown_reply(outcome, &body, ids))
         }
         None => Some(client_text(outcome, ids)),
     };
@@ -72,12 +72,12 @@ fn client_text(outcome: &Outcome, ids: &mut Ids) -> String {
     if outcome.is_stream() {
         return format!("```text\n{}\n```\n", ids.renamed(&in_words(&outcome.events()).join("\n")));
     }
-    shown_reply(outcome, settled(outcome.json()), ids)
+    shown_reply(outcome, &settled(outcome.json()), ids)
 }
 
 /// A whole reply or an error, with this much of its body.
-fn shown_reply(outcome: &Outcome, body: Value, ids: &mut Ids) -> String {
-    let (status, body) = (outcome.response.status, ids.renamed(&compact(&body)));
+fn shown_reply(outcome: &Outcome, body: &Value, ids: &mut Ids) -> String {
+    let (status, body) = (outcome.response.status, ids.renamed(&compact(body)));
     if status != 200 {
         let retry = outcome
             .response

@@ -228,7 +228,7 @@ const FAULTS: &[Fault] = &[
     Fault {
         name: "compresses",
         does: |exchange, _| {
-            body(exchange, "200 OK\r\ncontent-type: application/json\r\ncontent-encoding: gzip", "\u{1f}")
+            body(exchange, "200 OK\r\ncontent-type: application/json\r\ncontent-encoding: gzip", "\u{1f}");
         },
         alone: [BROKEN, BROKEN],
         beside: [Another, Another],
