@@ -6,13 +6,10 @@
 //! character.
 
 #[cfg(test)]
-#[path = "../../../tests/golden_page/mod.rs"]
-mod golden_page;
-
-#[cfg(test)]
 mod playing;
 
-use golden_page::read_pages;
+use callboard_test_support::golden_page::read_pages;
+
 use playing::{Play, read};
 
 fn plays() -> Vec<(String, Play)> {

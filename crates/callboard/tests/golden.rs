@@ -6,14 +6,11 @@
 
 #[cfg(test)]
 mod golden_harness;
-#[cfg(test)]
-#[path = "../../../tests/golden_page/mod.rs"]
-mod golden_page;
-
 use std::sync::Arc;
 
-use golden_harness::{Stage, judge, on_threads, responses};
-use golden_page::{Page, read_pages};
+use callboard_test_support::golden_page::{Page, read_pages};
+
+use golden_harness::{Harness, check_page, on_threads, responses};
 
 fn pages() -> Vec<Arc<Page>> {
     let pages: Vec<Arc<Page>> = read_pages().into_iter().map(Arc::new).collect();
@@ -21,39 +18,44 @@ fn pages() -> Vec<Arc<Page>> {
     pages
 }
 
+/// Pages of one request; conversations name their wire themselves.
+fn scenarios() -> impl Iterator<Item = Arc<Page>> {
+    pages().into_iter().filter(|page| !page.is_conversation())
+}
+
 #[test]
 fn every_page_holds() {
-    let stage = Stage::new();
-    let faults = on_threads(&pages(), |page| judge(&stage, page));
+    let harness = Harness::new();
+    let faults = on_threads(&pages(), |page| check_page(&harness, page));
     assert!(faults.is_empty(), "{} pages do not hold\n\n{}", faults.len(), faults.join("\n"));
 }
 
 #[test]
 fn every_page_holds_over_responses() {
-    let stage = Stage::new();
-    let (all, listed): (Vec<_>, Vec<_>) =
-        pages().into_iter().partition(|page| responses::reason_against(&page.stem).is_none());
-    let faults = on_threads(&all, |page| responses::judge(&stage, page));
+    let harness = Harness::new();
+    let (all, listed): (Vec<_>, Vec<_>) = scenarios().partition(|page| responses::reason_against(&page.stem).is_none());
+    let faults = on_threads(&all, |page| responses::check_page(&harness, page));
     assert!(faults.is_empty(), "{} pages do not hold\n\n{}", faults.len(), faults.join("\n"));
     let unknown: Vec<&str> =
         responses::exceptions().filter(|stem| !listed.iter().any(|page| page.stem == *stem)).collect();
     assert!(unknown.is_empty(), "these exceptions are no pages: {unknown:?}");
     assert_eq!(listed.len(), responses::COUNT, "the list of exceptions and its count differ");
     let playable: Vec<Arc<Page>> = listed.into_iter().filter(|page| responses::can_be_played(page)).collect();
-    let holding = on_threads(&playable, |page| responses::judge(&stage, page).is_none().then(|| page.stem.clone()));
+    let holding =
+        on_threads(&playable, |page| responses::check_page(&harness, page).is_none().then(|| page.stem.clone()));
     assert!(holding.is_empty(), "these pages hold over the Responses API; take them off the list: {holding:?}");
 }
 
 #[test]
 fn what_was_done_is_counted() {
-    let stage = Stage::new();
+    let harness = Harness::new();
     let page = pages()
         .into_iter()
         .find(|page| page.stem == "repair-trailing-comma")
         .expect("the page that shows a trailing comma");
-    assert_eq!(judge(&stage, &page), None);
-    assert_eq!(responses::judge(&stage, &page), None);
-    let metrics = stage.metrics();
+    assert_eq!(check_page(&harness, &page), None);
+    assert_eq!(responses::check_page(&harness, &page), None);
+    let metrics = harness.metrics();
     for outcome in [
         "violation=\"trailing_comma\",outcome=\"repaired\"",
         "endpoint=\"chat\",status=\"200\"",

@@ -4,8 +4,7 @@ use callboard_core::contract::ToolCache;
 use callboard_core::model::Delta;
 use callboard_core::turn::{Action, Ending, Event, Input, Turn, TurnRequest, TurnSettings};
 use callboard_core::wire::chat::{ChatRequest, ReplyFault, ReplyReader};
-
-use crate::golden_page::{Page, StreamPiece};
+use callboard_test_support::golden_page::{Page, StreamPiece};
 
 const MOST_BYTES: usize = 1 << 20;
 

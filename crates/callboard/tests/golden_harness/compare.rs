@@ -1,73 +1,64 @@
 //! A page against what was seen: the same, rewritten, or a readable difference.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
+use callboard_test_support::golden_page::Page;
 use serde_json::Value;
 
-use super::play::{Mode, Take, play, play_text, request_for};
-use super::{Stage, render, tables};
-use crate::golden_page::Page;
+use super::play::{Mode, Outcome, play, play_text, request_for};
+use super::{Harness, conversation, render, tables};
 
 const EXPECTATIONS: [&str; 5] = ["## Asked upstream", "## Client", "## Contract", "## Accepted", "## Refused"];
 
 /// Plays a page; what is wrong with it comes back. `UPDATE=1` rewrites its expectations.
-pub(crate) fn judge(stage: &Stage, page: &Arc<Page>) -> Option<String> {
+pub(crate) fn check_page(harness: &Harness, page: &Arc<Page>) -> Option<String> {
     let mut faults = Vec::new();
-    let seen = if page.section("Accepted").or_else(|| page.section("Refused")).is_some() {
-        tables::page_text(stage, page, &mut faults)
+    let text = std::fs::read_to_string(page.path()).expect("the page");
+    let seen = if page.is_conversation() {
+        conversation::page_text(harness, page, &text, &mut faults)
+    } else if page.section("Accepted").or_else(|| page.section("Refused")).is_some() {
+        with_inputs(&text, &tables::page_text(harness, page, &mut faults))
     } else {
-        scenario_text(stage, page, &mut faults)
+        with_inputs(&text, &scenario_text(harness, page, &mut faults))
     };
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../../tests/golden/{}.md", page.stem));
-    let text = std::fs::read_to_string(&path).expect("the page");
-    let (inputs, expected) = split_at_expectations(&text);
     if std::env::var_os("UPDATE").is_some() {
-        std::fs::write(&path, format!("{}\n\n{seen}", inputs.trim_end())).expect("the page is rewritten");
-    } else if expected != seen {
-        faults.push(difference(expected, &seen));
+        std::fs::write(page.path(), seen).expect("the page is rewritten");
+    } else if text != seen {
+        faults.push(difference(&text, &seen));
     }
     (!faults.is_empty()).then(|| format!("tests/golden/{}.md\n{}\n", page.stem, faults.join("\n")))
 }
 
-fn scenario_text(stage: &Stage, page: &Arc<Page>, faults: &mut Vec<String>) -> String {
-    let takes = takes(stage, page, faults);
-    if let [streamed, whole] = takes.as_slice() {
-        match (streamed.folded(), whole.folded()) {
-            (Some(mut streamed), Some(mut whole)) => {
-                streamed.calls.iter_mut().chain(&mut whole.calls).for_each(|[id, ..]| id.clear());
-                if streamed != whole {
-                    faults.push(format!("the folded stream is not the whole reply:\n  {streamed:?}\n  {whole:?}"));
-                }
-            }
-            (None, None) => {}
-            _ => faults.push("one mode fails, the other does not".to_owned()),
-        }
+fn scenario_text(harness: &Harness, page: &Arc<Page>, faults: &mut Vec<String>) -> String {
+    let outcomes = outcomes(harness, page, faults);
+    if let [streamed, whole] = outcomes.as_slice() {
+        faults.extend(render::difference_when_folded(streamed, whole));
     }
-    render::page_text(page, &takes)
+    render::page_text(page, &outcomes)
 }
 
-fn takes(stage: &Stage, page: &Arc<Page>, faults: &mut Vec<String>) -> Vec<Take> {
+fn outcomes(harness: &Harness, page: &Arc<Page>, faults: &mut Vec<String>) -> Vec<Outcome> {
     let Some(request) = page.request() else {
         let raw = page.section("Request (raw)").and_then(|section| section.fence("text")).expect("a request");
-        let take = play_text(stage, page, raw.trim_end(), Mode::Whole);
-        faults.extend(take.faults(page, &Value::Null));
-        return vec![take];
+        let outcome = play_text(harness, page, raw.trim_end(), Mode::Whole);
+        faults.extend(outcome.faults(page, &Value::Null));
+        return vec![outcome];
     };
     let is_kept = !page.section("Settings").is_some_and(|section| section.text.contains("mode = "));
-    let take = |mode| {
+    let outcome = |mode| {
         let request = request_for(page, &request, mode);
-        let take = play(stage, page, &request, mode);
-        faults.extend(take.faults(page, &request).into_iter().filter(|_| is_kept));
-        take
+        let outcome = play(harness, page, &request, mode);
+        faults.extend(outcome.faults(page, &request).into_iter().filter(|_| is_kept));
+        outcome
     };
-    render::modes(page).into_iter().map(take).collect()
+    render::modes(page).into_iter().map(outcome).collect()
 }
 
-/// Inputs and expectations; headings inside fences do not occur in pages.
-fn split_at_expectations(text: &str) -> (&str, &str) {
-    let starts = EXPECTATIONS.iter().filter_map(|heading| text.find(&format!("\n{heading}")).map(|place| place + 1));
-    text.split_at(starts.min().unwrap_or(text.len()))
+/// The inputs of a page with these expectations; headings inside fences do not occur in pages of one request.
+fn with_inputs(text: &str, expectations: &str) -> String {
+    let starts = EXPECTATIONS.iter().filter_map(|heading| text.find(&format!("\n{heading}")));
+    let (inputs, _) = text.split_at(starts.min().unwrap_or(text.len()));
+    format!("{}\n\n{expectations}", inputs.trim_end())
 }
 
 /// The lines that differ, under the heading of their section.

@@ -1,22 +1,20 @@
-//! The stage on which golden pages are played: a scripted model server, the real program, and a client that looks closely.
+//! The harness for golden pages: a scripted model server, the real program, and a client that checks every byte.
 
-mod client;
 mod compact_json;
 mod compare;
+mod conversation;
 mod events;
 mod form;
-mod http;
+mod harness;
 mod ids;
 mod play;
-mod program;
 mod render;
 pub(crate) mod responses;
-mod server;
-mod stage;
+mod scripts;
 mod strict_json;
 mod tables;
 mod threads;
 
-pub(crate) use compare::judge;
-pub(crate) use stage::Stage;
+pub(crate) use compare::check_page;
+pub(crate) use harness::Harness;
 pub(crate) use threads::on_threads;

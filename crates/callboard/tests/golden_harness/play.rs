@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
+use callboard_test_support::Answer;
+use callboard_test_support::golden_page::Page;
 use serde_json::Value;
 
-use super::Stage;
-use super::client;
+use super::Harness;
 use super::events::{self, Event, Folded};
 use super::form::{faults_of_calls, faults_of_stream};
-use super::http::Message;
-use crate::golden_page::Page;
+use super::harness::post;
 
 const PATH: &str = "/v1/chat/completions";
 
@@ -33,21 +33,21 @@ impl Mode {
 }
 
 /// The result of one run.
-pub(super) struct Take {
+pub(super) struct Outcome {
     pub(super) mode: Mode,
-    pub(super) response: Message,
+    pub(super) response: Answer,
     pub(super) asked: Vec<Value>,
 }
 
 /// Plays a request in one mode.
-pub(super) fn play(stage: &Stage, page: &Arc<Page>, request: &Value, mode: Mode) -> Take {
-    play_text(stage, page, &request.to_string(), mode)
+pub(super) fn play(harness: &Harness, page: &Arc<Page>, request: &Value, mode: Mode) -> Outcome {
+    play_text(harness, page, &request.to_string(), mode)
 }
 
 /// Plays the text of a request, whatever it is.
-pub(super) fn play_text(stage: &Stage, page: &Arc<Page>, body: &str, mode: Mode) -> Take {
-    let (response, asked) = stage.play(page, |address, on_text| client::post(address, PATH, body, on_text));
-    Take { mode, response, asked }
+pub(super) fn play_text(harness: &Harness, page: &Arc<Page>, body: &str, mode: Mode) -> Outcome {
+    let (response, asked) = harness.play(page, |address, on_text| post(address, PATH, body, on_text));
+    Outcome { mode, response, asked }
 }
 
 /// A page's request with what the mode adds; `stream_options` are left out where nothing is streamed.
@@ -63,15 +63,15 @@ pub(super) fn request_for(page: &Page, request: &Value, mode: Mode) -> Value {
     request
 }
 
-impl Take {
+impl Outcome {
     /// The body as text.
     pub(super) fn text(&self) -> &str {
-        std::str::from_utf8(&self.response.body).expect("a body of text")
+        &self.response.body
     }
 
     /// The body as JSON, for whole replies and errors.
     pub(super) fn json(&self) -> Value {
-        serde_json::from_str(self.text()).unwrap_or_else(|error| panic!("{error}: {}", self.text()))
+        self.response.json()
     }
 
     /// Whether the body is a stream.
@@ -86,7 +86,7 @@ impl Take {
 
     /// What the client puts together; none where there was an error.
     pub(super) fn folded(&self) -> Option<Folded> {
-        if self.response.status() != 200 {
+        if self.response.status != 200 {
             return None;
         }
         if !self.is_stream() {
@@ -97,19 +97,22 @@ impl Take {
         (!failed).then(|| Folded::of_stream(&events))
     }
 
-    /// What breaks a promise that every reply keeps.
-    pub(super) fn faults(&self, page: &Page, request: &Value) -> Vec<String> {
+    /// What is wrong with the head of the reply, and with how often the model server was asked.
+    pub(super) fn faults_of_asking(&self, replies: usize) -> Vec<String> {
         let mut faults = Vec::new();
         if self.response.header("x-request-id").is_none() {
             faults.push("there is no x-request-id".to_owned());
         }
-        if self.asked.len() != page.upstreams().len() {
-            faults.push(format!(
-                "the model server was asked {} times, the page has {} replies",
-                self.asked.len(),
-                page.upstreams().len()
-            ));
+        if self.asked.len() != replies {
+            let asked = self.asked.len();
+            faults.push(format!("the model server was asked {asked} times, the page has {replies} replies"));
         }
+        faults
+    }
+
+    /// What breaks a promise that every reply keeps.
+    pub(super) fn faults(&self, page: &Page, request: &Value) -> Vec<String> {
+        let mut faults = self.faults_of_asking(page.upstreams().len());
         if self.is_stream() {
             let usage_asked = request["stream_options"]["include_usage"] == true;
             faults.extend(faults_of_stream(&self.events(), &page.stem, usage_asked));

@@ -1,24 +1,41 @@
 //! The expectations of a page, written from what was seen: what was asked, what the client got, what the contract says.
 
+use callboard_test_support::golden_page::{Page, Reply, Section};
 use serde_json::{Map, Value, json};
 
 use super::compact_json::compact;
-use super::events::{Event, in_words};
+use super::events::{Event, Folded, in_words};
 use super::ids::Ids;
-use super::play::{Mode, Take};
-use crate::golden_page::Page;
+use super::play::{Mode, Outcome};
 
-/// The sections that one run yields, as heading and text; ids are named in the order in which they were on the wire.
-pub(super) fn sections_of(page: &Page, take: &Take) -> Vec<(String, String)> {
+/// A section of a page.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Titled {
+    pub(super) heading: String,
+    pub(super) text: String,
+}
+
+impl Titled {
+    pub(super) fn new(heading: impl Into<String>, text: String) -> Self {
+        Self { heading: heading.into(), text }
+    }
+
+    /// The section as it stands in a page.
+    pub(super) fn markdown(&self) -> String {
+        format!("## {}\n\n{}", self.heading, self.text.trim_end())
+    }
+}
+
+/// The sections that one run of a scenario yields; ids are named in the order in which they were on the wire.
+fn sections_of(page: &Page, outcome: &Outcome, streamed: Option<&Outcome>) -> Vec<Titled> {
     let mut ids = Ids::new(page);
-    let mut sections = asked_sections(page, &take.asked, &mut ids);
-    sections.push((format!("Client, {}", take.mode.word()), client_text(take, &mut ids)));
-    sections.push(("Contract".to_owned(), format!("`{}`\n", contract(take).unwrap_or_else(|| "none".to_owned()))));
+    let mut sections = asked_sections(page, &outcome.asked, &mut ids);
+    sections.extend(client_sections(outcome, streamed, counted_usage(&page.upstreams(), 1).as_ref(), &mut ids));
     sections
 }
 
 /// What the model server was asked, as far as a page shows it.
-pub(super) fn asked_sections(page: &Page, all: &[Value], ids: &mut Ids) -> Vec<(String, String)> {
+pub(super) fn asked_sections(page: &Page, all: &[Value], ids: &mut Ids) -> Vec<Titled> {
     let shows_first = page.section("Request").is_some_and(|section| section.option("show what is asked").is_some());
     let mut sections = Vec::new();
     for (place, asked) in all.iter().enumerate() {
@@ -28,47 +45,171 @@ pub(super) fn asked_sections(page: &Page, all: &[Value], ids: &mut Ids) -> Vec<(
             _ => continue,
         };
         let text = format!("```json\n{}\n```\n", ids.renamed(&compact(&shown)));
-        sections.push((format!("Asked upstream {}", place + 1), text));
+        sections.push(Titled::new(format!("Asked upstream {}", place + 1), text));
     }
     sections
 }
 
-fn client_text(take: &Take, ids: &mut Ids) -> String {
-    let status = take.response.status();
-    if status != 200 {
-        let retry =
-            take.response.header("retry-after").map(|seconds| format!("retry-after: {seconds}\n")).unwrap_or_default();
-        return format!("```http\nHTTP {status}\n{retry}\n{}\n```\n", ids.renamed(&compact(&take.json())));
-    }
-    if take.is_stream() {
-        return format!("```text\n{}\n```\n", ids.renamed(&in_words(&take.events()).join("\n")));
-    }
-    let estimate =
-        take.response.header("callboard-usage").map(|word| format!("With the header `callboard-usage: {word}`:\n\n"));
-    format!("{}```json\n{}\n```\n", estimate.unwrap_or_default(), ids.renamed(&compact(&settled(take.json()))))
+/// What the client got. A whole reply is shown as far as it differs from the streamed one, if there is one.
+pub(super) fn client_sections(
+    outcome: &Outcome,
+    streamed: Option<&Outcome>,
+    usage: Option<&Value>,
+    ids: &mut Ids,
+) -> Vec<Titled> {
+    let shown = match streamed {
+        Some(streamed) => {
+            difference_of_whole(outcome, streamed, usage, ids).map(|body| shown_reply(outcome, &body, ids))
+        }
+        None => Some(client_text(outcome, ids)),
+    };
+    let client = shown.map(|text| Titled::new(format!("Client, {}", outcome.mode.word()), text));
+    let contract = format!("`{}`\n", contract(outcome).unwrap_or_else(|| "none".to_owned()));
+    client.into_iter().chain([Titled::new("Contract", contract)]).collect()
 }
 
-/// A body without what differs from run to run.
-fn settled(mut body: Value) -> Value {
-    if body["id"].as_str().is_some_and(|id| id.starts_with("chatcmpl-")) {
-        body["id"] = "chatcmpl-1".into();
+fn client_text(outcome: &Outcome, ids: &mut Ids) -> String {
+    if outcome.is_stream() {
+        return format!("```text\n{}\n```\n", ids.renamed(&in_words(&outcome.events()).join("\n")));
     }
-    if body["created"].is_u64() {
-        body["created"] = 1.into();
+    shown_reply(outcome, &settled(outcome.json()), ids)
+}
+
+/// A whole reply or an error, with this much of its body.
+fn shown_reply(outcome: &Outcome, body: &Value, ids: &mut Ids) -> String {
+    let (status, body) = (outcome.response.status, ids.renamed(&compact(body)));
+    if status != 200 {
+        let retry = outcome
+            .response
+            .header("retry-after")
+            .map(|seconds| format!("retry-after: {seconds}\n"))
+            .unwrap_or_default();
+        return format!("```http\nHTTP {status}\n{retry}\n{body}\n```\n");
+    }
+    let estimate = outcome
+        .response
+        .header("callboard-usage")
+        .map(|word| format!("With the header `callboard-usage: {word}`:\n\n"));
+    format!("{}```json\n{body}\n```\n", estimate.unwrap_or_default())
+}
+
+/// What a whole reply says that does not follow from the stream and the model server's count of tokens.
+fn difference_of_whole(whole: &Outcome, streamed: &Outcome, usage: Option<&Value>, ids: &Ids) -> Option<Value> {
+    let body = settled(whole.json());
+    let Some(folded) = streamed.folded() else {
+        let head =
+            |outcome: &Outcome| (outcome.response.status, outcome.response.header("retry-after").map(str::to_owned));
+        let same = !streamed.is_stream() && head(streamed) == head(whole) && settled(streamed.json()) == body;
+        return (!same).then_some(body);
+    };
+    if whole.response.status != 200 {
+        return Some(body);
+    }
+    let due = unfolded(with_drawn_ids(folded, whole.folded().unwrap_or_default(), ids), streamed, usage);
+    let keys = body.as_object().into_iter().chain(due.as_object()).flat_map(Map::keys);
+    let changed: Map<String, Value> =
+        keys.filter(|key| body[*key] != due[*key]).map(|key| (key.clone(), body[key].clone())).collect();
+    let mark = whole.response.header("callboard-usage").map(|word| format!("callboard-usage {word}"));
+    let is_marked = |event: &Event| matches!(event, Event::Comment(words) if Some(words) == mark.as_ref());
+    let is_new_mark = mark.is_some() && !streamed.events().iter().any(is_marked);
+    (!changed.is_empty() || is_new_mark).then(|| Value::Object(changed))
+}
+
+/// The streamed reply with the ids that were drawn in the whole one, where ids were drawn in both.
+fn with_drawn_ids(mut streamed: Folded, whole: Folded, ids: &Ids) -> Folded {
+    for ([id, ..], [other, ..]) in streamed.calls.iter_mut().zip(whole.calls) {
+        if ids.is_drawn(id) && ids.is_drawn(&other) {
+            *id = other;
+        }
+    }
+    streamed
+}
+
+/// The whole reply that a stream amounts to.
+fn unfolded(reply: Folded, streamed: &Outcome, counted: Option<&Value>) -> Value {
+    let or_null = |text: String, is_null: bool| if is_null { Value::Null } else { text.into() };
+    let (no_refusal, only_calls) = (reply.refusal.is_empty(), reply.content.is_empty() && !reply.calls.is_empty());
+    let (content, refusal) = (or_null(reply.content, only_calls), or_null(reply.refusal, no_refusal));
+    let mut message = json!({"role": "assistant", "content": content, "refusal": refusal});
+    if !reply.reasoning.is_empty() {
+        message["reasoning_content"] = reply.reasoning.into();
+    }
+    let function = |name, arguments| json!({"name": name, "arguments": arguments});
+    let call = |[id, name, arguments]: [String; 3]| json!({"id": id, "type": "function", "function": function(name, arguments)});
+    if !reply.calls.is_empty() {
+        message["tool_calls"] = reply.calls.into_iter().map(call).collect();
+    }
+    let events = streamed.events();
+    let mut chunks = events.iter().filter_map(|event| if let Event::Data(chunk) = event { Some(chunk) } else { None });
+    let model = chunks.clone().find_map(|chunk| chunk.get("model"));
+    let usage = chunks.find_map(|chunk| chunk.get("usage").filter(|usage| !usage.is_null())).or(counted);
+    let choice = json!({"index": 0, "message": message, "logprobs": null, "finish_reason": reply.finish_reason});
+    json!({"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": model, "choices": [choice],
+        "usage": usage})
+}
+
+/// The tokens that the model server counts in these replies together; none where one of them has no plain count.
+pub(super) fn counted_usage(replies: &[&Section], first_reply: usize) -> Option<Value> {
+    let keys = ["prompt_tokens", "completion_tokens", "total_tokens"];
+    let mut sum = [0; 3];
+    let given = replies.iter().enumerate().filter(|(_, reply)| reply.option("status").is_none());
+    for (place, reply) in given {
+        let usage = match reply.fence("json") {
+            Some(body) => serde_json::from_str::<Value>(&body).ok()?["usage"].clone(),
+            None => Reply::read(&reply.fence("reply")?, first_reply + place).usage,
+        };
+        if usage.as_object()?.keys().any(|key| !keys.contains(&key.as_str())) {
+            return None;
+        }
+        for (sum, key) in sum.iter_mut().zip(keys) {
+            *sum += usage[key].as_u64()?;
+        }
+    }
+    Some(keys.into_iter().map(str::to_owned).zip(sum.map(Value::from)).collect())
+}
+
+/// Whether the folded stream is the whole reply, up to ids.
+pub(super) fn difference_when_folded(streamed: &Outcome, whole: &Outcome) -> Option<String> {
+    match (streamed.folded(), whole.folded()) {
+        (Some(mut streamed), Some(mut whole)) => {
+            streamed.calls.iter_mut().chain(&mut whole.calls).for_each(|[id, ..]| id.clear());
+            let fault = || format!("the folded stream is not the whole reply:\n  {streamed:?}\n  {whole:?}");
+            (streamed != whole).then(fault)
+        }
+        (None, None) => None,
+        _ => Some("one mode fails, the other does not".to_owned()),
+    }
+}
+
+/// A body without what differs from run to run: the id of a chat reply, and times.
+pub(super) fn settled(mut body: Value) -> Value {
+    match &mut body {
+        Value::Object(map) => {
+            for (key, value) in map {
+                let is_time = value.is_u64() && (key == "created" || key == "at" || key.ends_with("_at"));
+                *value = match value.take() {
+                    _ if is_time => 1.into(),
+                    Value::String(id) if key == "id" && id.starts_with("chatcmpl-") => "chatcmpl-1".into(),
+                    other => settled(other),
+                };
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(|value| *value = settled(value.take())),
+        _ => {}
     }
     body
 }
 
 /// What a reply says about the contract: a header, or a comment where headers are gone.
-fn contract(take: &Take) -> Option<String> {
+fn contract(outcome: &Outcome) -> Option<String> {
     let comment = || {
-        let events = if take.is_stream() { take.events() } else { Vec::new() };
+        let events = if outcome.is_stream() { outcome.events() } else { Vec::new() };
         events.iter().find_map(|event| match event {
             Event::Comment(words) => words.strip_prefix("callboard-contract ").map(str::to_owned),
             _ => None,
         })
     };
-    take.response.header("callboard-contract").map(str::to_owned).or_else(comment)
+    outcome.response.header("callboard-contract").map(str::to_owned).or_else(comment)
 }
 
 /// A request without what the mode of playing adds.
@@ -87,7 +228,7 @@ fn with_tools_shortened(page: &Page, mut asked: Value) -> Value {
 }
 
 /// How a later request differs from the first.
-fn changes(first: &Value, later: &Value) -> Value {
+pub(super) fn changes(first: &Value, later: &Value) -> Value {
     let (first, later) = (without_mode(first), without_mode(later));
     let (empty, mut changed) = (Map::new(), Map::new());
     let (before, after) = (first.as_object().unwrap_or(&empty), later.as_object().unwrap_or(&empty));
@@ -109,30 +250,33 @@ fn appended(before: Option<&Value>, after: &Value) -> Option<Value> {
     Some(more.to_vec().into())
 }
 
-/// The sections of all runs as one text. What is the same in both modes is written once.
-pub(super) fn page_text(page: &Page, takes: &[Take]) -> String {
-    let mut merged: Vec<(String, String)> = Vec::new();
-    for take in takes {
-        for (heading, text) in sections_of(page, take) {
-            match merged.iter().find(|(known, _)| *known == heading) {
-                Some((_, known)) if *known == text => {}
-                Some(_) => merged.push((format!("{heading}, {}", take.mode.word()), text)),
-                None => merged.push((heading, text)),
-            }
+/// The sections of all runs as one text.
+pub(super) fn page_text(page: &Page, outcomes: &[Outcome]) -> String {
+    let streamed = outcomes.first().filter(|outcome| outcome.mode == Mode::Streamed);
+    let sections = |outcome: &Outcome| sections_of(page, outcome, streamed.filter(|_| outcome.mode == Mode::Whole));
+    let mut merged = merged(outcomes.iter().map(sections));
+    let order = |heading: &str| ["Asked", "Client", "Contract"].iter().position(|start| heading.starts_with(start));
+    merged.sort_by_key(|section| order(&section.heading));
+    merged.iter().map(Titled::markdown).collect::<Vec<_>>().join("\n\n") + "\n"
+}
+
+/// The sections of the streamed run and of the whole one. What is the same in both is written once.
+pub(super) fn merged(runs: impl Iterator<Item = Vec<Titled>>) -> Vec<Titled> {
+    let mut merged: Vec<Titled> = Vec::new();
+    for section in runs.flatten() {
+        match merged.iter().find(|known| known.heading == section.heading) {
+            Some(known) if *known == section => {}
+            Some(_) => merged.push(Titled::new(format!("{}, whole", section.heading), section.text)),
+            None => merged.push(section),
         }
     }
-    let order = |heading: &str| ["Asked", "Client", "Contract"].iter().position(|start| heading.starts_with(start));
-    merged.sort_by_key(|(heading, _)| order(heading));
-    merged.iter().map(|(heading, text)| format!("## {heading}\n\n{text}\n")).collect::<String>().trim_end().to_owned()
-        + "\n"
+    merged
 }
 
 /// Which modes a page is played in.
 pub(super) fn modes(page: &Page) -> Vec<Mode> {
     let only = page.section("Request").and_then(|section| section.option("only"));
-    let has_body = |section: &&crate::golden_page::Section| {
-        ["reply", "json", "text"].iter().any(|kind| section.fence(kind).is_some())
-    };
+    let has_body = |section: &&Section| ["reply", "json", "text"].iter().any(|kind| section.fence(kind).is_some());
     let stream_only = !page.upstreams().iter().all(has_body);
     Mode::BOTH
         .into_iter()

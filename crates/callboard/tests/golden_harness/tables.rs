@@ -4,28 +4,28 @@
 
 use std::sync::Arc;
 
+use callboard_test_support::golden_page::{Page, Section};
 use serde_json::{Map, Value};
 
-use super::Stage;
+use super::Harness;
 use super::compact_json::one_line;
-use super::play::{Mode, Take, play, request_for};
-use crate::golden_page::{Page, Section};
+use super::play::{Mode, Outcome, play, request_for};
 
 /// The tables of a page, filled in; what else is wrong is put into `faults`.
-pub(super) fn page_text(stage: &Stage, page: &Arc<Page>, faults: &mut Vec<String>) -> String {
+pub(super) fn page_text(harness: &Harness, page: &Arc<Page>, faults: &mut Vec<String>) -> String {
     let mut text = String::new();
     for heading in ["Accepted", "Refused"] {
         let Some(section) = page.section(heading) else { continue };
-        let (columns, filled): (_, fn(&Take, &Value) -> String) = match heading {
+        let (columns, filled): (_, fn(&Outcome, &Value) -> String) = match heading {
             "Accepted" => ("| change | sent on |\n|---|---|\n", sent_on),
             _ => ("| change | param | code | message |\n|---|---|---|---|\n", refusal),
         };
         let rows: Vec<Value> = changes(section);
         assert!(!rows.is_empty(), "{}: the table {heading} is empty", page.stem);
         let rows = rows.iter().map(|change| {
-            let takes = Mode::BOTH.map(|mode| played(stage, page, change, mode));
-            faults.extend(takes.iter().filter_map(|take| fault(take, change, heading)));
-            let [streamed, whole] = takes.map(|take| filled(&take, change));
+            let outcomes = Mode::BOTH.map(|mode| played(harness, page, change, mode));
+            faults.extend(outcomes.iter().filter_map(|outcome| fault(outcome, change, heading)));
+            let [streamed, whole] = outcomes.map(|outcome| filled(&outcome, change));
             if streamed != whole {
                 faults.push(format!("{}: streamed: {streamed}; whole: {whole}", one_line(change)));
             }
@@ -47,22 +47,22 @@ fn changes(section: &Section) -> Vec<Value> {
         .collect()
 }
 
-fn played(stage: &Stage, page: &Arc<Page>, change: &Value, mode: Mode) -> Take {
+fn played(harness: &Harness, page: &Arc<Page>, change: &Value, mode: Mode) -> Outcome {
     let mut request = request_for(page, &page.request().expect("a request to change"), mode);
     for (key, value) in change.as_object().into_iter().flatten() {
         request[key.as_str()] = value.clone();
     }
-    play(stage, page, &request, mode)
+    play(harness, page, &request, mode)
 }
 
-fn fault(take: &Take, change: &Value, heading: &str) -> Option<String> {
+fn fault(outcome: &Outcome, change: &Value, heading: &str) -> Option<String> {
     let due = if heading == "Accepted" { (200, 1) } else { (400, 0) };
-    let came = (take.response.status(), take.asked.len());
+    let came = (outcome.response.status, outcome.asked.len());
     (came != due).then(|| {
         format!(
             "{}: {}: status {}, {} requests sent on; due are {} and {}",
             one_line(change),
-            take.mode.word(),
+            outcome.mode.word(),
             came.0,
             came.1,
             due.0,
@@ -71,8 +71,8 @@ fn fault(take: &Take, change: &Value, heading: &str) -> Option<String> {
     })
 }
 
-fn sent_on(take: &Take, change: &Value) -> String {
-    let Some(Value::Object(asked)) = take.asked.first() else { return "nothing".to_owned() };
+fn sent_on(outcome: &Outcome, change: &Value) -> String {
+    let Some(Value::Object(asked)) = outcome.asked.first() else { return "nothing".to_owned() };
     let kept: Map<String, Value> = asked
         .iter()
         .filter(|(key, _)| change.get(key.as_str()).is_some())
@@ -85,8 +85,8 @@ fn sent_on(take: &Take, change: &Value) -> String {
     }
 }
 
-fn refusal(take: &Take, _: &Value) -> String {
-    let body = if take.is_stream() { Value::Null } else { take.json() };
+fn refusal(outcome: &Outcome, _: &Value) -> String {
+    let body = if outcome.is_stream() { Value::Null } else { outcome.json() };
     let word =
         |key: &str| body["error"][key].as_str().map_or_else(|| "none".to_owned(), |word| word.replace('|', "\\|"));
     format!("`{}` | `{}` | {}", word("param"), word("code"), word("message"))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::golden_page::Page;
+use callboard_test_support::golden_page::Page;
 
 const THREADS: usize = 4;
 

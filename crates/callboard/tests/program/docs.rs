@@ -1,9 +1,10 @@
 //! The pages for authors are tests: every complete file on them is written, every command on them is run, in page order.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use super::support::Program;
+use callboard_test_support::{Program, binary};
+use tempfile::TempDir;
 
 /// One fenced block of a page.
 struct Block {
@@ -29,20 +30,15 @@ fn file_of(block: &Block) -> Option<&str> {
     first.strip_prefix("# ").filter(|name| name.starts_with("characters/") && !name.contains(' '))
 }
 
-fn folder() -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!(
-        "docs-{}-{:?}",
-        std::process::id(),
-        std::thread::current().id()
-    ));
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(folder.join("characters")).unwrap();
+fn folder() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    std::fs::create_dir(folder.path().join("characters")).unwrap();
     folder
 }
 
 fn run(folder: &Path, command: &str) -> Result<(), String> {
-    let program = Path::new(env!("CARGO_BIN_EXE_callboard")).parent().unwrap();
-    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+    let program = binary();
+    let path = format!("{}:{}", program.parent().unwrap().display(), std::env::var("PATH").unwrap());
     let output = Command::new("sh").args(["-c", command]).current_dir(folder).env("PATH", path).output().unwrap();
     let words = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     if output.status.success() { Ok(()) } else { Err(format!("`{command}` failed:\n{words}")) }
@@ -55,15 +51,14 @@ fn every_file_and_command_of_the_characters_page_works() {
     let files: Vec<_> = blocks.iter().filter_map(|block| Some((file_of(block)?, block))).collect();
     assert!(files.len() >= 3, "the page shows complete files");
     for (name, block) in files {
-        std::fs::write(folder.join(name), &block.text).unwrap();
+        std::fs::write(folder.path().join(name), &block.text).unwrap();
     }
     let console = blocks.iter().filter(|block| block.language == "console");
     let commands: Vec<&str> =
         console.flat_map(|block| block.text.lines()).filter_map(|line| line.strip_prefix("$ ")).collect();
     assert!(commands.len() >= 8, "the page shows commands");
-    let faults: Vec<String> = commands.iter().filter_map(|command| run(&folder, command).err()).collect();
+    let faults: Vec<String> = commands.iter().filter_map(|command| run(folder.path(), command).err()).collect();
     assert!(faults.is_empty(), "{}", faults.join("\n"));
-    std::fs::remove_dir_all(folder).unwrap();
 }
 
 /// The commands are run against a Callboard of the test's own, in front of nothing but the rehearsal model.
@@ -71,7 +66,7 @@ fn every_file_and_command_of_the_characters_page_works() {
 fn every_command_of_the_traces_page_works() {
     let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/traces.md")).unwrap();
     let folder = folder();
-    let store = format!("sqlite:{}", folder.join("callboard.db").display());
+    let store = format!("sqlite:{}", folder.path().join("callboard.db").display());
     let program = Program::start(&["--store", &store, "--model", "rehearsal"], &[]);
     let console: Vec<Block> = blocks(&page).into_iter().filter(|block| block.language == "console").collect();
     let commands: Vec<&str> =
@@ -79,10 +74,8 @@ fn every_command_of_the_traces_page_works() {
     assert!(commands.len() >= 5, "the page shows commands");
     for command in commands {
         let command = command.replace("curl -s", "curl --fail -sS").replace("127.0.0.1:8787", &program.address);
-        run(&folder, &command).unwrap();
+        run(folder.path(), &command).unwrap();
     }
-    drop(program);
-    std::fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use callboard_test_support::{ModelServer, Script, calls, text};
 use serde_json::{Value, json};
-
-use super::support::{ModelServer, Script, calls, text};
+use tempfile::TempDir;
 
 /// What the rehearsal model reaches on the cases for Grimlog must not fall below this.
 const REHEARSAL_FLOOR: f64 = 80.0;
@@ -34,31 +34,24 @@ class PromptGenerator:
 TOOLS = [PromptGenerator.add]
 "#;
 
-/// A folder that is removed when the test ends.
-struct Folder(PathBuf);
+/// A folder for the files of a test.
+struct Folder(TempDir);
 
 impl Folder {
-    fn new(name: &str) -> Self {
-        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("eval-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        std::fs::create_dir_all(path.join("possible_answer")).unwrap();
-        Self(path)
+    fn new() -> Self {
+        let folder = TempDir::new().unwrap();
+        std::fs::create_dir(folder.path().join("possible_answer")).unwrap();
+        Self(folder)
     }
 
     fn write(&self, name: &str, text: &str) -> String {
-        let path = self.0.join(name);
+        let path = self.0.path().join(name);
         std::fs::write(&path, text).unwrap();
         path.to_str().unwrap().to_owned()
     }
 
     fn path(&self) -> &str {
-        self.0.to_str().unwrap()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
+        self.0.path().to_str().unwrap()
     }
 }
 
@@ -116,7 +109,7 @@ fn row(line: &str) -> Option<usize> {
 
 #[test]
 fn a_state_or_finding_that_does_not_come_is_seen() {
-    let folder = Folder::new("wrong");
+    let folder = Folder::new();
     let mut file = grimlog_cases();
     let of_kind = |kind: &str| {
         let cases = file["cases"].as_array().unwrap();
@@ -143,7 +136,7 @@ fn the_rehearsal_model_keeps_its_level() {
 
 #[test]
 fn any_model_is_measured_on_any_character() {
-    let folder = Folder::new("counter");
+    let folder = Folder::new();
     folder.write("counter.py", COUNTER);
     let add = |number: i64| json!({"tool": "add", "args": {"number": number}});
     let cases = json!({"defaults": {"count": 10}, "cases": [
@@ -200,10 +193,10 @@ fn any_model_is_measured_on_any_character() {
 
 #[test]
 fn a_model_that_is_not_there_has_no_figures() {
-    let folder = Folder::new("nobody");
+    let folder = Folder::new();
     folder.write("counter.py", COUNTER);
     let path = folder.write("cases.json", r#"{"cases": [{"id": 1, "say": "hello", "expect": {"no_call": true}}]}"#);
-    let nowhere = ModelServer::nowhere();
+    let nowhere = ModelServer::unused_url();
     let words = ["eval", "counter", &path, "--model", "m", "--upstream", &nowhere, "--characters", folder.path()];
     let (page, succeeded) = run(&words);
     assert!(!succeeded && page.contains("not finished") && page.ends_with("overall: 0.0 %\n"), "{page}");
@@ -221,7 +214,7 @@ fn line(id: &str, functions: &[Value]) -> String {
 
 #[test]
 fn questions_of_bfcl_go_through_the_gateway() {
-    let folder = Folder::new("bfcl");
+    let folder = Folder::new();
     let area = function(
         "geometry.area",
         &json!({"base": {"type": "float"}, "sides": {"type": "tuple", "items": {"type": "integer"}}}),
@@ -289,7 +282,7 @@ fn mistakes_in_what_is_asked_are_told() {
 
 #[test]
 fn spoken_names_are_tried_from_the_terminal() {
-    let folder = Folder::new("names");
+    let folder = Folder::new();
     let file = folder.write("names.txt", "Termagants\nHormagaunts\nThe Swarmlord\n");
     let (page, succeeded) = run(&["names", "--among", &file, "swarm lord", "gaunts", "bananas"]);
     let lines: Vec<&str> = page.lines().collect();

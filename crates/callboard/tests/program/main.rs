@@ -1,7 +1,7 @@
-//! The program as its users meet it: real processes, real sockets, a model server that does what a test tells it.
+//! The program as its users meet it: real processes, real sockets, a model server that does what a test says.
 
 #[cfg(test)]
-mod absence;
+mod characters;
 #[cfg(test)]
 #[path = "../cluster/server.rs"]
 mod cluster;
@@ -12,34 +12,28 @@ mod docs;
 #[cfg(test)]
 mod eval;
 #[cfg(test)]
-mod keeping;
-#[cfg(test)]
-mod ledger;
+mod keep_alive;
 #[cfg(test)]
 mod operation;
 #[cfg(test)]
+mod persistence;
+#[cfg(test)]
 mod responses;
 #[cfg(test)]
-mod silence;
+mod shutdown;
 #[cfg(test)]
-mod sockets;
-#[cfg(test)]
-mod stage;
-#[cfg(test)]
-mod stalling;
-#[cfg(test)]
-mod stopping;
-#[cfg(test)]
-mod support;
+mod slow_clients;
 #[cfg(test)]
 mod trace_context;
 #[cfg(test)]
 mod traces;
 #[cfg(test)]
+mod upstream_connection_reuse;
+#[cfg(test)]
+mod upstream_failures;
+#[cfg(test)]
+mod upstream_reply_formats;
+#[cfg(test)]
 mod upstreams;
 #[cfg(test)]
-mod upstreams_faults;
-#[cfg(test)]
-mod upstreams_forms;
-#[cfg(test)]
-mod upstreams_kept;
+mod websocket;

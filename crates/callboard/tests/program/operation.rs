@@ -6,29 +6,24 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::sync::mpsc::channel;
 
-use super::support::{Connection, ModelServer, Program, ask, halting, polite, post, refused_start};
+use callboard_test_support::{
+    Connection, ModelServer, Program, ask, greeting_server, paused_stream, post, refused_start,
+};
 
 const WHOLE: &str = r#"{"model":"m","messages":[{"role":"user","content":"Hi"}]}"#;
 const STREAMED: &str = r#"{"model":"m","stream":true,"messages":[{"role":"user","content":"Hi"}]}"#;
 const WITH_TOOL: &str = r#"{"model":"m","stream":true,"messages":[{"role":"user","content":"Hi"}],"tools":[{"type":"function",
     "function":{"name":"note","parameters":{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}}}]}"#;
 
-/// Until the program takes no more connections.
-fn wait_until_closed(address: &str) {
-    while std::net::TcpStream::connect(address).is_ok() {
-        std::thread::yield_now();
-    }
-}
-
 #[test]
 fn keys_open_the_door_and_stay_inside() {
     let (seen, requests) = channel();
     let seen = Mutex::new(seen);
-    let server = ModelServer::start(move |mut visit| {
-        seen.lock().unwrap().send(visit.headers.clone()).unwrap();
-        visit.answer("Hello.");
+    let server = ModelServer::start(move |mut exchange| {
+        seen.lock().unwrap().send(exchange.headers.clone()).unwrap();
+        exchange.answer("Hello.");
     });
-    let keyed = Program::before(&server.url, &[("CALLBOARD_API_KEYS", "one,two")]);
+    let keyed = Program::with_upstream(&server.url, &[("CALLBOARD_API_KEYS", "one,two")]);
     for headers in [&[][..], &["authorization: Bearer three"], &["authorization: one"]] {
         let refused = ask(&keyed.address, "POST", "/v1/chat/completions", headers, WHOLE);
         assert_eq!((refused.status, refused.error("code").as_str()), (401, "invalid_api_key"));
@@ -39,7 +34,7 @@ fn keys_open_the_door_and_stay_inside() {
     assert_eq!(ask(&keyed.address, "POST", "/v1/chat/completions", &["authorization: Bearer two"], WHOLE).status, 200);
     assert!(!requests.recv().unwrap().contains("authorization"), "Callboard's own keys never leave");
 
-    let open = Program::before(&server.url, &[]);
+    let open = Program::with_upstream(&server.url, &[]);
     assert_eq!(ask(&open.address, "POST", "/v1/chat/completions", &["authorization: Bearer mine"], WHOLE).status, 200);
     assert!(
         requests.recv().unwrap().contains("authorization: bearer mine"),
@@ -90,7 +85,7 @@ fn what_is_named_and_not_there_is_refused() {
 
 #[test]
 fn a_request_keeps_its_name() {
-    let program = Program::before(&polite().url, &[]);
+    let program = Program::with_upstream(&greeting_server().url, &[]);
     let named = ask(&program.address, "POST", "/v1/chat/completions", &["x-request-id: my-name.1"], WHOLE);
     assert!(named.headers.contains("x-request-id: my-name.1"));
     assert!(named.headers.contains("callboard-contract: ok") && named.headers.contains("callboard-usage: estimated"));
@@ -99,7 +94,7 @@ fn a_request_keeps_its_name() {
 
 #[test]
 fn what_does_not_exist_is_said() {
-    let program = Program::before(&polite().url, &[]);
+    let program = Program::with_upstream(&greeting_server().url, &[]);
     let path = ask(&program.address, "GET", "/v2/chat", &[], "");
     assert_eq!((path.status, path.error("code").as_str()), (404, "unknown_url"));
     let method = ask(&program.address, "GET", "/v1/chat/completions", &[], "");
@@ -125,9 +120,9 @@ fn without_a_model_server_the_rehearsal_model_plays() {
 #[test]
 fn models_of_several_servers_are_found_where_they_are() {
     let server = |model: &'static str| {
-        ModelServer::start(move |mut visit| match visit.path.as_str() {
-            "/v1/models" => visit.json(200, &format!(r#"{{"data":[{{"id":"{model}","object":"model"}}]}}"#)),
-            _ => visit.answer(model),
+        ModelServer::start(move |mut exchange| match exchange.path.as_str() {
+            "/v1/models" => exchange.json(200, &format!(r#"{{"data":[{{"id":"{model}","object":"model"}}]}}"#)),
+            _ => exchange.answer(model),
         })
     };
     let (first, second) = (server("first"), server("second"));
@@ -141,19 +136,10 @@ fn models_of_several_servers_are_found_where_they_are() {
 }
 
 #[test]
-fn a_body_over_the_limit_is_refused_by_name() {
-    let program = Program::before(&polite().url, &[("CALLBOARD_LIMITS_BODY_BYTES", "200")]);
-    assert_eq!(post(&program.address, WHOLE).status, 200);
-    let large = post(&program.address, &WHOLE.replace("Hi", &"x".repeat(300)));
-    assert_eq!((large.status, large.error("code").as_str()), (413, "request_too_large"));
-    assert!(large.error("message").contains("limits.body_bytes of 200"));
-}
-
-#[test]
 fn one_request_too_many_is_asked_to_wait() {
     let (go, gate) = channel();
-    let server = halting(|visit| visit.text("One"), |visit| visit.finish("stop"), gate);
-    let program = Program::before(&server.url, &[("CALLBOARD_LIMITS_IN_FLIGHT", "1")]);
+    let server = paused_stream(|exchange| exchange.text("One"), |exchange| exchange.finish("stop"), gate);
+    let program = Program::with_upstream(&server.url, &[("CALLBOARD_LIMITS_IN_FLIGHT", "1")]);
     let mut first = Connection::send(&program.address, "POST", "/v1/chat/completions", &[], STREAMED);
     first.read_until("One").unwrap();
     let second = post(&program.address, STREAMED);
@@ -165,7 +151,7 @@ fn one_request_too_many_is_asked_to_wait() {
 
 #[test]
 fn a_dead_model_server_is_a_503() {
-    let program = Program::before(&ModelServer::nowhere(), &[]);
+    let program = Program::with_upstream(&ModelServer::unused_url(), &[]);
     for body in [WHOLE, STREAMED] {
         let answer = post(&program.address, body);
         assert_eq!((answer.status, answer.error("code").as_str()), (503, "upstream_unavailable"));
@@ -178,8 +164,8 @@ fn a_dead_model_server_is_a_503() {
 fn a_silent_model_server_is_a_504() {
     let (go, gate) = channel::<()>();
     let gate = Mutex::new(gate);
-    let server = ModelServer::start(move |_visit| gate.lock().unwrap().recv().unwrap_or_default());
-    let program = Program::before(&server.url, &[("CALLBOARD_TIMEOUTS_FIRST_BYTE_SECONDS", "0.1")]);
+    let server = ModelServer::start(move |_exchange| gate.lock().unwrap().recv().unwrap_or_default());
+    let program = Program::with_upstream(&server.url, &[("CALLBOARD_TIMEOUTS_FIRST_BYTE_SECONDS", "0.1")]);
     let answer = post(&program.address, WHOLE);
     assert_eq!((answer.status, answer.error("code").as_str()), (504, "upstream_timeout"));
     assert!(answer.headers.contains("retry-after: "));
@@ -189,8 +175,8 @@ fn a_silent_model_server_is_a_504() {
 #[test]
 fn a_stream_that_falls_silent_ends_with_an_error() {
     let (go, gate) = channel();
-    let server = halting(|visit| visit.text("One"), |_| {}, gate);
-    let program = Program::before(&server.url, &[("CALLBOARD_TIMEOUTS_IDLE_SECONDS", "0.1")]);
+    let server = paused_stream(|exchange| exchange.text("One"), |_| {}, gate);
+    let program = Program::with_upstream(&server.url, &[("CALLBOARD_TIMEOUTS_IDLE_SECONDS", "0.1")]);
     let answer = post(&program.address, STREAMED);
     assert!(answer.body.contains("One") && answer.body.contains("upstream_timeout"), "{}", answer.body);
     assert!(!answer.body.contains("[DONE]"));
@@ -198,32 +184,19 @@ fn a_stream_that_falls_silent_ends_with_an_error() {
 }
 
 #[test]
-fn a_stream_that_breaks_ends_with_an_error() {
-    let server = ModelServer::start(|mut visit| {
-        visit.begin_stream();
-        visit.text("One");
-        visit.stream.shutdown(std::net::Shutdown::Both).unwrap();
-    });
-    let program = Program::before(&server.url, &[]);
-    let answer = post(&program.address, STREAMED);
-    assert!(answer.body.contains("One") && answer.body.contains("upstream_error"), "{}", answer.body);
-    assert!(!answer.body.contains("[DONE]") && !answer.body.contains("finish_reason\":\"stop"));
-}
-
-#[test]
 fn a_client_that_waits_hears_that_the_connection_lives() {
     let (go, gate) = channel();
     let head = r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"note","arguments":"{\"text\":"}}]}}]}"#;
     let tail = r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"\"long\"}"}}]}}]}"#;
-    let server = halting(
-        move |visit| visit.event(head),
-        move |visit| {
-            visit.event(tail);
-            visit.finish("tool_calls");
+    let server = paused_stream(
+        move |exchange| exchange.event(head),
+        move |exchange| {
+            exchange.event(tail);
+            exchange.finish("tool_calls");
         },
         gate,
     );
-    let program = Program::before(&server.url, &[("CALLBOARD_TIMEOUTS_KEEP_ALIVE_SECONDS", "0.05")]);
+    let program = Program::with_upstream(&server.url, &[("CALLBOARD_TIMEOUTS_KEEP_ALIVE_SECONDS", "0.05")]);
     let mut client = Connection::send(&program.address, "POST", "/v1/chat/completions", &[], WITH_TOOL);
     assert!(client.read_until(": keep-alive").is_some());
     go.send(()).unwrap();
@@ -246,15 +219,15 @@ fn arguments_stream_as_they_grow_when_asked_to() {
     };
     let (begun, good, bad) = (call(r#"{\"text\":"#), more(r#"\"long\"}"#), more("7}"));
     let broken = std::sync::atomic::AtomicBool::new(false);
-    let server = halting(
-        move |visit| visit.event(&begun),
-        move |visit| {
-            visit.event(if broken.swap(true, std::sync::atomic::Ordering::Relaxed) { &bad } else { &good });
-            visit.finish("tool_calls");
+    let server = paused_stream(
+        move |exchange| exchange.event(&begun),
+        move |exchange| {
+            exchange.event(if broken.swap(true, std::sync::atomic::Ordering::Relaxed) { &bad } else { &good });
+            exchange.finish("tool_calls");
         },
         gate,
     );
-    let program = Program::before(&server.url, &[("CALLBOARD_CONTRACT_STREAM_ARGUMENTS", "true")]);
+    let program = Program::with_upstream(&server.url, &[("CALLBOARD_CONTRACT_STREAM_ARGUMENTS", "true")]);
     let mut client = Connection::send(&program.address, "POST", "/v1/chat/completions", &[], WITH_TOOL);
     assert!(client.read_until(r#"{\"text\":"#).is_some(), "the first piece comes before the last is written");
     go.send(()).unwrap();
@@ -268,12 +241,12 @@ fn arguments_stream_as_they_grow_when_asked_to() {
 fn a_client_that_leaves_stops_the_model() {
     let (left, leaving) = channel();
     let left = Mutex::new(left);
-    let server = ModelServer::start(move |mut visit| {
-        visit.begin_stream();
-        visit.text("One");
-        left.lock().unwrap().send(visit.is_left()).unwrap();
+    let server = ModelServer::start(move |mut exchange| {
+        exchange.begin_stream();
+        exchange.text("One");
+        left.lock().unwrap().send(exchange.is_closed_by_client()).unwrap();
     });
-    let program = Program::before(&server.url, &[]);
+    let program = Program::with_upstream(&server.url, &[]);
     let mut client = Connection::send(&program.address, "POST", "/v1/chat/completions", &[], STREAMED);
     client.read_until("One").unwrap();
     drop(client);
@@ -283,20 +256,19 @@ fn a_client_that_leaves_stops_the_model() {
 #[test]
 fn draining_finishes_what_has_begun() {
     let (go, gate) = channel();
-    let server = halting(
-        |visit| visit.text("One"),
-        |visit| {
-            visit.text("Two");
-            visit.finish("stop");
+    let server = paused_stream(
+        |exchange| exchange.text("One"),
+        |exchange| {
+            exchange.text("Two");
+            exchange.finish("stop");
         },
         gate,
     );
-    let program = Program::before(&server.url, &[]);
-    let address = program.address.clone();
-    let mut client = Connection::send(&address, "POST", "/v1/chat/completions", &[], STREAMED);
+    let program = Program::with_upstream(&server.url, &[]);
+    let mut client = Connection::send(&program.address, "POST", "/v1/chat/completions", &[], STREAMED);
     client.read_until("One").unwrap();
     program.terminate();
-    wait_until_closed(&address);
+    program.wait_until_closed();
     go.send(()).unwrap();
     assert!(client.read_until("Two").is_some() && client.read_until("[DONE]").is_some());
     assert_eq!(program.exit_code(), Some(0));
@@ -305,13 +277,12 @@ fn draining_finishes_what_has_begun() {
 #[test]
 fn a_second_signal_ends_the_program_at_once() {
     let (_go, gate) = channel();
-    let server = halting(|visit| visit.text("One"), |visit| visit.finish("stop"), gate);
-    let program = Program::before(&server.url, &[("CALLBOARD_TIMEOUTS_DRAIN_SECONDS", "600")]);
-    let address = program.address.clone();
-    let mut client = Connection::send(&address, "POST", "/v1/chat/completions", &[], STREAMED);
+    let server = paused_stream(|exchange| exchange.text("One"), |exchange| exchange.finish("stop"), gate);
+    let program = Program::with_upstream(&server.url, &[("CALLBOARD_TIMEOUTS_DRAIN_SECONDS", "600")]);
+    let mut client = Connection::send(&program.address, "POST", "/v1/chat/completions", &[], STREAMED);
     client.read_until("One").unwrap();
     program.terminate();
-    wait_until_closed(&address);
+    program.wait_until_closed();
     assert_eq!(program.terminate_until_it_ends(), Some(143));
 }
 
@@ -319,13 +290,13 @@ fn a_second_signal_ends_the_program_at_once() {
 #[test]
 fn a_signal_that_comes_twice_at_once_is_one() {
     let (go, gate) = channel();
-    let server = halting(|visit| visit.text("One"), |visit| visit.finish("stop"), gate);
-    let program = Program::before(&server.url, &[]);
+    let server = paused_stream(|exchange| exchange.text("One"), |exchange| exchange.finish("stop"), gate);
+    let program = Program::with_upstream(&server.url, &[]);
     let mut client = Connection::send(&program.address, "POST", "/v1/chat/completions", &[], STREAMED);
     client.read_until("One").unwrap();
     program.terminate();
     program.terminate();
-    wait_until_closed(&program.address);
+    program.wait_until_closed();
     go.send(()).unwrap();
     assert!(client.read_until("[DONE]").is_some());
     assert_eq!(program.exit_code(), Some(0));
@@ -335,13 +306,13 @@ fn a_signal_that_comes_twice_at_once_is_one() {
 fn an_observed_server_is_passed_on_and_counted() {
     let odd =
         r#"{"choices":[{"delta":{"tool_calls":[{"id":"x","function":{"name":"note","arguments":"{'text': 'a'}"}}]}}]}"#;
-    let server = ModelServer::start(move |mut visit| {
-        visit.begin_stream();
-        visit.event(odd);
-        visit.finish("stop");
+    let server = ModelServer::start(move |mut exchange| {
+        exchange.begin_stream();
+        exchange.event(odd);
+        exchange.finish("stop");
     });
     for (mode, counted) in [("observe", true), ("off", false)] {
-        let program = Program::before(&server.url, &[("CALLBOARD_CONTRACT_MODE", mode)]);
+        let program = Program::with_upstream(&server.url, &[("CALLBOARD_CONTRACT_MODE", mode)]);
         let answer = post(&program.address, WITH_TOOL);
         assert!(answer.body.contains(odd), "{mode}: {}", answer.body);
         assert!(answer.headers.contains(&format!("callboard-contract: {mode}")));

@@ -3,9 +3,8 @@
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 
+use callboard_test_support::{ModelServer, Program, ask};
 use serde_json::{Value, json};
-
-use super::support::{ModelServer, Program, ask};
 
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const SPAN: &str = "00f067aa0ba902b7";
@@ -15,9 +14,9 @@ const REQUEST: &str = r#"{"model":"m","messages":[{"role":"user","content":"Hi"}
 fn model() -> (ModelServer, Arc<Mutex<Vec<String>>>) {
     let heads = Arc::new(Mutex::new(Vec::new()));
     let told = Arc::clone(&heads);
-    let server = ModelServer::start(move |mut visit| {
-        told.lock().unwrap().push(visit.headers.clone());
-        visit.answer("Hello.");
+    let server = ModelServer::start(move |mut exchange| {
+        told.lock().unwrap().push(exchange.headers.clone());
+        exchange.answer("Hello.");
     });
     (server, heads)
 }
@@ -26,11 +25,11 @@ fn model() -> (ModelServer, Arc<Mutex<Vec<String>>>) {
 fn collector() -> (ModelServer, Receiver<Vec<Value>>) {
     let (told, got) = channel();
     let told = Mutex::new(told);
-    let server = ModelServer::start(move |mut visit| {
-        let body: Value = serde_json::from_str(&visit.body).unwrap();
+    let server = ModelServer::start(move |mut exchange| {
+        let body: Value = exchange.request();
         let spans = body["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array().unwrap().clone();
         told.lock().unwrap().send(spans).unwrap();
-        visit.json(200, "{}");
+        exchange.json(200, "{}");
     });
     (server, got)
 }
@@ -52,7 +51,7 @@ fn say(program: &Program, headers: &[&str]) -> Value {
 #[test]
 fn a_turn_is_a_part_of_its_callers_trace() {
     let ((server, heads), (collector, spans)) = (model(), collector());
-    let program = Program::before(&server.url, &[("CALLBOARD_OTLP_ENDPOINT", collector.url.as_str())]);
+    let program = Program::with_upstream(&server.url, &[("CALLBOARD_OTLP_ENDPOINT", collector.url.as_str())]);
     let sampled = format!("traceparent: {}", parent("01"));
     let trace = say(&program, &[&sampled, "tracestate: congo=t61, rojo=1"]);
     assert_eq!((&trace["trace_id"], &trace["parent_span_id"]), (&json!(TRACE), &json!(SPAN)));
@@ -72,7 +71,7 @@ fn a_turn_is_a_part_of_its_callers_trace() {
 #[test]
 fn a_caller_that_records_nothing_is_followed_and_a_bad_header_is_ignored() {
     let ((server, heads), (collector, spans)) = (model(), collector());
-    let program = Program::before(&server.url, &[("CALLBOARD_OTLP_ENDPOINT", collector.url.as_str())]);
+    let program = Program::with_upstream(&server.url, &[("CALLBOARD_OTLP_ENDPOINT", collector.url.as_str())]);
     let unsampled = say(&program, &[&format!("traceparent: {}", parent("00"))]);
     assert_eq!(unsampled["trace_id"], TRACE, "it is stored here all the same");
     let bad = say(&program, &["traceparent: 00-nonsense-00f067aa0ba902b7-01", "tracestate: a=1"]);
@@ -91,7 +90,7 @@ fn a_caller_that_records_nothing_is_followed_and_a_bad_header_is_ignored() {
 fn without_a_collector_the_callers_headers_are_passed_on() {
     let (server, heads) = model();
     for mode in ["enforce", "observe"] {
-        let program = Program::before(&server.url, &[("CALLBOARD_CONTRACT_MODE", mode)]);
+        let program = Program::with_upstream(&server.url, &[("CALLBOARD_CONTRACT_MODE", mode)]);
         say(&program, &[]);
         say(&program, &[&format!("traceparent: {}", parent("01")), "tracestate: a=1"]);
         let heads = std::mem::take(&mut *heads.lock().unwrap());

@@ -1,13 +1,12 @@
 //! Several model servers: routing, sharing the load, failing over, coming back, and learning what they refuse.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier};
 
+use callboard_test_support::{KillableModelServer, ModelServer, Program, ask, post};
 use serde_json::{Value, json};
-
-use super::support::{ModelServer, Program, ask, post};
 
 fn request(model: &str, stream: bool) -> String {
     json!({"model": model, "stream": stream, "messages": [{"role": "user", "content": "Hi"}]}).to_string()
@@ -15,31 +14,24 @@ fn request(model: &str, stream: bool) -> String {
 
 fn server(words: &'static str, count: &Arc<AtomicUsize>) -> ModelServer {
     let count = Arc::clone(count);
-    ModelServer::start(move |mut visit| {
-        if visit.path == "/v1/models" {
-            return visit.json(200, r#"{"data":[{"id":"m","object":"model"}]}"#);
+    ModelServer::start(move |mut exchange| {
+        if exchange.path == "/v1/models" {
+            return exchange.json(200, r#"{"data":[{"id":"m","object":"model"}]}"#);
         }
         count.fetch_add(1, Ordering::SeqCst);
-        visit.answer(words);
+        exchange.answer(words);
     })
-}
-
-/// A settings file with these upstreams, in a folder that the test names.
-fn settings(name: &str, text: &str) -> String {
-    let path = format!("{}/upstreams-{name}-{}.toml", env!("CARGO_TARGET_TMPDIR"), std::process::id());
-    std::fs::write(&path, text).unwrap();
-    path
 }
 
 /// However a server takes every name: alone, or by a pattern. An alias is somebody's wish.
 #[test]
 fn the_rehearsal_model_is_asked_by_its_name() {
     let rows = [("", false), ("models = [\"*\"]", false), ("aliases = [\"rehearsal=m\"]", true)];
-    for (number, (settled, passed_on)) in rows.into_iter().enumerate() {
+    for (settled, passed_on) in rows {
         let count = Arc::default();
         let url = server("served elsewhere", &count).url;
         let text = format!("[[upstream]]\nurl = \"{url}\"\n{settled}\n");
-        let program = Program::start(&["--config", &settings(&format!("rehearsal{number}"), &text)], &[]);
+        let program = Program::with_settings(&text, &[], &[]);
         for _ in 0..2 {
             let answer = post(&program.address, &request("rehearsal", false));
             assert_eq!(
@@ -56,22 +48,15 @@ fn the_rehearsal_model_is_asked_by_its_name() {
 fn a_dead_server_is_passed_over() {
     let count = Arc::default();
     let alive = server("alive", &count);
-    let dead = ModelServer::nowhere();
-    let file = settings(
-        "dead",
-        &format!(
-            "[[upstream]]\nurl = \"{dead}\"\nmodels = [\"*\"]\n[[upstream]]\nurl = \"{}\"\nmodels = [\"*\"]\n",
-            alive.url
-        ),
-    );
-    let program = Program::start(&["--config", &file], &[]);
+    let dead = ModelServer::unused_url();
+    let program = Program::with_upstreams(&[&dead, &alive.url], &[]);
     for stream in [true, false, true, false] {
         let answer = post(&program.address, &request("m", stream));
         assert_eq!(answer.status, 200, "{answer:?}");
         assert!(answer.body.contains("alive"));
     }
     assert_eq!(count.load(Ordering::SeqCst), 4);
-    let seen: Value = serde_json::from_str(&ask(&program.address, "GET", "/v1/upstreams", &[], "").body).unwrap();
+    let seen: Value = ask(&program.address, "GET", "/v1/upstreams", &[], "").json();
     assert_eq!(seen["data"][0]["set_aside"], true, "after three failures it is set aside: {seen}");
 }
 
@@ -79,19 +64,12 @@ fn a_dead_server_is_passed_over() {
 fn a_reply_that_breaks_before_its_first_word_is_asked_for_elsewhere() {
     let count = Arc::default();
     let alive = server("alive", &count);
-    let breaking = ModelServer::start(|mut visit| {
-        visit.begin_stream();
-        visit.event(r#"{"choices":[{"delta":{"role":"assistant","content":""}}]}"#);
-        visit.stream.shutdown(std::net::Shutdown::Both).unwrap();
+    let breaking = ModelServer::start(|mut exchange| {
+        exchange.begin_stream();
+        exchange.event(r#"{"choices":[{"delta":{"role":"assistant","content":""}}]}"#);
+        exchange.stream.shutdown(std::net::Shutdown::Both).unwrap();
     });
-    let file = settings(
-        "breaks",
-        &format!(
-            "[[upstream]]\nurl = \"{}\"\nmodels = [\"*\"]\n[[upstream]]\nurl = \"{}\"\nmodels = [\"*\"]\n",
-            breaking.url, alive.url
-        ),
-    );
-    let program = Program::start(&["--config", &file], &[]);
+    let program = Program::with_upstreams(&[&breaking.url, &alive.url], &[]);
     let answer = post(&program.address, &request("m", true));
     assert!(answer.body.contains("alive") && answer.body.contains("[DONE]"), "{answer:?}");
 }
@@ -100,34 +78,27 @@ fn a_reply_that_breaks_before_its_first_word_is_asked_for_elsewhere() {
 fn a_reply_that_cannot_be_read_is_asked_for_elsewhere() {
     let count = Arc::default();
     let alive = server("alive", &count);
-    let garbage = ModelServer::start(|mut visit| {
-        visit.begin_stream();
-        visit.event("<html>no</html>");
-        visit.finish("stop");
+    let garbage = ModelServer::start(|mut exchange| {
+        exchange.begin_stream();
+        exchange.event("<html>no</html>");
+        exchange.finish("stop");
     });
-    let file = settings(
-        "garbage",
-        &format!(
-            "[[upstream]]\nurl = \"{}\"\nmodels = [\"*\"]\n[[upstream]]\nurl = \"{}\"\nmodels = [\"*\"]\n",
-            garbage.url, alive.url
-        ),
-    );
-    let program = Program::start(&["--config", &file], &[]);
+    let program = Program::with_upstreams(&[&garbage.url, &alive.url], &[]);
     for _ in 0..4 {
         let answer = post(&program.address, &request("m", true));
         assert!(answer.body.contains("alive") && answer.body.contains("[DONE]"), "{answer:?}");
     }
-    let seen: Value = serde_json::from_str(&ask(&program.address, "GET", "/v1/upstreams", &[], "").body).unwrap();
+    let seen: Value = ask(&program.address, "GET", "/v1/upstreams", &[], "").json();
     assert_eq!(seen["data"][0]["set_aside"], true, "{seen}");
 }
 
 #[test]
 fn a_connection_that_the_server_closed_meanwhile_costs_nothing() {
-    let closing = ModelServer::start(|mut visit| {
-        visit.answer("fine");
-        visit.stream.shutdown(std::net::Shutdown::Both).unwrap();
+    let closing = ModelServer::start(|mut exchange| {
+        exchange.answer("fine");
+        exchange.stream.shutdown(std::net::Shutdown::Both).unwrap();
     });
-    let program = Program::before(&closing.url, &[("CALLBOARD_LIMITS_RETRIES", "0")]);
+    let program = Program::with_upstream(&closing.url, &[("CALLBOARD_LIMITS_RETRIES", "0")]);
     for _ in 0..30 {
         assert_eq!(post(&program.address, &request("m", false)).status, 200);
     }
@@ -135,13 +106,13 @@ fn a_connection_that_the_server_closed_meanwhile_costs_nothing() {
 
 #[test]
 fn a_server_that_comes_back_is_used_again() {
-    let url = ModelServer::nowhere();
-    let program = Program::before(&url, &[("CALLBOARD_LIMITS_RETRIES", "0")]);
+    let url = ModelServer::unused_url();
+    let program = Program::with_upstream(&url, &[("CALLBOARD_LIMITS_RETRIES", "0")]);
     for _ in 0..3 {
         assert_eq!(post(&program.address, &request("m", false)).status, 503);
     }
     assert!(ask(&program.address, "GET", "/v1/upstreams", &[], "").body.contains("\"set_aside\":true"));
-    let _back = ModelServer::start_at(&url, |mut visit| visit.answer("back"));
+    let _back = ModelServer::start_at(&url, |mut exchange| exchange.answer("back"));
     assert!(post(&program.address, &request("m", false)).body.contains("back"));
     assert!(ask(&program.address, "GET", "/v1/upstreams", &[], "").body.contains("\"set_aside\":false"));
 }
@@ -154,7 +125,7 @@ fn models_are_routed_by_pattern_and_alias() {
         "[[upstream]]\nurl = \"{}\"\nmodels = [\"qwen*\"]\naliases = [\"gpt-4=qwen3:32b\"]\n[[upstream]]\nurl = \"{}\"\nmodels = [\"llama*\"]\n",
         a.url, b.url
     );
-    let program = Program::start(&["--config", &settings("routes", &text)], &[]);
+    let program = Program::with_settings(&text, &[], &[]);
     for (model, words) in [("qwen3:8b", "from a"), ("llama3", "from b"), ("gpt-4", "from a")] {
         assert!(post(&program.address, &request(model, false)).body.contains(words), "{model}");
     }
@@ -164,9 +135,9 @@ fn models_are_routed_by_pattern_and_alias() {
 
 #[test]
 fn the_environment_names_a_server() {
-    let keyed = ModelServer::start(|mut visit| match visit.headers.contains("authorization: bearer theirs") {
-        true => visit.answer("from there"),
-        false => visit.json(401, "{}"),
+    let keyed = ModelServer::start(|mut exchange| match exchange.headers.contains("authorization: bearer theirs") {
+        true => exchange.answer("from there"),
+        false => exchange.json(401, "{}"),
     });
     let environment = [("OPENAI_BASE_URL", keyed.url.as_str()), ("OPENAI_API_KEY", "theirs")];
     let program = Program::start(&[], &environment);
@@ -178,14 +149,14 @@ fn the_environment_names_a_server() {
 #[test]
 fn a_model_that_may_be_on_a_silent_server_is_not_called_unknown() {
     let count = Arc::default();
-    let (alive, dead) = (server("alive", &count), ModelServer::nowhere());
+    let (alive, dead) = (server("alive", &count), ModelServer::unused_url());
     let program = Program::start(&["--upstream", &dead, "--upstream", &alive.url], &[]);
     for _ in 0..5 {
         assert!(post(&program.address, &request("m", false)).body.contains("alive"));
         let answer = post(&program.address, &request("elsewhere", false));
         assert_eq!((answer.status, answer.error("code").as_str()), (503, "upstream_unavailable"));
     }
-    let seen: Value = serde_json::from_str(&ask(&program.address, "GET", "/v1/upstreams", &[], "").body).unwrap();
+    let seen: Value = ask(&program.address, "GET", "/v1/upstreams", &[], "").json();
     assert_eq!(seen["data"][0]["set_aside"], true, "it is not asked for its models each time: {seen}");
 }
 
@@ -194,11 +165,11 @@ fn a_server_that_only_lists_its_models_is_not_trusted_at_once() {
     let (count, failed) = (Arc::default(), Arc::new(AtomicUsize::new(0)));
     let alive = server("alive", &count);
     let counted = Arc::clone(&failed);
-    let broken = ModelServer::start(move |mut visit| match visit.path.as_str() {
-        "/v1/models" => visit.json(200, r#"{"data":[{"id":"m","object":"model"}]}"#),
+    let broken = ModelServer::start(move |mut exchange| match exchange.path.as_str() {
+        "/v1/models" => exchange.json(200, r#"{"data":[{"id":"m","object":"model"}]}"#),
         _ => {
             counted.fetch_add(1, Ordering::SeqCst);
-            visit.json(500, "{}");
+            exchange.json(500, "{}");
         }
     });
     let program = Program::start(&["--upstream", &broken.url, "--upstream", &alive.url], &[]);
@@ -222,10 +193,10 @@ fn the_load_is_shared_by_least_in_flight() {
     let meet = Arc::new(Barrier::new(4));
     let start = |name: &'static str| {
         let (seen, meet) = (Arc::clone(&seen), Arc::clone(&meet));
-        ModelServer::start(move |mut visit| {
+        ModelServer::start(move |mut exchange| {
             seen.lock().unwrap().send(name).unwrap();
             meet.wait();
-            visit.answer(name);
+            exchange.answer(name);
         })
     };
     let (a, b) = (start("a"), start("b"));
@@ -233,7 +204,7 @@ fn the_load_is_shared_by_least_in_flight() {
         "threads = 1\n[[upstream]]\nurl = \"{}\"\nmodels = [\"*\"]\n[[upstream]]\nurl = \"{}\"\nmodels = [\"*\"]\n",
         a.url, b.url
     );
-    let program = Program::start(&["--config", &settings("load", &text)], &[]);
+    let program = Program::with_settings(&text, &[], &[]);
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| assert_eq!(post(&program.address, &request("m", false)).status, 200));
@@ -248,14 +219,14 @@ fn the_load_is_shared_by_least_in_flight() {
 fn what_a_server_refuses_is_learned_once() {
     let count = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&count);
-    let picky = ModelServer::start(move |mut visit| {
+    let picky = ModelServer::start(move |mut exchange| {
         counted.fetch_add(1, Ordering::SeqCst);
-        if visit.body.contains("\"seed\"") {
-            return visit.json(400, r#"{"error":{"message":"Unsupported parameter: 'seed'","param":"seed","code":"unsupported_parameter"}}"#);
+        if exchange.body.contains("\"seed\"") {
+            return exchange.json(400, r#"{"error":{"message":"Unsupported parameter: 'seed'","param":"seed","code":"unsupported_parameter"}}"#);
         }
-        visit.answer("fine");
+        exchange.answer("fine");
     });
-    let program = Program::before(&picky.url, &[]);
+    let program = Program::with_upstream(&picky.url, &[]);
     let body = json!({"model": "m", "seed": 7, "messages": [{"role": "user", "content": "Hi"}]}).to_string();
     for _ in 0..3 {
         assert!(post(&program.address, &body).body.contains("fine"));
@@ -275,11 +246,11 @@ fn what_a_server_refuses_is_learned_once() {
 fn a_lesson_that_does_not_help_is_forgotten() {
     let count = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&count);
-    let odd = ModelServer::start(move |mut visit| {
+    let odd = ModelServer::start(move |mut exchange| {
         counted.fetch_add(1, Ordering::SeqCst);
-        visit.json(400, r#"{"error":{"message":"Unsupported parameter: 'seed'"}}"#);
+        exchange.json(400, r#"{"error":{"message":"Unsupported parameter: 'seed'"}}"#);
     });
-    let program = Program::before(&odd.url, &[]);
+    let program = Program::with_upstream(&odd.url, &[]);
     let body = json!({"model": "m", "seed": 7, "messages": [{"role": "user", "content": "Hi"}]}).to_string();
     for round in 1..3 {
         assert_eq!(post(&program.address, &body).status, 400);
@@ -293,29 +264,27 @@ fn a_lesson_that_does_not_help_is_forgotten() {
 fn one_of_two_servers_dies_under_load_and_nothing_is_lost() {
     let counts: [Arc<AtomicUsize>; 2] = Default::default();
     let staying = server("stays", &counts[0]);
-    let mut leaving = super::support::Mortal::start("goes");
-    let text = format!(
-        "[[upstream]]\nurl = \"{}\"\nmodels = [\"*\"]\n[[upstream]]\nurl = \"{}\"\nmodels = [\"*\"]\n",
-        leaving.url, staying.url
-    );
-    let program = Program::start(&["--config", &settings("dies", &text)], &[]);
-    let answered = AtomicUsize::new(0);
+    let mut leaving = KillableModelServer::start("goes");
+    let program = Program::with_upstreams(&[&leaving.url, &staying.url], &[]);
+    let (asked, is_dead) = (AtomicUsize::new(0), AtomicBool::new(false));
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
-                for number in 0..50 {
-                    let answer = post(&program.address, &request("m", number % 2 == 0));
+                let mut after_the_kill = 0;
+                while after_the_kill < 40 {
+                    after_the_kill += usize::from(is_dead.load(Ordering::SeqCst));
+                    let number = asked.fetch_add(1, Ordering::SeqCst);
+                    let answer = post(&program.address, &request("m", number.is_multiple_of(2)));
                     assert_eq!(answer.status, 200, "{answer:?}");
                     assert!(answer.body.contains("stays") || answer.body.contains("goes"), "{answer:?}");
-                    answered.fetch_add(1, Ordering::SeqCst);
                 }
             });
         }
-        while answered.load(Ordering::SeqCst) < 40 {
+        while asked.load(Ordering::SeqCst) < 40 {
             std::thread::yield_now();
         }
-        leaving.die();
+        leaving.kill();
+        is_dead.store(true, Ordering::SeqCst);
     });
-    assert_eq!(answered.load(Ordering::SeqCst), 200);
-    assert!(counts[0].load(Ordering::SeqCst) > 100);
+    assert!(counts[0].load(Ordering::SeqCst) >= 160, "all requests after the kill go to the server that stays");
 }

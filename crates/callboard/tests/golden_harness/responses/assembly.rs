@@ -11,6 +11,8 @@ pub(super) struct Assembly {
 
 struct Item {
     value: Value,
+    /// Whether a tool that runs here has ended.
+    ran: bool,
     done: bool,
 }
 
@@ -19,10 +21,12 @@ impl Assembly {
     pub(super) fn take(&mut self, event: &Value) {
         let Some(index) = event["output_index"].as_u64().and_then(|index| usize::try_from(index).ok()) else { return };
         if event["type"] == "response.output_item.added" {
-            if index != self.items.len() || self.items.last().is_some_and(|item| !item.done) {
+            // Calls that run here may overlap; everything else comes one after the other.
+            let overlaps = |item: &Item| item.value["type"] == "mcp_call" && event["item"]["type"] == "mcp_call";
+            if index != self.items.len() || self.items.last().is_some_and(|item| !item.done && !overlaps(item)) {
                 self.faults.push(format!("an item is not added behind whole ones: {event}"));
             }
-            return self.items.push(Item { value: event["item"].clone(), done: false });
+            return self.items.push(Item { value: event["item"].clone(), ran: false, done: false });
         }
         let taken = match self.items.get_mut(index) {
             Some(item) if !item.done => item.take(event),
@@ -58,8 +62,16 @@ impl Item {
             return None;
         }
         match event["type"].as_str()?.strip_prefix("response.")? {
+            "mcp_call.in_progress" | "mcp_call.completed" | "mcp_call.failed" if self.value["type"] == "mcp_call" => {
+                self.ran = event["type"] != "response.mcp_call.in_progress";
+                Some(())
+            }
             "output_item.done" => {
                 let mut whole = event["item"].clone();
+                if std::mem::take(&mut self.ran) {
+                    // What a tool returned comes with the whole item alone.
+                    ["output", "error"].iter().for_each(|key| self.value[*key] = whole[*key].clone());
+                }
                 let status = std::mem::replace(&mut whole["status"], "in_progress".into());
                 self.done = whole == self.value && status != "in_progress";
                 self.value["status"] = status;
@@ -72,8 +84,12 @@ impl Item {
                 fits.then_some(())
             }
             "content_part.done" => (self.part(event)? == &event["part"]).then_some(()),
-            "function_call_arguments.delta" => grow(self.value.get_mut("arguments")?, event),
-            "function_call_arguments.done" => (self.value["arguments"] == event["arguments"]).then_some(()),
+            "function_call_arguments.delta" | "mcp_call_arguments.delta" => {
+                grow(self.value.get_mut("arguments")?, event)
+            }
+            "function_call_arguments.done" | "mcp_call_arguments.done" => {
+                (self.value["arguments"] == event["arguments"]).then_some(())
+            }
             "output_text.delta" | "reasoning_text.delta" => grow(self.part(event)?.get_mut("text")?, event),
             "output_text.done" | "reasoning_text.done" => (self.part(event)?["text"] == event["text"]).then_some(()),
             "refusal.delta" => grow(self.part(event)?.get_mut("refusal")?, event),

@@ -1,24 +1,25 @@
-//! What a page expects of Chat Completions, read as data: what is said, how it ends, what is told about the contract.
+//! What a page expects of Chat Completions, read as data: the parts of the reply, how it ends, and the report about the contract.
 //!
 //! Model servers are always asked for a stream on behalf of a response, so the streamed expectation is the one that counts
 //! where a page has both; the whole one adds the status that a failure has when nothing was sent before it.
 
+use callboard_test_support::golden_page::{Page, Section};
 use serde_json::Value;
 
 use super::super::events::Folded;
-use super::said::{self, Said};
-use crate::golden_page::{Page, Section};
+use super::super::render::counted_usage;
+use super::parts::{self, Part};
 
 /// What is due.
 #[derive(Debug, Default)]
 pub(super) struct Expected {
-    pub(super) said: Vec<Said>,
+    pub(super) parts: Vec<Part>,
     /// Why the model stopped; none where the reply fails.
     pub(super) finish: Option<String>,
     pub(super) failure: Option<Failure>,
     /// Whether anything is sent before a failure where the reply is streamed.
     pub(super) begun: bool,
-    /// What is said about the contract; none where nothing is.
+    /// The report about the contract; none where there is none.
     pub(super) contract: Option<String>,
     /// Tokens, where the page tells them for the same replies of the model server.
     pub(super) usage: Option<Value>,
@@ -48,7 +49,7 @@ pub(super) fn read(page: &Page) -> Expected {
         failure.status = failure.status.or(other.status);
     }
     if page.upstreams().iter().all(|section| section.fence("sse").is_none()) {
-        expected.usage = expected.usage.or(other.usage);
+        expected.usage = expected.usage.or(other.usage).or_else(|| counted_usage(&page.upstreams(), 1));
         expected.estimated |= other.estimated;
     }
     let contract = page.section("Contract").and_then(|section| section.text.split('`').nth(1)).map(str::to_owned);
@@ -66,7 +67,7 @@ fn of_section(section: &Section) -> Expected {
         let finish = reply.finish_reason.as_str().map(str::to_owned);
         let estimated = section.text.contains("callboard-usage: estimated");
         let usage = body.get("usage").filter(|usage| !usage.is_null()).cloned();
-        return Expected { said: said::of_chat(reply), finish, usage, estimated, begun: true, ..Expected::default() };
+        return Expected { parts: parts::of_chat(reply), finish, usage, estimated, begun: true, ..Expected::default() };
     }
     of_lines(&section.fence("text").expect("events"))
 }
@@ -101,21 +102,21 @@ fn of_lines(text: &str) -> Expected {
         let words = || serde_json::from_str::<String>(rest).expect("words in quotes");
         match kind {
             "role" | "[DONE]" => {}
-            "reasoning" => expected.said.push(Said::Reasoning(words())),
-            "text" => expected.said.push(Said::Text(words())),
-            "refusal" => expected.said.push(Said::Refusal(words())),
-            "call" => expected.said.push(call(rest)),
+            "reasoning" => expected.parts.push(Part::Reasoning(words())),
+            "text" => expected.parts.push(Part::Text(words())),
+            "refusal" => expected.parts.push(Part::Refusal(words())),
+            "call" => expected.parts.push(call(rest)),
             "finish" => expected.finish = Some(rest.to_owned()),
             "usage" => expected.usage = serde_json::from_str(rest).ok(),
             ":" => expected.estimated |= rest == "callboard-usage estimated",
             "error" => expected.failure = Some(of_event(rest)),
-            _ => match expected.said.last_mut() {
-                Some(Said::Call([_, _, arguments])) => arguments.extend(["\n", line]),
+            _ => match expected.parts.last_mut() {
+                Some(Part::Call([_, _, arguments])) => arguments.extend(["\n", line]),
                 _ => panic!("{line:?} is no event"),
             },
         }
     }
-    expected.said = said::joined(expected.said);
+    expected.parts = parts::joined(expected.parts);
     expected
 }
 
@@ -124,8 +125,8 @@ fn of_event(text: &str) -> Failure {
 }
 
 /// A call is its index, id, name and arguments.
-fn call(rest: &str) -> Said {
+fn call(rest: &str) -> Part {
     let mut words = rest.splitn(4, ' ').skip(1).map(str::to_owned);
     let mut next = || words.next().unwrap_or_default();
-    Said::Call([next(), next(), next()])
+    Part::Call([next(), next(), next()])
 }

@@ -3,10 +3,11 @@
 use serde_json::Value;
 
 use super::assembly::Assembly;
-use super::told::Way;
+use super::event_stream::EventStream;
+use super::transport::Transport;
 
 /// What is wrong with the events of a response. On a WebSocket, where others follow, no error stands before the last one.
-pub(super) fn faults_of_events(events: &[Value], way: Way) -> Vec<String> {
+pub(super) fn faults_of_events(events: &[Value], transport: Transport) -> Vec<String> {
     let mut faults = Vec::new();
     let mut must = |holds: bool, words: &str| {
         if !holds {
@@ -21,9 +22,12 @@ pub(super) fn faults_of_events(events: &[Value], way: Way) -> Vec<String> {
     must(kinds.iter().filter(|name| about(name)).count() == 3, "there is more than a beginning and an end");
     let failed = kinds.last() == Some(&"response.failed");
     let errors = kinds.iter().filter(|name| **name == "error").count();
-    let told_apart = failed && way != Way::Socket;
-    must(errors == usize::from(told_apart), "error and response.failed do not come together");
-    must(!told_apart || kinds.iter().rev().nth(1) == Some(&"error"), "the error is not right before response.failed");
+    let has_error_event = failed && transport != Transport::Socket;
+    must(errors == usize::from(has_error_event), "error and response.failed do not come together");
+    must(
+        !has_error_event || kinds.iter().rev().nth(1) == Some(&"error"),
+        "the error is not right before response.failed",
+    );
     let objects: Vec<&Value> = events.iter().filter_map(|event| event.get("response")).collect();
     let steady = |key: &str| objects.windows(2).all(|pair| pair[0][key] == pair[1][key]);
     must(["id", "object", "created_at", "model", "tools"].iter().all(|key| steady(key)), "the head changes");
@@ -37,4 +41,12 @@ pub(super) fn faults_of_events(events: &[Value], way: Way) -> Vec<String> {
     events.iter().for_each(|event| assembly.take(event));
     faults.extend(assembly.faults_at_end(&last["output"], failed));
     faults
+}
+
+/// The object in the last event of a stream; what is wrong with the stream is put into `faults`.
+pub(in super::super) fn last_object(body: &str, faults: &mut Vec<String>) -> Value {
+    let stream = EventStream::read(body);
+    faults.extend(stream.faults);
+    faults.extend(faults_of_events(&stream.events, Transport::Streamed));
+    stream.events.last().map_or(Value::Null, |event| event["response"].clone())
 }

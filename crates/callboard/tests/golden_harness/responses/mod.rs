@@ -4,14 +4,15 @@
 //! Completions. [`exceptions`] lists the pages that have no meaning here.
 
 mod assembly;
+mod check;
 mod event_stream;
 mod exceptions;
 mod expected;
 mod form;
-mod judge;
+mod parts;
 mod request;
-mod said;
-mod told;
+mod transport;
 
+pub(crate) use check::{can_be_played, check_page};
 pub(crate) use exceptions::{COUNT, exceptions, reason_against};
-pub(crate) use judge::{can_be_played, judge};
+pub(super) use form::last_object;

@@ -1,8 +1,7 @@
 //! A page's chat request as a request to `/v1/responses`, and the chat request that is to come out of that again.
 
+use callboard_test_support::golden_page::Page;
 use serde_json::{Map, Value, json};
-
-use crate::golden_page::Page;
 
 /// The request in the words of the other wire, or the field that has none there.
 pub(super) fn converted(chat: &Value) -> Result<Value, String> {
@@ -50,12 +49,12 @@ fn items(message: &Value) -> Vec<Value> {
         ];
     }
     let calls = message["tool_calls"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let said = match &message["content"] {
+    let text = match &message["content"] {
         Value::Null if calls.is_empty() => Some(json!({"role": message["role"], "content": ""})),
         Value::Null => None,
         content => Some(json!({"role": message["role"], "content": content})),
     };
-    said.into_iter().chain(calls.iter().map(call)).collect()
+    text.into_iter().chain(calls.iter().map(call)).collect()
 }
 
 fn call(call: &Value) -> Value {

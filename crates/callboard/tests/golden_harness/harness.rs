@@ -1,0 +1,88 @@
+//! What runs while pages are played: one scripted model server, and one Callboard for each settings text.
+//!
+//! Pages may be played at the same time: each has its own model name, and with it its own script.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use callboard_test_support::golden_page::Page;
+use callboard_test_support::{Connection, ModelServer, Program, ask};
+use serde_json::Value;
+
+use super::scripts::Scripts;
+
+/// The model server and the programs in front of it.
+pub(crate) struct Harness {
+    scripts: Arc<Scripts>,
+    model_server: ModelServer,
+    programs: Mutex<HashMap<String, Program>>,
+}
+
+impl Harness {
+    /// A harness whose model server listens; programs start when a page needs them.
+    pub(crate) fn new() -> Self {
+        let scripts = Arc::new(Scripts::default());
+        let model_server = Arc::clone(&scripts).serve();
+        Self { model_server, scripts, programs: Mutex::default() }
+    }
+
+    /// Plays a page's script while a client acts. The client gets an address, and something to call when text has arrived.
+    /// What the client returns, and what the model server was asked.
+    pub(super) fn play<T>(&self, page: &Arc<Page>, act: impl FnOnce(&str, &dyn Fn()) -> T) -> (T, Vec<Value>) {
+        let address = self.address(&settings_of(page));
+        self.play_at(page, 1, || act(&address, &|| self.scripts.client_has_text(page)))
+    }
+
+    /// The same from the reply of this number on, with a client that knows its program.
+    pub(super) fn play_at<T>(&self, page: &Arc<Page>, first_reply: usize, act: impl FnOnce() -> T) -> (T, Vec<Value>) {
+        self.scripts.begin(page, first_reply);
+        let outcome = act();
+        (outcome, self.scripts.end(page))
+    }
+
+    /// Lets the page's script go on at a gate.
+    pub(super) fn client_has_text(&self, page: &Page) {
+        self.scripts.client_has_text(page);
+    }
+
+    /// Starts a program for one page.
+    pub(super) fn start(&self, page: &Page, arguments: &[&str]) -> Program {
+        self.start_with(&settings_of(page), arguments)
+    }
+
+    /// What `/metrics` says where no page asked for other settings.
+    pub(crate) fn metrics(&self) -> String {
+        ask(&self.address(""), "GET", "/metrics", &[], "").body
+    }
+
+    fn address(&self, settings: &str) -> String {
+        let mut programs = self.programs.lock().expect("no thread fails with it");
+        let program = programs.entry(settings.to_owned()).or_insert_with(|| self.start_with(settings, &[]));
+        program.address.clone()
+    }
+
+    fn start_with(&self, settings: &str, arguments: &[&str]) -> Program {
+        Program::with_settings(settings, &[&["--upstream", &self.model_server.url], arguments].concat(), &[])
+    }
+}
+
+fn settings_of(page: &Page) -> String {
+    page.section("Settings").and_then(|section| section.fence("toml")).unwrap_or_default()
+}
+
+/// Whether a line of a stream holds text that is not empty, on either wire.
+pub(super) fn holds_text(line: &[u8]) -> bool {
+    [b"\"content\":\"".as_slice(), b"\"delta\":\"".as_slice()]
+        .iter()
+        .any(|key| line.windows(key.len() + 1).any(|window| window.starts_with(key) && !window.ends_with(b"\"")))
+}
+
+/// Posts a request; `on_text` is called when some text has arrived.
+pub(super) fn post(address: &str, path: &str, body: &str, on_text: impl Fn()) -> callboard_test_support::Answer {
+    let headers = ["content-type: application/json"];
+    Connection::send(address, "POST", path, &headers, body).rest_by_line(|line| {
+        if holds_text(line) {
+            on_text();
+        }
+    })
+}

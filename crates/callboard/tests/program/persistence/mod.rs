@@ -1,0 +1,15 @@
+//! Stored conversations through the whole program on a real store: killed, drained, moved and cut off from its database.
+
+mod client;
+mod concurrent_turns;
+mod consistency;
+mod database_outage;
+mod deletion;
+mod disconnects;
+mod fixture;
+mod history_limits;
+mod kills;
+mod ownership;
+mod restart;
+mod store_errors;
+mod two_programs;

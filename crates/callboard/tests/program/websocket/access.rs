@@ -1,0 +1,52 @@
+//! Who gets in: keys are asked for before the connection is taken up, and only a WebSocket gets one.
+
+use callboard_test_support::{Program, ask, greeting_server};
+use serde_json::json;
+
+use super::client::{Socket, words};
+
+#[test]
+fn a_key_is_asked_for_at_the_door() {
+    let program = Program::with_upstream(&greeting_server().url, &[("CALLBOARD_API_KEYS", "one,two")]);
+    for key in [None, Some("three")] {
+        let refused = Socket::open_with(&program.address, key).err().expect("a closed door");
+        assert_eq!((refused.status, &refused.body["error"]["code"]), (401, &json!("invalid_api_key")), "{key:?}");
+    }
+    let mut socket = Socket::open_with(&program.address, Some("two")).expect("an open door");
+    socket.ask("Hi", &json!({}));
+    assert_eq!(words(&socket.object()), "Hello.");
+}
+
+#[test]
+fn what_one_key_made_is_not_there_for_another() {
+    let program = Program::with_upstream(&greeting_server().url, &[("CALLBOARD_API_KEYS", "one,two")]);
+    let open = |key| Socket::open_with(&program.address, Some(key)).unwrap();
+    let mut mine = open("one");
+    mine.ask("Hi", &json!({}));
+    let made = mine.object();
+    let mut theirs = open("two");
+    theirs.ask("Hi", &json!({"previous_response_id": made["id"]}));
+    assert_eq!(theirs.next()["error"]["code"], "previous_response_not_found");
+    let mut mine = open("one");
+    mine.ask("Hi", &json!({"previous_response_id": made["id"]}));
+    assert_eq!(words(&mine.object()), "Hello.", "the same key may go on from another connection");
+}
+
+#[test]
+fn only_a_websocket_is_taken_up() {
+    let program = Program::with_upstream(&greeting_server().url, &[]);
+    let headers: [&[&str]; 3] = [
+        &[],
+        &["upgrade: websocket"],
+        &[
+            "upgrade: websocket",
+            "connection: upgrade",
+            "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==",
+            "sec-websocket-version: 8",
+        ],
+    ];
+    for headers in headers {
+        let refused = ask(&program.address, "GET", "/v1/responses", headers, "");
+        assert_eq!((refused.status, refused.error("code").as_str()), (426, "upgrade_required"), "{headers:?}");
+    }
+}

@@ -1,0 +1,133 @@
+//! A plain client of the WebSocket: it sends what it is told, and shows every message that comes back.
+
+use std::net::TcpStream;
+
+use callboard_test_support::ask;
+use serde_json::{Value, json};
+use tungstenite::client::IntoClientRequest as _;
+use tungstenite::{Error, Message, WebSocket};
+
+const ENDS: [&str; 3] = ["response.completed", "response.incomplete", "response.failed"];
+
+pub(super) struct Socket {
+    inner: WebSocket<TcpStream>,
+}
+
+/// A door that stayed closed: its status and its words.
+#[derive(Debug)]
+pub(super) struct Refused {
+    pub(super) status: u16,
+    pub(super) body: Value,
+}
+
+impl Socket {
+    pub(super) fn open(address: &str) -> Self {
+        Self::open_with(address, None).unwrap_or_else(|refused| panic!("{refused:?}"))
+    }
+
+    /// Opens a connection, with a key to show.
+    pub(super) fn open_with(address: &str, key: Option<&str>) -> Result<Self, Refused> {
+        let mut request = format!("ws://{address}/v1/responses").into_client_request().unwrap();
+        if let Some(key) = key {
+            request.headers_mut().insert("authorization", format!("Bearer {key}").parse().unwrap());
+        }
+        match tungstenite::client(request, TcpStream::connect(address).unwrap()) {
+            Ok((inner, _)) => Ok(Self { inner }),
+            Err(tungstenite::HandshakeError::Failure(Error::Http(answer))) => Err(Refused {
+                status: answer.status().as_u16(),
+                body: serde_json::from_slice(answer.body().as_deref().unwrap_or_default()).unwrap(),
+            }),
+            Err(other) => panic!("{other}"),
+        }
+    }
+
+    pub(super) fn send(&mut self, message: Message) {
+        self.inner.send(message).unwrap();
+    }
+
+    /// Asks the model `m` for a response, with these fields as well.
+    pub(super) fn ask(&mut self, input: &str, fields: &Value) {
+        let mut message = json!({"type": "response.create", "model": "m", "input": input});
+        message.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        self.send(Message::text(message.to_string()));
+    }
+
+    /// The next event.
+    pub(super) fn next(&mut self) -> Value {
+        loop {
+            match self.inner.read().unwrap() {
+                Message::Text(text) => return serde_json::from_str(&text).unwrap(),
+                Message::Ping(_) => {}
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    /// Reads on until an event of this type.
+    pub(super) fn read_until(&mut self, kind: &str) -> Value {
+        loop {
+            let event = self.next();
+            assert_ne!(event["type"], "error", "{event}");
+            if event["type"] == kind {
+                return event;
+            }
+        }
+    }
+
+    /// All events of the next response.
+    pub(super) fn response(&mut self) -> Vec<Value> {
+        let mut events = Vec::new();
+        loop {
+            let event = self.next();
+            let over = event["type"].as_str().is_some_and(|kind| ENDS.contains(&kind));
+            events.push(event);
+            if over {
+                return events;
+            }
+        }
+    }
+
+    /// The next response as it ended.
+    pub(super) fn object(&mut self) -> Value {
+        self.read_until("response.completed")["response"].clone()
+    }
+
+    /// Sends a ping and waits for its answer, past no event: the other side has read all that was sent before.
+    pub(super) fn ping(&mut self, words: &'static str) {
+        self.send(Message::Ping(words.into()));
+        match self.inner.read().unwrap() {
+            Message::Pong(back) => assert_eq!(&*back, words.as_bytes()),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Reads until the other side asks whether this one is still there.
+    pub(super) fn wait_for_ping(&mut self) {
+        while !matches!(self.inner.read().unwrap(), Message::Ping(_)) {}
+    }
+
+    /// The code with which the other side closes, past everything it still sends.
+    pub(super) fn close_code(&mut self) -> Option<u16> {
+        loop {
+            match self.inner.read() {
+                Ok(Message::Close(frame)) => return frame.map(|frame| frame.code.into()),
+                Ok(_) => {}
+                Err(error) => panic!("no close: {error}"),
+            }
+        }
+    }
+}
+
+/// Takes a turn in a conversation without asking the model. It begins behind all that was left there.
+pub(super) fn wait_for_turn(address: &str, model: &str, conversation: &str) {
+    let request = json!({"model": model, "input": "…", "conversation": conversation, "generate": false});
+    let answer = ask(address, "POST", "/v1/responses", &[], &request.to_string());
+    assert_eq!(answer.status, 200, "{answer:?}");
+}
+
+/// The words of a response.
+pub(super) fn words(response: &Value) -> String {
+    let items = response["output"].as_array().into_iter().flatten();
+    let parts = items.flat_map(|item| item["content"].as_array().into_iter().flatten());
+    parts.filter_map(|part| part["text"].as_str()).collect()
+}

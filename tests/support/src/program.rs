@@ -1,0 +1,148 @@
+//! The program as a child process in a folder of its own, killed when the test ends.
+
+use std::io::{BufRead, BufReader, Read};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+
+use tempfile::TempDir;
+
+/// A running Callboard.
+pub struct Program {
+    child: Child,
+    /// `HOST:PORT`.
+    pub address: String,
+    lines: Receiver<String>,
+    _folder: TempDir,
+}
+
+/// The binary that was built with the running test.
+pub fn binary() -> PathBuf {
+    let test = std::env::current_exe().expect("the path of the test");
+    test.ancestors().nth(2).expect("the folder of the build").join("callboard")
+}
+
+fn command(folder: &TempDir, arguments: &[&str], environment: &[(&str, &str)]) -> Command {
+    let mut command = Command::new(binary());
+    command.args(["serve", "--log", "error"]).args(arguments).env_clear();
+    // Python is found by the path. The store is the program's own, unless the test names one.
+    command.envs(std::env::var_os("PATH").map(|path| ("PATH", path))).env("CALLBOARD_STORE", "sqlite::memory:");
+    command.envs(environment.iter().copied()).current_dir(folder.path()).stdin(Stdio::null());
+    command
+}
+
+impl Program {
+    /// Starts the program and waits until it listens.
+    pub fn start(arguments: &[&str], environment: &[(&str, &str)]) -> Self {
+        Self::with_settings("", arguments, environment)
+    }
+
+    /// A program whose log comes back line by line, until the program ends.
+    pub fn start_with_log(arguments: &[&str], environment: &[(&str, &str)]) -> (Self, Receiver<String>) {
+        let folder = TempDir::new().unwrap();
+        let mut command = command(&folder, arguments, environment);
+        command.stderr(Stdio::piped());
+        let mut program = Self::begin(command, folder);
+        let log = lines_of(program.child.stderr.take().unwrap());
+        (program, log)
+    }
+
+    /// A program with this text as its settings file.
+    pub fn with_settings(settings: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
+        let folder = TempDir::new().unwrap();
+        std::fs::write(folder.path().join("callboard.toml"), settings).unwrap();
+        Self::begin(command(&folder, arguments, environment), folder)
+    }
+
+    /// A program in front of several model servers that all serve every model.
+    pub fn with_upstreams(urls: &[&str], environment: &[(&str, &str)]) -> Self {
+        let upstream = |url: &&str| format!("[[upstream]]\nurl = \"{url}\"\nmodels = [\"*\"]\n");
+        Self::with_settings(&urls.iter().map(upstream).collect::<String>(), &[], environment)
+    }
+
+    /// A program in front of one model server.
+    pub fn with_upstream(upstream: &str, environment: &[(&str, &str)]) -> Self {
+        Self::start(&["--upstream", upstream], environment)
+    }
+
+    fn begin(mut command: Command, folder: TempDir) -> Self {
+        let mut child = command.args(["--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).spawn().unwrap();
+        let lines = lines_of(child.stdout.take().unwrap());
+        let line = lines.iter().find(|line| line.contains("listening on http://")).expect("a line with the address");
+        let address = line.split("listening on http://").nth(1).unwrap().trim().to_owned();
+        Self { child, address, lines, _folder: folder }
+    }
+
+    /// Waits for a line on the program's terminal; false when the program ends without it.
+    pub fn prints_line(&self, text: &str) -> bool {
+        self.lines.iter().any(|line| line.contains(text))
+    }
+
+    /// Ends the program; what it printed since it listened.
+    pub fn printed_until_exit(mut self) -> Vec<String> {
+        self.terminate();
+        self.child.wait().unwrap();
+        self.lines.iter().collect()
+    }
+
+    /// Sends SIGTERM.
+    pub fn terminate(&self) {
+        let sent = Command::new("kill").arg(self.child.id().to_string()).status().unwrap();
+        assert!(sent.success());
+    }
+
+    /// Waits until the program accepts no more connections, as it does when it drains.
+    pub fn wait_until_closed(&self) {
+        while TcpStream::connect(&self.address).is_ok() {
+            std::thread::yield_now();
+        }
+    }
+
+    /// Sends SIGTERM until the program exits; its exit code.
+    pub fn terminate_until_it_ends(mut self) -> Option<i32> {
+        loop {
+            match self.child.try_wait().unwrap() {
+                Some(status) => return status.code(),
+                None => self.terminate(),
+            }
+        }
+    }
+
+    /// Sends SIGKILL.
+    pub fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Waits for the exit code.
+    pub fn exit_code(mut self) -> Option<i32> {
+        self.child.wait().unwrap().code()
+    }
+}
+
+/// The lines of a pipe, read to the end on a thread of its own.
+fn lines_of(pipe: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, lines) = channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(pipe).lines().map_while(Result::ok) {
+            let _ = sender.send(line);
+        }
+    });
+    lines
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Starts a program that must refuse to start; what it writes to stderr.
+pub fn refused_start(arguments: &[&str], environment: &[(&str, &str)]) -> String {
+    let folder = TempDir::new().unwrap();
+    let output = command(&folder, arguments, environment).stdout(Stdio::null()).output().unwrap();
+    assert!(!output.status.success());
+    String::from_utf8(output.stderr).unwrap()
+}
