@@ -21,7 +21,7 @@ use crate::config::ContractMode;
 use crate::session::{Observer, relay_body};
 use crate::stage::{self, Asked, Role, Run, Whose};
 use crate::telemetry::metrics;
-use crate::trace::{TraceEvent, TraceParent, TraceRecorder, TurnAbout};
+use crate::trace::{TraceEvent, TraceParent, TraceRecorder, TurnStart};
 use crate::upstream::Upstream;
 use crate::{clock, random};
 
@@ -90,8 +90,8 @@ async fn scene(
 }
 
 /// What is known of a turn whose bytes are passed on.
-fn about<'a>(request_id: &'a str, request: &'a ChatRequest, caller: Option<&'a TraceParent>) -> TurnAbout<'a> {
-    TurnAbout { endpoint: ENDPOINT, request_id, caller, ..TurnAbout::of(request) }
+fn about<'a>(request_id: &'a str, request: &'a ChatRequest, caller: Option<&'a TraceParent>) -> TurnStart<'a> {
+    TurnStart { endpoint: ENDPOINT, request_id, caller, ..TurnStart::of(request) }
 }
 
 /// What goes along with bytes that are passed on.

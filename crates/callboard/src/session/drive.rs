@@ -14,7 +14,7 @@ use super::progress::Progress;
 use super::stopwatch::{Bell, Stopwatch};
 use super::{Asking, Performer, Record};
 use crate::telemetry::metrics;
-use crate::trace::{TraceEvent, TraceParent, TraceRecorder, Traces, TurnAbout};
+use crate::trace::{TraceEvent, TraceParent, TraceRecorder, Traces, TurnStart};
 use crate::upstream::{Busy, Failure, ReplyBody};
 
 /// How long the end of a connection is waited for after the end of its reply.
@@ -80,12 +80,12 @@ impl Session {
     /// Records the turn, which came in by this endpoint. Without it nothing is recorded.
     pub fn trace_with(&mut self, traces: &Traces, endpoint: &'static str, caller: Option<&TraceParent>) {
         let SessionParts { request, asking, performer, .. } = &self.parts;
-        let about = TurnAbout {
+        let about = TurnStart {
             endpoint,
             request_id: &asking.request_id,
             character: performer.as_ref().map(|performer| performer.character().manifest().id.as_str()),
             caller,
-            ..TurnAbout::of(request)
+            ..TurnStart::of(request)
         };
         self.trace = traces.begin(&about);
     }
