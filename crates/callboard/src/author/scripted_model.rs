@@ -10,10 +10,10 @@ use crate::upstream::LocalModel;
 
 /// The scripted model, and the requests it got.
 #[derive(Default)]
-pub(super) struct ScriptedModel(Mutex<Turn>);
+pub(super) struct ScriptedModel(Mutex<Script>);
 
 #[derive(Default)]
-struct Turn {
+struct Script {
     replies: VecDeque<ScriptedReply>,
     requests: Vec<Value>,
 }
@@ -21,29 +21,29 @@ struct Turn {
 impl ScriptedModel {
     /// Sets the replies of the next turn.
     pub(super) fn load(&self, replies: &[ScriptedReply]) {
-        *self.turn() = Turn { replies: replies.iter().cloned().collect(), requests: Vec::new() };
+        *self.script() = Script { replies: replies.iter().cloned().collect(), requests: Vec::new() };
     }
 
     /// The requests of this turn.
     pub(super) fn requests(&self) -> Vec<Value> {
-        self.turn().requests.clone()
+        self.script().requests.clone()
     }
 
     /// How many replies were not used.
     pub(super) fn unused(&self) -> usize {
-        self.turn().replies.len()
+        self.script().replies.len()
     }
 
-    fn turn(&self) -> MutexGuard<'_, Turn> {
+    fn script(&self) -> MutexGuard<'_, Script> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl LocalModel for ScriptedModel {
     fn reply(&self, request: &[u8]) -> Vec<u8> {
-        let mut turn = self.turn();
-        turn.requests.push(serde_json::from_slice(request).unwrap_or_default());
-        let reply = turn.replies.pop_front().map_or_else(
+        let mut script = self.script();
+        script.requests.push(serde_json::from_slice(request).unwrap_or_default());
+        let reply = script.replies.pop_front().map_or_else(
             || json!({"error": {"message": "the scenario has no further reply of the model for this turn"}}),
             |reply| body(&reply),
         );

@@ -22,14 +22,14 @@ pub struct Loaded {
     /// The settings.
     pub settings: Settings,
     /// The keys outside of upstreams, in the order of the table.
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<EffectiveValue>,
     /// The keys of each upstream.
-    pub(super) upstreams: Vec<Vec<Entry>>,
+    pub(super) upstreams: Vec<Vec<EffectiveValue>>,
 }
 
 /// One key with the value in effect.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct EffectiveValue {
     pub(super) section: &'static str,
     pub(super) name: &'static str,
     /// The value in TOML, masked where it is secret.
@@ -85,7 +85,7 @@ fn read(
     given: Option<&RawValue>,
     raw: &RawSettings,
     draft: &mut Draft,
-) -> Result<Option<Entry>, ConfigError> {
+) -> Result<Option<EffectiveValue>, ConfigError> {
     let Some(value) = given.cloned().or_else(|| default_value(key, raw)) else { return Ok(None) };
     let written = key.kind.put(&value.raw, draft).ok_or_else(|| ConfigError::WrongValue {
         key: key.path(),
@@ -93,7 +93,7 @@ fn read(
         origin: value.origin.clone(),
         allowed: key.kind.allowed(),
     })?;
-    Ok(Some(Entry { section: key.section, name: key.name, written, origin: value.origin }))
+    Ok(Some(EffectiveValue { section: key.section, name: key.name, written, origin: value.origin }))
 }
 
 fn default_value(key: &Key, raw: &RawSettings) -> Option<RawValue> {
@@ -113,7 +113,7 @@ fn read_upstream(
     raw: &RawSettings,
     environment: &Environment,
     draft: &mut Draft,
-) -> Result<Vec<Entry>, ConfigError> {
+) -> Result<Vec<EffectiveValue>, ConfigError> {
     let mut entries = Vec::new();
     for key in keys().filter(|key| key.section == UPSTREAM) {
         let given = upstream.values.get(key.name).or(raw.for_upstreams.get(key.name));

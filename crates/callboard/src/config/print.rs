@@ -3,7 +3,7 @@
 //! The output is a valid settings file, except that secrets are masked.
 
 use super::key::{UPSTREAM, header};
-use super::load::{Entry, Loaded};
+use super::load::{EffectiveValue, Loaded};
 use super::table::SECTIONS;
 
 /// Longer values do not push the column of comments further out.
@@ -30,14 +30,14 @@ impl Loaded {
 
 fn print<'entry>(
     section: &str,
-    entries: impl Iterator<Item = &'entry Entry>,
+    entries: impl Iterator<Item = &'entry EffectiveValue>,
     (names, values): (usize, usize),
     page: &mut String,
 ) {
     if !section.is_empty() {
         page.push_str(&format!("\n{}\n", header(section)));
     }
-    for Entry { name, written, origin, .. } in entries {
+    for EffectiveValue { name, written, origin, .. } in entries {
         page.push_str(&format!("{name:<names$} = {written:<values$}  # {origin}\n"));
     }
 }

@@ -12,7 +12,7 @@ use super::router::Shared;
 use crate::config::ContractMode;
 use crate::conversation::{Saving, resume_chat};
 use crate::session::{CharacterRequest, Observer, Session, TurnDriver, drive_character, passthrough};
-use crate::trace::{TraceEvent, TurnAbout};
+use crate::trace::{TraceEvent, TurnStart};
 use crate::upstream::Route;
 use crate::{clock, random};
 
@@ -69,11 +69,11 @@ async fn pass_through(
     turn: TurnRequest,
 ) -> Result<axum::response::Response, ApiError> {
     let (requester, upstream) = (&incoming.requester, &route.upstream);
-    let about = TurnAbout {
+    let about = TurnStart {
         endpoint: Chat::ENDPOINT,
         request_id: &incoming.id,
         caller: requester.caller.as_ref(),
-        ..TurnAbout::of(request)
+        ..TurnStart::of(request)
     };
     let mut trace = shared.app.traces.begin(&about);
     let headers = trace.begin_request(route, false);

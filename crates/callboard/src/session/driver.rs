@@ -17,7 +17,7 @@ use crate::config::Settings;
 use crate::random;
 use crate::store::CharacterMemory;
 use crate::telemetry::{character_metrics as counters, metrics};
-use crate::trace::{TraceEvent, TraceParent, TraceRecorder, Traces, TurnAbout};
+use crate::trace::{TraceEvent, TraceParent, TraceRecorder, Traces, TurnStart};
 use crate::upstream::{Client, Failure, InFlight, ReplyBody, Route, Upstreams};
 
 /// How long the end of a connection is waited for after the end of its reply.
@@ -143,12 +143,12 @@ impl TurnDriver {
         endpoint: &'static str,
         caller: Option<&TraceParent>,
     ) -> &mut TraceRecorder {
-        let about = TurnAbout {
+        let about = TurnStart {
             endpoint,
             request_id: self.model.request_id(),
             character: self.runner().map(|runner| runner.character().manifest().id.as_str()),
             caller,
-            ..TurnAbout::of(&self.request)
+            ..TurnStart::of(&self.request)
         };
         self.trace = traces.begin(&about);
         &mut self.trace

@@ -29,7 +29,7 @@ pub use millis::Millis;
 pub use recorder::TraceRecorder;
 pub use tool_call::{RunBy, ToolCall, ToolTiming};
 pub use trace_parent::TraceParent;
-pub use traces::{TraceRules, Traces, TurnAbout};
+pub use traces::{TraceRules, Traces, TurnStart};
 pub use turn_counts::{TurnCount, TurnCounts};
 pub use turn_metrics::describe_metrics;
 pub use turn_trace::{ContractNote, TokenUsage, TraceError, TurnOutcome, TurnTrace};

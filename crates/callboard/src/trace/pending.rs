@@ -17,17 +17,17 @@ const MILLIS_PER_DAY: i64 = 24 * 60 * 60 * 1000;
 
 /// What waits to be stored or shown.
 #[derive(Debug, Default)]
-pub(super) struct Pending(Mutex<State>);
+pub(super) struct Pending(Mutex<PendingState>);
 
 #[derive(Debug, Default)]
-struct State {
-    batch: Batch,
+struct PendingState {
+    batch: StoreBatch,
     metrics: Sums,
 }
 
 /// Traces and counts that are stored together.
 #[derive(Debug, Default)]
-pub(super) struct Batch {
+pub(super) struct StoreBatch {
     pub(super) traces: Vec<TurnTrace>,
     pub(super) dropped: u64,
     sums: Sums,
@@ -65,7 +65,7 @@ impl Pending {
     }
 
     /// Takes everything that waits to be stored.
-    pub(super) fn take_batch(&self) -> Batch {
+    pub(super) fn take_batch(&self) -> StoreBatch {
         std::mem::take(&mut self.locked().batch)
     }
 
@@ -74,12 +74,12 @@ impl Pending {
         std::mem::take(&mut self.locked().metrics.0)
     }
 
-    fn locked(&self) -> MutexGuard<'_, State> {
+    fn locked(&self) -> MutexGuard<'_, PendingState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Batch {
+impl StoreBatch {
     fn add(&mut self, trace: TurnTrace) -> bool {
         let content = trace.content_bytes();
         if self.traces.len() >= MOST_TRACES || self.content.saturating_add(content) > MOST_CONTENT {

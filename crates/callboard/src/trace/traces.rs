@@ -7,7 +7,7 @@ use callboard_core::wire::chat::ChatRequest;
 use super::context::Sampling;
 use super::model_names::ModelNames;
 use super::otlp::Outbox;
-use super::pending::{Batch, Pending};
+use super::pending::{Pending, StoreBatch};
 use super::{RecordedInput, TraceContext, TraceParent, TraceRecorder, TurnTrace, turn_metrics};
 use crate::clock;
 use crate::hex;
@@ -33,7 +33,7 @@ pub struct TraceRules {
 
 /// What is known when a turn begins.
 #[derive(Debug, Default)]
-pub struct TurnAbout<'a> {
+pub struct TurnStart<'a> {
     /// The endpoint of its request.
     pub endpoint: &'static str,
     /// The id of its request.
@@ -54,7 +54,7 @@ pub struct TurnAbout<'a> {
     pub messages: &'a str,
 }
 
-impl<'a> TurnAbout<'a> {
+impl<'a> TurnStart<'a> {
     /// What a request says about its turn.
     pub fn of(request: &'a ChatRequest) -> Self {
         Self {
@@ -99,7 +99,7 @@ impl Traces {
     }
 
     /// A recorder for a turn that begins now.
-    pub fn begin(&self, about: &TurnAbout<'_>) -> TraceRecorder {
+    pub fn begin(&self, about: &TurnStart<'_>) -> TraceRecorder {
         let (started_at_ms, random) = (clock::milliseconds(), random::bytes::<10>());
         let draw = random.iter().fold(0_usize, |sum, byte| (sum * 256 + usize::from(*byte)) % 100);
         let (id, sampled) = (new_id(started_at_ms, &random), draw < self.0.percent);
@@ -167,7 +167,7 @@ impl Traces {
     }
 
     /// The counts are written in the same transaction as the first traces.
-    async fn write(&self, batch: &Batch) -> Result<(), StoreError> {
+    async fn write(&self, batch: &StoreBatch) -> Result<(), StoreError> {
         let mut counts = batch.counts();
         let mut waiting = batch.traces.as_slice();
         while !waiting.is_empty() || !counts.is_empty() {

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 use super::super::turn_metrics;
-use super::outbox::Batch;
+use super::outbox::ExportBatch;
 use super::{Outbox, request};
 use crate::telemetry::log_throttle::LogThrottle;
 use crate::upstream::{Client, Failure};
@@ -53,7 +53,7 @@ pub async fn export_rest(outbox: &Outbox, client: &Client, within: Duration) {
 }
 
 /// Sends a batch, and drops it after too many failures.
-async fn send(outbox: &Outbox, client: &Client, batch: Batch<'_>, tries: u32) {
+async fn send(outbox: &Outbox, client: &Client, batch: ExportBatch<'_>, tries: u32) {
     let body = request(&outbox.collector, &batch.traces).to_string().into_bytes();
     let mut tried = 0;
     loop {

@@ -25,7 +25,7 @@ struct Waiting {
 }
 
 /// Traces that are being sent. A batch that is dropped without `settle` goes back into the queue.
-pub(super) struct Batch<'a> {
+pub(super) struct ExportBatch<'a> {
     pub(super) traces: Vec<TurnTrace>,
     outbox: &'a Outbox,
 }
@@ -48,7 +48,7 @@ impl Outbox {
     }
 
     /// The oldest traces, at most one batch of them.
-    pub(super) fn batch(&self) -> Option<Batch<'_>> {
+    pub(super) fn batch(&self) -> Option<ExportBatch<'_>> {
         let mut waiting = self.waiting();
         let together = waiting.traces.len().min(BATCH);
         if together == 0 {
@@ -57,7 +57,7 @@ impl Outbox {
         let traces: Vec<TurnTrace> = waiting.traces.drain(..together).collect();
         waiting.content = waiting.content.saturating_sub(content_of(&traces));
         drop(waiting);
-        Some(Batch { traces, outbox: self })
+        Some(ExportBatch { traces, outbox: self })
     }
 
     fn waiting(&self) -> std::sync::MutexGuard<'_, Waiting> {
@@ -65,14 +65,14 @@ impl Outbox {
     }
 }
 
-impl Batch<'_> {
+impl ExportBatch<'_> {
     /// Marks the batch as done, and returns how many traces it had.
     pub(super) fn settle(mut self) -> u64 {
         std::mem::take(&mut self.traces).len() as u64
     }
 }
 
-impl Drop for Batch<'_> {
+impl Drop for ExportBatch<'_> {
     fn drop(&mut self) {
         let mut waiting = self.outbox.waiting();
         waiting.content += content_of(&self.traces);
