@@ -168,7 +168,8 @@ const RULES: &[Rule] = &[
 ];
 
 /// The letters from `a` to `z` as they are said, for what is spelt out ("CP", "x").
-const LETTER_NAMES: &str = "ah bee see dee ee ef jee ech ee jay kay el em en oh pee koo ar es tee oo vee doobloo eks wee zee";
+const LETTER_NAMES: &str =
+    "ah bee see dee ee ef jee ech ee jay kay el em en oh pee koo ar es tee oo vee doobloo eks wee zee";
 
 /// Nobody says longer words.
 const LONGEST: usize = 64;
