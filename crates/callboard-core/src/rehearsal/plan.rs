@@ -7,13 +7,11 @@ use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-use super::catalogue::{Holds, Tool};
+use super::catalogue::Tool;
 use super::clauses::{Correction, Kind, clauses_of, correction_in, sentence_ends};
 use super::context::Context;
 use super::fill::{Attempt, Evidence, Reading, Terms, attempt};
-use super::lexicon::is_verb;
 use super::mood::{mood_of, opened};
-use super::text_sort::TextSort;
 use super::vocabulary::{Vocabulary, is_content};
 use super::words::{Form, Word};
 
@@ -173,15 +171,13 @@ impl<'a> Planner<'a> {
     }
 
     fn best_call(&self, words: &[Word], span: Range<usize>, weights: &[Vec<f32>]) -> Option<Group> {
-        let part = words.get(span.clone()).filter(|part| !(span.start > 0 && dangles(part)))?;
+        let part = words.get(span.clone())?;
         let reading = Reading::new(part, mood_of(part, sentence_around(words, &span)), self.context);
         let mut likely: Vec<(usize, f32)> = Vec::new();
-        for (tool, own) in self.tools.iter().enumerate() {
+        for tool in 0..self.tools.len() {
             let row = weights.get(tool).and_then(|row| row.get(span.clone())).unwrap_or_default();
             let sum = row.iter().sum::<f32>() + self.vocabulary.phrasing(tool, part);
-            if sum > 0.3 || wants_shape(own, part) || own.undoes && reading.mood.undoing {
-                likely.push((tool, sum));
-            }
+            likely.push((tool, sum));
         }
         likely.sort_by(|one, other| other.1.total_cmp(&one.1));
         let mut best: Option<Group> = None;
@@ -267,28 +263,6 @@ fn left_out(words: &[Word], clause: &Range<usize>) -> f32 {
         .filter(|word| is_content(word) || word.form == Form::Number)
         .count();
     0.2 * content.min(5) as f32
-}
-
-/// A verb in the third person without a subject goes on with the clause before it: "…, costs 1 point".
-fn dangles(part: &[Word]) -> bool {
-    part.first().is_some_and(|first| {
-        !first.capital
-            && first.lower.ends_with('s')
-            && first.lower.len() > 3
-            && is_verb(&first.stem)
-            && first.lower != first.stem
-    })
-}
-
-/// A tool that wants a value with a shape that is there, whatever words surround it.
-fn wants_shape(tool: &Tool, words: &[Word]) -> bool {
-    tool.fields.iter().any(|field| match field.holds {
-        Holds::Text(TextSort::Formula) => true,
-        Holds::Text(TextSort::File) => words.iter().any(|word| word.form == Form::File),
-        Holds::Text(TextSort::Link) => words.iter().any(|word| word.form == Form::Link),
-        Holds::Text(TextSort::Email) => words.iter().any(|word| word.form == Form::Email),
-        _ => false,
-    })
 }
 
 fn span_of(clauses: &[Range<usize>], start: usize, end: usize) -> Option<Range<usize>> {

@@ -130,7 +130,7 @@ fn affinity(draft: &Draft<'_>, field: &Field, number: &Spoken) -> f32 {
         };
     }
     let thing = after.is_some_and(|at| draft.is_taken(at));
-    score += if thing && unit.is_none_or(|unit| unit < 1.0) { counts_thing(field) } else { unit.unwrap_or(0.0) };
+    score += unit.filter(|unit| !thing || *unit >= 1.0).unwrap_or(0.0);
     score += before.map_or(0.0, |at| named_by(draft, field, at, number));
     if number.ordinal && field.is(Role::Rank) {
         score += 0.5;
@@ -147,15 +147,6 @@ fn affinity(draft: &Draft<'_>, field: &Field, number: &Spoken) -> f32 {
 fn is_single(draft: &Draft<'_>, field: &Field, noun: &Word) -> bool {
     let changes = matches!(field.holds, Holds::Number { least, .. } if is_change(field, least));
     field.title.contains(&noun.stem) || changes && draft.tool.title.contains(&noun.stem)
-}
-
-/// A number before something that another parameter holds: how many of it.
-fn counts_thing(field: &Field) -> f32 {
-    match (is_count(field), field.required) {
-        (true, _) => 1.2,
-        (false, true) => 0.5,
-        (false, false) => 0.0,
-    }
 }
 
 fn is_count(field: &Field) -> bool {

@@ -10,7 +10,7 @@ pub(super) const REFUSED: &str = "not support|n't support|unsupported|not permit
     not recognized|unexpected|unavailable|not available|not implemented|not enabled|not accept|no endpoints found that";
 /// Refuses a value.
 const WRONG: &str = "invalid|must be|must either be|expected|input should be|only support|cannot be combined";
-const WRONG_ROLE: &str = "unexpected message role|one of|input should be|unexpected value|support|invalid|unknown|not allowed|\
+const WRONG_ROLE: &str = "unexpected message role|unexpected role|one of|input should be|unexpected value|support|invalid|unknown|not allowed|\
     expected tags|'oneof' tag|allowed values";
 const NULL: &str = "null|none is not|nil|received undefined|missing field|field required|is required";
 const LIST: &str = "sequence|is array|an array instead|array into|got array|got list|from array|received array";
@@ -31,7 +31,7 @@ const CHOICE: &str = "tool_choice|tool choice|toolchoice";
 const PARALLEL: &str = "parallel_tool_calls|parallel tool call|parallel function call";
 const USE_NEW_LIMIT: &str = "use max_completion_tokens|use 'max_completion_tokens|use `max_completion_tokens";
 const USE_OLD_LIMIT: &str = "use max_tokens|use 'max_tokens|use `max_tokens";
-const TOOLS: &str = "tool use|tool calling|tool calls|tool-calling|function call|functions are|support tools|tools is|tools are|\
+const TOOLS: &str = "tool use|tool calling|tool calls|tool-calling|function call|functions are|support tool|tools is|tools are|\
     : tools";
 /// A list of validation errors names every field in sight.
 const NOT_TOOLS: &str = "parallel|tool_choice|type of tool|tool type|input should be";
