@@ -10,13 +10,14 @@
 mod golden_page;
 
 #[cfg(test)]
-mod playing;
+mod golden_turn;
 
 use golden_page::read_pages;
-use playing::{Play, read};
+use golden_turn::{GoldenTurn, read};
 
-fn plays() -> Vec<(String, Play)> {
-    let plays: Vec<_> = read_pages().iter().filter_map(|page| Some((page.stem.clone(), Play::new(page)?))).collect();
+fn plays() -> Vec<(String, GoldenTurn)> {
+    let plays: Vec<_> =
+        read_pages().iter().filter_map(|page| Some((page.stem.clone(), GoldenTurn::new(page)?))).collect();
     assert!(!plays.is_empty(), "no page holds a stream");
     plays
 }

@@ -339,9 +339,9 @@ impl Session {
     async fn run_tools(&mut self, calls: Vec<Call>) {
         let Some(performer) = &mut self.parts.performer else { return };
         let results = performer.run(calls).await;
-        let hurry = performer.is_late();
+        let out_of_time = performer.is_late();
         self.trace.ran(&performer.take_timings());
-        self.parts.turn.step(Input::ToolsDone { results, hurry }, &mut self.actions);
+        self.parts.turn.step(Input::ToolsDone { results, out_of_time }, &mut self.actions);
     }
 
     /// The client is gone: what ran is put on record, what did not is cancelled. What ran and had not been told comes back.
