@@ -6,14 +6,15 @@
 //! character.
 
 #[cfg(test)]
-mod playing;
+mod golden_turn;
 
 use callboard_test_support::golden_page::read_pages;
 
-use playing::{Play, read};
+use golden_turn::{GoldenTurn, read};
 
-fn plays() -> Vec<(String, Play)> {
-    let plays: Vec<_> = read_pages().iter().filter_map(|page| Some((page.stem.clone(), Play::new(page)?))).collect();
+fn plays() -> Vec<(String, GoldenTurn)> {
+    let plays: Vec<_> =
+        read_pages().iter().filter_map(|page| Some((page.stem.clone(), GoldenTurn::new(page)?))).collect();
     assert!(!plays.is_empty(), "no page holds a stream");
     plays
 }

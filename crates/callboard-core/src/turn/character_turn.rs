@@ -26,7 +26,7 @@ pub(super) struct CharacterTurn {
     rules: CharacterRules,
     checker: ReplyChecker,
     reply: ModelReply,
-    said: String,
+    text_so_far: String,
     transcript: Vec<Item>,
     last_call: ModelCall,
     waiting: ToolRound,
@@ -55,7 +55,7 @@ impl CharacterTurn {
             checker: ReplyChecker::new(&request.used_ids, settings.arguments_bytes, random),
             request,
             rules,
-            said: String::new(),
+            text_so_far: String::new(),
             transcript: Vec::new(),
             last_call: ModelCall::default(),
             waiting: ToolRound::default(),
@@ -91,7 +91,7 @@ impl CharacterTurn {
             }
             Input::Delta(delta) => self.delta(delta, actions),
             Input::ReplyEnded => self.reply_ended(actions),
-            Input::ToolsDone { results, hurry } => self.tools_done(&results, hurry, actions),
+            Input::ToolsDone { results, out_of_time } => self.tools_done(&results, out_of_time, actions),
             Input::Interrupted { results } => self.interrupted(&results, actions),
             Input::ReplyLost => {
                 self.reply = ModelReply::new(&self.request.tools);
@@ -128,8 +128,8 @@ impl CharacterTurn {
 
     /// A blank line separates the texts of different rounds.
     fn text(&mut self, text: String, actions: &mut Vec<Action>) {
-        let first = self.said.is_empty();
-        self.said.push_str(&text);
+        let first = self.text_so_far.is_empty();
+        self.text_so_far.push_str(&text);
         let text = if first && self.spoke_before { format!("\n\n{}", text.trim_start()) } else { text };
         actions.push(Action::Emit(Event::Text(text)));
     }
@@ -140,9 +140,9 @@ impl CharacterTurn {
         self.pass_on(texts, actions);
         let checked_calls = self.calls();
         let checked_calls = self.pending.new_among(checked_calls);
-        let silent = self.said.trim().is_empty();
+        let silent = self.text_so_far.trim().is_empty();
         let talked = self.rules.tools_only && checked_calls.is_empty() && self.round == 0 && !silent;
-        self.keep_said(&checked_calls);
+        self.record_text_and_calls(&checked_calls);
         if !checked_calls.is_empty() || !self.pending.is_empty() {
             self.act(&checked_calls, actions);
         } else if silent && std::mem::take(&mut self.ignored) && !self.remarked && !self.is_spent() {
@@ -190,8 +190,8 @@ impl CharacterTurn {
     }
 
     /// Whether the model is asked again for broken calls while the client's calls wait.
-    fn mends(&self, hurry: bool) -> bool {
-        !hurry
+    fn asks_again(&self, out_of_time: bool) -> bool {
+        !out_of_time
             && !self.is_spent()
             && self.waiting.is_mixed_with_broken()
             && self.round.saturating_add(1) < self.rules.rounds
@@ -199,10 +199,10 @@ impl CharacterTurn {
 
     /// When the turn ends with calls for the client, the model never reads its errors.
     fn note_refusals(&mut self, ends: bool) {
-        let told = if ends { Outcome::Refused } else { Outcome::Reasked };
+        let outcome = if ends { Outcome::Refused } else { Outcome::Reasked };
         for refusal in self.waiting.refusals() {
             match refusal {
-                Refusal::Broken(kind) => self.checker.report.note(kind.code(), told),
+                Refusal::Broken(kind) => self.checker.report.note(kind.code(), outcome),
                 Refusal::OverLimit => self.checker.report.note("max_tool_calls", Outcome::Refused),
                 Refusal::CalledOff => {}
             }
@@ -245,8 +245,8 @@ impl CharacterTurn {
         }
     }
 
-    fn keep_said(&mut self, checked_calls: &[CheckedCall]) {
-        let text = std::mem::take(&mut self.said);
+    fn record_text_and_calls(&mut self, checked_calls: &[CheckedCall]) {
+        let text = std::mem::take(&mut self.text_so_far);
         self.spoke_before |= !text.trim().is_empty();
         let calls: Vec<_> = checked_calls
             .iter()
@@ -285,11 +285,11 @@ impl CharacterTurn {
         cut || self.tokens_left() == Some(0)
     }
 
-    fn tools_done(&mut self, results: &[ToolResult], hurry: bool, actions: &mut Vec<Action>) {
-        let mends = self.mends(hurry);
-        self.note_refusals(!mends && self.waiting.has_client_calls());
-        let for_client = self.keep_results(results, actions);
-        match (for_client.is_empty(), mends) {
+    fn tools_done(&mut self, results: &[ToolResult], out_of_time: bool, actions: &mut Vec<Action>) {
+        let asks_again = self.asks_again(out_of_time);
+        self.note_refusals(!asks_again && self.waiting.has_client_calls());
+        let for_client = self.record_results(results, actions);
+        match (for_client.is_empty(), asks_again) {
             (true, _) => self.pending.release(),
             (false, true) => self.pending.accept(&for_client, &mut self.transcript),
             (false, false) => return self.hand_over(for_client, actions),
@@ -299,7 +299,7 @@ impl CharacterTurn {
         }
         self.round = self.round.saturating_add(1);
         self.reply = ModelReply::new(&self.request.tools);
-        let choice = self.next_choice(hurry);
+        let choice = self.next_choice(out_of_time);
         self.call_model(choice, actions);
     }
 
@@ -312,11 +312,11 @@ impl CharacterTurn {
 
     /// The tool choice of the next request. A required call was made, so none is required any more; tools over the limit are not
     /// offered; where none are left, the model must answer.
-    fn next_choice(&mut self, hurry: bool) -> ToolChoice {
+    fn next_choice(&mut self, out_of_time: bool) -> ToolChoice {
         let used_up = self.rules.most_calls.is_some_and(|most| self.ran >= most);
         let may = |name: &&str| self.request.rules.allows(name) && (!used_up || self.rules.is_clients(name));
         let names: Vec<String> = self.request.tools.names().filter(may).map(str::to_owned).collect();
-        if hurry || self.round >= self.rules.rounds || names.is_empty() {
+        if out_of_time || self.round >= self.rules.rounds || names.is_empty() {
             self.round = self.rules.rounds;
             return ToolChoice::WithoutTools;
         }
@@ -331,7 +331,7 @@ impl CharacterTurn {
     }
 
     /// Adds the results in the order of the calls; returns the calls for the client.
-    fn keep_results(&mut self, ran: &[ToolResult], actions: &mut Vec<Action>) -> Vec<Call> {
+    fn record_results(&mut self, ran: &[ToolResult], actions: &mut Vec<Action>) -> Vec<Call> {
         let settled = std::mem::take(&mut self.waiting).settle(ran);
         for result in settled.results {
             let text = cut(&result.text, self.rules.result_characters);
@@ -345,15 +345,15 @@ impl CharacterTurn {
     /// reached it. Text that was cut off stays as it is.
     fn interrupted(&mut self, results: &[ToolResult], actions: &mut Vec<Action>) {
         if self.waiting.is_empty() {
-            self.keep_said(&[]);
+            self.record_text_and_calls(&[]);
         }
         self.note_refusals(true);
         self.pending.call_off(CANCELLED, &mut self.transcript);
         self.waiting.call_off(|id| self.pending.is_accepted(id));
-        let mut told = Vec::new();
-        self.keep_results(results, &mut told);
+        let mut emitted = Vec::new();
+        self.record_results(results, &mut emitted);
         let ran = |action: &Action| matches!(action, Action::Emit(Event::RanTool(result)) if result.ran.is_some());
-        actions.extend(told.into_iter().filter(ran));
+        actions.extend(emitted.into_iter().filter(ran));
     }
 }
 

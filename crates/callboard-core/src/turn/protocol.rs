@@ -96,7 +96,7 @@ pub enum Input {
         /// Their results.
         results: Vec<ToolResult>,
         /// The turn is out of time: no more tools.
-        hurry: bool,
+        out_of_time: bool,
     },
     /// The user interrupted.
     Interrupted {
@@ -108,7 +108,7 @@ pub enum Input {
 /// What the driver has to do.
 #[derive(Debug)]
 pub enum Action {
-    /// ModelCall the model, and feed its reply back.
+    /// Call the model, and feed its reply back.
     CallModel(ModelCall),
     /// Run these calls, and feed their results back.
     RunTools(Vec<Call>),

@@ -421,9 +421,9 @@ impl TurnDriver {
             return;
         };
         let results = runner.run(calls).await;
-        let hurry = runner.is_past_deadline();
+        let out_of_time = runner.is_past_deadline();
         self.trace.record(TraceEvent::ToolsRan(&runner.take_timings()));
-        self.turn.step(Input::ToolsDone { results, hurry }, &mut self.actions);
+        self.turn.step(Input::ToolsDone { results, out_of_time }, &mut self.actions);
     }
 
     /// Ends a turn before its reply is complete: what ran is recorded, what did not run is cancelled. Returns the events that were not

@@ -115,3 +115,36 @@ impl ToolPart<'_> {
 fn without_foreign_place(error: BadRequest) -> BadRequest {
     BadRequest { param: error.param.filter(|place| !place.starts_with(CHARACTER)), ..error }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::turn::ModelCall;
+
+    fn tool(schema: &str) -> Value {
+        json!({"type": "function", "function": {"name": "roll", "parameters": {"type": schema}}})
+    }
+
+    #[test]
+    fn a_character_gets_its_prompt_and_tools_and_the_clients_sampling_fields() {
+        let body = json!({"model": "narrator", "messages": [{"role": "user", "content": "hi"}], "temperature": 0.50,
+            "max_tokens": 9, "user": "u", "stream": true});
+        let cache = ToolCache::default();
+        let (request, _) = ChatRequest::read(body.to_string().into_bytes(), &cache).unwrap();
+        let history = [r#"{"role":"user","content":"hi"}"#.to_owned()];
+        let tools = [tool("object")];
+        let part = CharacterPart { id: "narrator", model: "m", prompt: "You tell.", tools: &tools };
+        let (chat, turn) = request.for_character(&part, &history, &cache).unwrap();
+        let expected = json!({"model": "m", "tools": tools, "temperature": 0.50, "max_tokens": 9, "stream": true,
+            "messages": [{"role": "system", "content": "You tell."}, {"role": "user", "content": "hi"}],
+            "stream_options": {"include_usage": true}});
+        let sent: Value = serde_json::from_slice(&chat.upstream_body(&ModelCall::default())).unwrap();
+        assert_eq!(sent, expected);
+        assert_eq!((chat.model.as_str(), chat.stream, chat.continues), ("m", true, false));
+        assert_eq!((turn.most_tokens, turn.tools.names().collect::<Vec<_>>()), (Some(9), vec!["roll"]));
+        let broken = [tool("array")];
+        let error = request.for_character(&CharacterPart { tools: &broken, ..part }, &history, &cache).unwrap_err();
+        assert_eq!((error.param, error.code), (None, "invalid_tool_schema"));
+        assert!(error.message.contains("character.tools[0].parameters"), "{}", error.message);
+    }
+}

@@ -121,8 +121,8 @@ fn says_something(error: &Value) -> bool {
 fn error_without_a_name(data: &[u8]) -> Option<ReplyFault> {
     let value: Value = serde_json::from_slice(data).ok()?;
     let named = ["object", "type"].iter().any(|key| value.get(key).is_some_and(|kind| kind == "error"));
-    let told = value.get("detail").is_some() || value.get("message").is_some_and(Value::is_string);
-    (named || told).then(|| ReplyFault::reported(&value))
+    let worded = value.get("detail").is_some() || value.get("message").is_some_and(Value::is_string);
+    (named || worded).then(|| ReplyFault::reported(&value))
 }
 
 fn read_choice(choice: Choice<'_>, whole: bool, deltas: &mut Vec<Delta>) -> Result<(), ReplyFault> {

@@ -60,8 +60,9 @@ impl ReplyFault {
 
 /// A number, a number in quotes, or a word for one.
 fn status(error: &Value) -> Option<u16> {
-    let told = ["code", "status", "status_code", "type"].iter().filter_map(|key| error.get(key));
-    told.into_iter()
+    let values = ["code", "status", "status_code", "type"].iter().filter_map(|key| error.get(key));
+    values
+        .into_iter()
         .find_map(|value| match value {
             Value::String(word) if word.contains("rate_limit") => Some(429),
             Value::String(word) if word == "context_length_exceeded" => Some(400),

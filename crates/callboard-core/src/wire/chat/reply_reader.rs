@@ -18,27 +18,27 @@ pub struct ReplyReader {
 
 #[derive(Debug)]
 enum Form {
-    /// Not certain yet; what the server said it is.
+    /// Not certain yet; with whether the server declared a stream.
     Unknown(StreamDetector, bool),
     Stream(SseReader),
     Whole(Vec<u8>),
 }
 
-/// How far a stream has come.
+/// The progress of a stream.
 #[derive(Debug, Default)]
 struct Stream {
-    /// Something was said.
-    heard: bool,
-    /// The model has come to an end.
+    /// At least one delta has arrived.
+    has_deltas: bool,
+    /// A finish reason has arrived.
     finished: bool,
-    /// Nothing more comes.
+    /// The end marker has arrived.
     ended: bool,
     /// The size of the content so far, without the JSON around it, which is most of a stream.
     bytes: usize,
 }
 
 impl ReplyReader {
-    /// A reader for what the server calls a stream of events.
+    /// A reader for a reply that is declared as an event stream.
     #[must_use]
     pub fn stream(most: usize) -> Self {
         Self::new(true, most)
@@ -140,7 +140,7 @@ impl Stream {
             SseEvent::Error(data) => return Err(ReplyFault::event(data)),
         };
         match data {
-            b"[DONE]" if !marks.has_choice && !self.heard => return Err(ReplyFault::NoEvents),
+            b"[DONE]" if !marks.has_choice && !self.has_deltas => return Err(ReplyFault::NoEvents),
             b"[DONE]" => self.ended = true,
             b"" => {}
             _ => self.read_data(data, marks, deltas)?,
@@ -152,18 +152,18 @@ impl Stream {
         let before = deltas.len();
         read_chunk(data, false, marks, deltas)?;
         let new = deltas.get(before..).unwrap_or_default();
-        self.heard |= !new.is_empty();
+        self.has_deltas |= !new.is_empty();
         self.finished |= new.iter().any(|delta| matches!(delta, Delta::Finish(_)));
         self.bytes = new.iter().map(|delta| weight(delta, data.len())).fold(self.bytes, usize::saturating_add);
         Ok(())
     }
 
-    /// The bytes have ended. Many servers leave the last words out, but not all of them.
+    /// The bytes have ended. Many servers send no end marker, or no finish reason.
     fn close(&self, marks: &Marks, until_close: bool) -> Result<(), ReplyFault> {
         match self {
             _ if self.ended => Ok(()),
-            Self { heard: false, .. } if !marks.has_choice => Err(ReplyFault::NoEvents),
-            Self { heard: false, .. } => Err(ReplyFault::BrokeOff),
+            Self { has_deltas: false, .. } if !marks.has_choice => Err(ReplyFault::NoEvents),
+            Self { has_deltas: false, .. } => Err(ReplyFault::BrokeOff),
             Self { finished: false, .. } if until_close => Err(ReplyFault::BrokeOff),
             _ => Ok(()),
         }

@@ -35,7 +35,7 @@ pub(super) enum ChatItem {
     /// A message.
     Message {
         /// Its role.
-        role: Speaker,
+        role: MessageRole,
         /// Its content.
         content: Content,
     },
@@ -63,7 +63,7 @@ pub(super) enum ChatItem {
 
 /// The role of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Speaker {
+pub(super) enum MessageRole {
     /// `system` and `developer`: not every chat server knows the second, so both are the first.
     System,
     /// The user.
@@ -89,9 +89,9 @@ impl ChatItem {
         let fields = Fields::at(item, place)?;
         match fields.text("type")? {
             Some("message") => message(fields),
-            Some("function_call") => Ok(Self::Call(call(fields)?)),
+            Some("function_call") => function_call(fields),
             Some("function_call_output" | "custom_tool_call_output") => output(fields),
-            Some("custom_tool_call") => Ok(Self::Call(custom_call(fields)?)),
+            Some("custom_tool_call") => custom_call(fields),
             Some("mcp_call") => ran(fields),
             Some("item_reference") => reference(fields),
             Some(kind) => skipped(kind, fields),
@@ -123,42 +123,38 @@ impl ChatItem {
 fn message(fields: Fields<'_>) -> Result<ChatItem, BadRequest> {
     fields.required("role", "write \"user\", \"system\", \"developer\" or \"assistant\"")?;
     let role = match fields.one_of("role", &["user", "system", "developer", "assistant"])? {
-        Some("user") => Speaker::User,
-        Some("assistant") => Speaker::Assistant,
-        _ => Speaker::System,
+        Some("user") => MessageRole::User,
+        Some("assistant") => MessageRole::Assistant,
+        _ => MessageRole::System,
     };
     let content = fields.required("content", "write a string or a list of parts")?;
-    let content = Content::read(content, &fields.place("content"), role == Speaker::User)?;
+    let content = Content::read(content, &fields.place("content"), role == MessageRole::User)?;
     Ok(ChatItem::Message { role, content })
 }
 
-fn call(fields: Fields<'_>) -> Result<PastCall, BadRequest> {
+fn call(fields: Fields<'_>, arguments: String) -> Result<PastCall, BadRequest> {
     let call_id = fields.required_text("call_id", "it is the id by which the output answers the call")?;
-    let name = fields.required_text("name", "it is the function that was called")?;
-    fields.required("arguments", "write the call's JSON text")?;
-    let arguments = fields.text("arguments")?.unwrap_or_default();
+    let name = fields.required_text("name", "it is the tool that was called")?;
     let namespace = fields.text("namespace")?.filter(|namespace| !namespace.is_empty());
     Ok(PastCall {
         call_id: call_id.to_owned(),
         namespace: namespace.map(str::to_owned),
         name: name.to_owned(),
-        arguments: arguments.to_owned(),
+        arguments,
         whole: fields.text("status")? != Some("incomplete"),
     })
 }
 
-fn custom_call(fields: Fields<'_>) -> Result<PastCall, BadRequest> {
-    let call_id = fields.required_text("call_id", "it is the id by which the output answers the call")?;
-    let name = fields.required_text("name", "it is the tool that was called")?;
+fn function_call(fields: Fields<'_>) -> Result<ChatItem, BadRequest> {
+    fields.required("arguments", "write the call's JSON text")?;
+    let arguments = fields.text("arguments")?.unwrap_or_default();
+    call(fields, arguments.to_owned()).map(ChatItem::Call)
+}
+
+fn custom_call(fields: Fields<'_>) -> Result<ChatItem, BadRequest> {
     fields.required("input", "write the text that the tool got")?;
-    let namespace = fields.text("namespace")?.filter(|namespace| !namespace.is_empty());
-    Ok(PastCall {
-        call_id: call_id.to_owned(),
-        namespace: namespace.map(str::to_owned),
-        name: name.to_owned(),
-        arguments: custom_tool::arguments(fields.text("input")?.unwrap_or_default()),
-        whole: fields.text("status")? != Some("incomplete"),
-    })
+    let input = fields.text("input")?.unwrap_or_default();
+    call(fields, custom_tool::arguments(input)).map(ChatItem::Call)
 }
 
 fn output(fields: Fields<'_>) -> Result<ChatItem, BadRequest> {
@@ -189,11 +185,11 @@ fn ran(fields: Fields<'_>) -> Result<ChatItem, BadRequest> {
 }
 
 fn error_text(error: &Value) -> String {
-    let told = error.get("content").unwrap_or(error);
-    match (told, told.get("message")) {
+    let content = error.get("content").unwrap_or(error);
+    match (content, content.get("message")) {
         (Value::String(text), _) | (_, Some(Value::String(text))) => text.clone(),
         (Value::Array(parts), _) => parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)).collect(),
-        _ => told.to_string(),
+        _ => content.to_string(),
     }
 }
 

@@ -7,7 +7,7 @@
 use serde_json::{Value, json};
 
 use super::call_outputs::CallOutputs;
-use super::chat_item::{ChatItem, PastCall, Speaker};
+use super::chat_item::{ChatItem, MessageRole, PastCall};
 use super::content::Content;
 use super::tools::Tools;
 use crate::model::BadRequest;
@@ -87,33 +87,33 @@ impl<'a> ChatMessages<'a> {
         Ok((system.into_iter().chain(self.done).collect(), facts))
     }
 
-    fn message(&mut self, role: Speaker, content: &Content) {
+    fn message(&mut self, role: MessageRole, content: &Content) {
         match role {
-            Speaker::System if self.done.is_empty() => self.system.push(content.text()),
-            Speaker::System => self.say(json!({"role": "system", "content": content.text()})),
-            Speaker::Assistant => self.answer(content.text()),
-            Speaker::User => self.say(json!({"role": "user", "content": content.to_chat()})),
+            MessageRole::System if self.done.is_empty() => self.system.push(content.text()),
+            MessageRole::System => self.say(json!({"role": "system", "content": content.text()})),
+            MessageRole::Assistant => self.answer(content.text()),
+            MessageRole::User => self.say(json!({"role": "user", "content": content.to_chat()})),
         }
     }
 
     fn say(&mut self, message: Value) {
-        self.said().push(message);
+        self.target().push(message);
     }
 
     /// Where the next message goes.
-    fn said(&mut self) -> &mut Vec<Value> {
+    fn target(&mut self) -> &mut Vec<Value> {
         if self.open.is_empty() { &mut self.done } else { &mut self.waiting }
     }
 
     /// Texts of one turn become one message: many servers want alternating roles.
     fn answer(&mut self, text: String) {
-        let last = self.said().last_mut().filter(|last| is_answer(last));
+        let last = self.target().last_mut().filter(|last| is_answer(last));
         match last.and_then(|last| last.get_mut("content")) {
-            Some(Value::String(said)) if said.is_empty() => *said = text,
+            Some(Value::String(last)) if last.is_empty() => *last = text,
             Some(Value::String(_)) if text.is_empty() => {}
-            Some(Value::String(said)) => {
-                said.push_str("\n\n");
-                said.push_str(&text);
+            Some(Value::String(last)) => {
+                last.push_str("\n\n");
+                last.push_str(&text);
             }
             _ => self.say(json!({"role": "assistant", "content": text})),
         }
@@ -121,22 +121,22 @@ impl<'a> ChatMessages<'a> {
 
     /// A client's call right after calls that the server ran belongs to the same reply.
     fn call(&mut self, call: &PastCall, place: &str) -> Result<(), BadRequest> {
-        let beside = self.ran_at.take().filter(|_| self.open.is_empty());
+        let message_at = self.ran_at.take().filter(|_| self.open.is_empty());
         let place_of_id = format!("{place}.call_id");
         self.calls.call(&call.call_id, false).map_err(|error| error.at(&place_of_id, &call.call_id))?;
-        self.add_call(call, beside);
+        self.add_call(call, message_at);
         self.open.push((call.call_id.clone(), place.to_owned()));
         self.missing += 1;
         Ok(())
     }
 
-    /// Adds a call to the open message, to the message at `beside`, or to a new one.
-    fn add_call(&mut self, call: &PastCall, beside: Option<usize>) {
+    /// Adds a call to the open message, to the message at `message_at`, or to a new one.
+    fn add_call(&mut self, call: &PastCall, message_at: Option<usize>) {
         self.needs_healing |= !is_object(&call.arguments);
         let name = self.tools.past(call.namespace.as_deref(), &call.name);
         let function = json!({"name": name, "arguments": call.arguments});
         let entry = json!({"id": call.call_id, "type": "function", "function": function});
-        match beside {
+        match message_at {
             Some(place) => self.open_at = place,
             None if self.open.is_empty() => self.begin_calls(),
             None => {}
@@ -149,8 +149,8 @@ impl<'a> ChatMessages<'a> {
 
     /// Calls go into the assistant message before them, where there is one.
     fn begin_calls(&mut self) {
-        let said = self.done.last_mut().filter(|last| is_answer(last));
-        match said.and_then(Value::as_object_mut) {
+        let answer = self.done.last_mut().filter(|last| is_answer(last));
+        match answer.and_then(Value::as_object_mut) {
             Some(message) => {
                 message.insert("tool_calls".to_owned(), Value::Array(Vec::new()));
             }

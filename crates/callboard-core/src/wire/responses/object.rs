@@ -43,12 +43,12 @@ pub struct ItemText {
     pub text: String,
 }
 
-/// A response in the making, and when it is made.
+/// A response while it is being made, and its final form.
 pub struct ResponseObject {
     head: Map<String, Value>,
     output: Output,
     answers: bool,
-    /// The whole text, once the end is settled: it is told and stored.
+    /// The final JSON text, once the end is settled; it is both sent and stored.
     settled: Option<Box<RawValue>>,
 }
 
@@ -213,8 +213,8 @@ fn head(request: &ResponsesRequest, id: String, created_at: u64, conversation: O
     head
 }
 
-/// This wire has a closed list of codes; ours stands in the message. Only what is wrong with the request is about the prompt, not a key
-/// that a model server refuses or a conversation that went on elsewhere.
+/// This wire has a closed list of codes. Only errors of the request itself are about the prompt, not a key that a model server
+/// refuses or a conflict over a conversation.
 fn error_code(error: &ApiError) -> &'static str {
     match error.status {
         429 => "rate_limit_exceeded",

@@ -53,14 +53,13 @@ impl EventWriter {
         self.write(out);
     }
 
-    /// Writes what one event of the turn means.
+    /// Writes one event of the turn.
     pub fn event(&mut self, event: Event, out: &mut String) {
         self.object.stream_event(event, &mut self.events);
         self.write(out);
     }
 
-    /// Writes the end of all that still grows. The object is now what it will be and can be kept, before [`Self::finish`] tells
-    /// that it is over.
+    /// Ends all open items. The object is final and can be stored before [`Self::finish`] writes the last event.
     pub fn settle(&mut self, end: &ReplyEnd<'_>, out: &mut String) {
         self.estimated = end.usage.estimated;
         self.object.stream_settling(end, &mut self.events);
@@ -79,8 +78,8 @@ impl EventWriter {
         self.write(out);
     }
 
-    /// Writes that the response failed: the object as far as it came, and in a stream of server-sent events the error before it. On a
-    /// WebSocket others follow, and an error that is not the last event would stand before the next response.
+    /// Writes that the response failed: the object so far, preceded by the error in a stream of server-sent events. Not on a
+    /// WebSocket, where clients would take the error for one of the next response.
     pub fn fail(&mut self, error: &ApiError, report: &Report, out: &mut String) {
         self.object.fail(error);
         if self.framing == Framing::ServerSent {
@@ -91,7 +90,7 @@ impl EventWriter {
         self.write(out);
     }
 
-    /// The response as far as it came.
+    /// The response so far.
     #[must_use]
     pub fn object(&self) -> &ResponseObject {
         &self.object

@@ -81,7 +81,7 @@ fn play(turn: TurnRequest, rules: CharacterRules, replies: &[Reply]) -> (Vec<Eve
                     inputs.push(Input::ReplyEnded);
                 }
                 Action::RunTools(calls) => {
-                    inputs.push(Input::ToolsDone { results: calls.iter().map(ran).collect(), hurry: false });
+                    inputs.push(Input::ToolsDone { results: calls.iter().map(ran).collect(), out_of_time: false });
                 }
                 Action::Finish(Ending::Complete { finish, .. }) => return (events, finish),
                 Action::Finish(failed) => panic!("{failed:?}"),

@@ -15,14 +15,14 @@ type Cut<'a> = dyn Fn(&'static [u8]) -> Vec<&'static [u8]> + 'a;
 type TextCut<'a> = dyn Fn(&str) -> Vec<String> + 'a;
 
 /// A page that can be played.
-pub(crate) struct Play {
+pub(crate) struct GoldenTurn {
     request: Vec<u8>,
     /// The replies, as bytes that live as long as the test: that spares every cut a copy.
     pub(crate) streams: Vec<&'static [u8]>,
     tools: ToolCache,
 }
 
-impl Play {
+impl GoldenTurn {
     /// None for pages whose request is refused, or whose replies are not all streams.
     pub(crate) fn new(page: &Page) -> Option<Self> {
         let mut request = page.request()?;

@@ -107,8 +107,8 @@ impl Play {
                     let results = calls.iter().take(1).map(ran).collect();
                     return Some(Input::Interrupted { results });
                 }
-                let hurry = self.late_after == Some(number);
-                return Some(Input::ToolsDone { results: calls.iter().map(ran).collect(), hurry });
+                let out_of_time = self.late_after == Some(number);
+                return Some(Input::ToolsDone { results: calls.iter().map(ran).collect(), out_of_time });
             }
         }
         None

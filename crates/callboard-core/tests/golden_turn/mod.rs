@@ -1,5 +1,5 @@
 //! A golden page played without sockets: its streams go through the reader and the turn engine, cut as the test likes.
 
-mod play;
+mod turn;
 
-pub(crate) use play::{Play, read};
+pub(crate) use turn::{GoldenTurn, read};
