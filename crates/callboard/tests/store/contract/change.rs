@@ -7,7 +7,7 @@ use serde_json::Value;
 /// A call and the state after it.
 pub(crate) type Made = (CallNote, String);
 
-/// What the calls of a turn change in a conversation that stands so. The initial state counts where it has not begun.
+/// What the calls of a turn change in a conversation. The initial state counts where it has not begun.
 pub(crate) fn change(standing: &Standing, initial: Option<&str>, made: Vec<Made>) -> Option<Change> {
     let mut old = value(standing.state.as_deref().or(initial));
     let mut sequence = u64::try_from(standing.conversation.next_sequence).unwrap();

@@ -14,7 +14,7 @@ use crate::databases::{Database, block_on};
 pub(super) const PROMISES: &[Promise] = &[
     ("odd words come back as they were", odd_words),
     ("digits and the order of members come back as they were", odd_numbers),
-    ("ids that nobody could have given are found by nobody", odd_ids),
+    ("ids that the program never makes match nothing", odd_ids),
     ("a large turn is written like a small one", large),
 ];
 
@@ -44,9 +44,9 @@ fn odd_words(database: &Database) {
         assert_eq!(standing.state.unwrap(), json);
         assert_eq!(store.journal("conv_1", 0, 9).await.unwrap()[0].call, call);
         assert_eq!(store.item("conv_1", "item_1").await.unwrap().unwrap().body, json);
-        let told = Snapshot { interrupted: Some(WORDS.to_owned()), ..snapshot(WORDS, &json, &["x"]) };
-        keep(&store, "key", None, 1, told.clone()).await;
-        assert_eq!(find(&store, &["key"]).await, Some((0, told)));
+        let interrupted = Snapshot { interrupted: Some(WORDS.to_owned()), ..snapshot(WORDS, &json, &["x"]) };
+        keep(&store, "key", None, 1, interrupted.clone()).await;
+        assert_eq!(find(&store, &["key"]).await, Some((0, interrupted)));
     });
 }
 
