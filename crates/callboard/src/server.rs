@@ -257,7 +257,7 @@ fn set_options(stream: &TcpStream, timeout: Duration) {
 
 fn set_timeouts(stream: &TcpStream, timeout: Duration) -> std::io::Result<()> {
     let socket = SockRef::from(stream);
-    // Systems take whole seconds here, and not as many as elsewhere.
+    // Systems take whole seconds here, and not arbitrarily many.
     let probes = (timeout / 4).clamp(Duration::from_secs(1), Duration::from_secs(10_000));
     socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(probes).with_interval(probes).with_retries(3))?;
     #[cfg(any(target_os = "linux", target_os = "android"))]

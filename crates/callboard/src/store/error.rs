@@ -167,9 +167,9 @@ mod tests {
             (StoreError::Conflict("c".to_owned()), (409, "conversation_conflict", None, false)),
         ];
         for (error, expected) in cases {
-            let told = ApiError::from(error.clone());
-            assert_eq!((told.status, told.code.as_str(), told.retry_after, told.no_retry), expected, "{error}");
-            assert!(!told.message.contains("words"), "{}", told.message);
+            let shown = ApiError::from(error.clone());
+            assert_eq!((shown.status, shown.code.as_str(), shown.retry_after, shown.no_retry), expected, "{error}");
+            assert!(!shown.message.contains("words"), "{}", shown.message);
         }
     }
 }

@@ -43,7 +43,7 @@ impl Queue {
         self.submit(work).await.map_err(|_| closed())?
     }
 
-    /// Submits work. It is done even if nobody waits for the answer.
+    /// Submits work. It is done even if the answer is dropped.
     pub(super) fn submit(&self, work: Work) -> PendingAnswer {
         let (reply, answer) = oneshot::channel();
         let job = Job { work, reply, queued_at: Instant::now() };

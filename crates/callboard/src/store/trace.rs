@@ -26,8 +26,8 @@ pub struct TraceFilter {
 }
 
 impl TraceFilter {
-    /// How the JSON of such a trace begins. More may fit than was meant: letters count the same in both cases in SQLite, and
-    /// what stands for any name stands for any text.
+    /// A `LIKE` pattern for how the JSON of such a trace begins. More may match than were meant: SQLite ignores case, and an omitted name
+    /// matches any text.
     fn pattern(&self) -> String {
         let name = |wanted: &Option<String>| match wanted {
             None => "%".to_owned(),

@@ -146,7 +146,7 @@ impl Database {
         ));
     }
 
-    /// Waits until somebody holds conversations.
+    /// Waits until a transaction holds conversations.
     pub(crate) fn wait_until_held(&self) {
         let held = "SELECT FROM pg_locks WHERE relation = 'conversations'::regclass AND mode = 'RowShareLock'";
         while self.execute(held) == 0 {}

@@ -1,5 +1,4 @@
-//! A PostgreSQL that is lost, hangs, is full or refuses to write: what callers are told is what happened, and all goes on by itself
-//! when it is over.
+//! A PostgreSQL that is lost, hangs, is full or refuses to write: callers get the true outcome, and the store recovers by itself.
 
 use std::time::{Duration, Instant};
 
@@ -39,7 +38,7 @@ async fn finish(store: &Store, number: usize, before: impl AsyncFnOnce()) -> Res
     turn.finish(TurnWrite { items, notes, ..TurnWrite::default() }).await.map(drop)
 }
 
-fn told(written: Result<(), StoreError>) -> &'static str {
+fn outcome_of(written: Result<(), StoreError>) -> &'static str {
     match written {
         Ok(()) => "made",
         Err(StoreError::Unavailable(_)) => "not made",
@@ -73,9 +72,9 @@ fn a_commit_whose_answer_is_lost_is_told_as_what_it_was() {
             let turn = store.begin_turn("conv_1", WAIT).await.unwrap();
             proxy.set(fault);
             let write = vec![NewItem { id: id.to_owned(), body: "{}".to_owned() }];
-            let told = told(turn.finish(TurnWrite { items: write, ..TurnWrite::default() }).await.map(drop));
+            let outcome = outcome_of(turn.finish(TurnWrite { items: write, ..TurnWrite::default() }).await.map(drop));
             assert_ne!(proxy.fault(), fault, "nothing was lost");
-            assert_eq!(told, expected, "{fault:?}");
+            assert_eq!(outcome, expected, "{fault:?}");
         }
         proxy.set(Fault::None);
         assert_eq!(items(&store).await, ["item_1", "item_2", "item_4", "item_5"]);
@@ -97,9 +96,9 @@ fn a_turn_whose_answer_is_lost_is_made_once() {
             (3, Fault::KeepTurnAnswer, "made"),
             (4, Fault::LoseTurnAnswerAndRefuse, "unknown"),
         ] {
-            let told = told(finish(&store, number, async || proxy.set(fault)).await);
+            let outcome = outcome_of(finish(&store, number, async || proxy.set(fault)).await);
             assert_ne!(proxy.fault(), fault, "nothing was lost");
-            assert_eq!(told, expected, "{fault:?}");
+            assert_eq!(outcome, expected, "{fault:?}");
             proxy.set(Fault::None);
         }
         assert_eq!(items(&store).await, ["item_0", "item_1", "item_2", "item_3", "item_4"]);
@@ -127,7 +126,7 @@ fn a_turn_whose_answer_is_lost_is_told_from_that_of_another() {
             });
             block_on(finish(&store, number, async || proxy.set(fault)))
         });
-        assert_eq!(told(written), expected, "{fault:?}");
+        assert_eq!(outcome_of(written), expected, "{fault:?}");
     }
     assert_eq!(block_on(items(&store)), ["item_0", "item_2"]);
 }
@@ -146,12 +145,12 @@ fn a_turn_that_the_server_ends_is_made_once() {
             };
             block_on(finish(&store, number, before))
         });
-        assert_eq!(told(written), "made");
+        assert_eq!(outcome_of(written), "made");
     }
     assert_eq!(block_on(items(&store)), ["item_0", "item_1", "item_2"]);
 }
 
-/// A response that stands alone is a statement by itself, and so is a lease.
+/// A response without a turn is one statement, and so is a lease.
 #[test]
 fn what_may_be_done_again_is_done_again_where_its_answer_is_lost() {
     let database = Database::new(&Kind::Postgres(Server::start()));
@@ -299,7 +298,7 @@ fn a_thread_whose_own_connections_are_held_up_leaves_its_work_to_others() {
         }
         tokio::task::yield_now().await;
         let look = tokio::time::timeout(Duration::from_secs(2), own.conversation("conv_1")).await;
-        assert_eq!(look.expect("nobody looked"), Ok(None));
+        assert_eq!(look.expect("the query was not handed over"), Ok(None));
         client.batch_execute("COMMIT").await.unwrap();
         drop(client);
         for ended in tasks.join_all().await {

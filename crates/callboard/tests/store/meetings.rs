@@ -1,4 +1,4 @@
-//! Turns and deletions that meet inside PostgreSQL: whoever comes second waits for the other, and nothing is torn.
+//! Concurrent turns and deletions on PostgreSQL: the second waits for the first, and nothing is torn.
 //!
 //! A third transaction holds a row that the first one needs at its end. So the first one has done all but that, and cannot be over,
 //! when the second one comes.
@@ -32,7 +32,7 @@ pub(crate) fn run(kind: &Kind) {
     }
 }
 
-/// A transaction that stands in the way until it vanishes.
+/// A transaction that holds a row until it is rolled back.
 struct Obstacle {
     runtime: Runtime,
     client: Client,
@@ -63,7 +63,7 @@ impl Obstacle {
     }
 }
 
-/// Lets both run: the second one begins when the first one stands before the obstacle, which goes when the second one waits as well, or
+/// Lets both run: the second one begins when the first one waits for the obstacle, which goes when the second one waits as well, or
 /// is over.
 fn meet<A: Send, B: Send>(
     database: &Database,

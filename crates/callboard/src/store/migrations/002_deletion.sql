@@ -1,6 +1,6 @@
 -- What goes when a response or a conversation is deleted, what stays for those that build on it, and how large histories are.
 
--- A response that others follow stays until the last of them is gone; nobody else sees it.
+-- A deleted response with followers stays, hidden, until the last of them is gone.
 ALTER TABLE responses ADD COLUMN deleted_at BIGINT;
 CREATE INDEX responses_by_previous ON responses (previous_id) WHERE previous_id IS NOT NULL;
 CREATE INDEX responses_by_conversation ON responses (conversation_id) WHERE conversation_id IS NOT NULL;

@@ -195,8 +195,8 @@ mod tests {
                 "invalid \"sslrootcert=/nowhere.pem\" in the store address: name a file",
             ),
         ] {
-            let told = ConnectOptions::read(url).err().map(|error| error.to_string()).unwrap_or_default();
-            assert!(told.starts_with(words) && !told.contains("hunter2"), "{url}: {told}");
+            let message = ConnectOptions::read(url).err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(message.starts_with(words) && !message.contains("hunter2"), "{url}: {message}");
         }
     }
 

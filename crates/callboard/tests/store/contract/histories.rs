@@ -15,7 +15,7 @@ pub(super) const PROMISES: &[Promise] = &[
     ("a history that was edited forks, and both stay what they are", forks),
     ("a history keeps its journal, also what was undone in it", journal),
     ("a snapshot that does not fit is passed over", interrupted),
-    ("what nobody waited for is found by whoever looks next", unawaited),
+    ("an unawaited write is found by the next read", unawaited),
     ("the same key keeps the newest", same_key),
     ("a named conversation is found at its end", named),
     ("a long history is found far back", far_back),

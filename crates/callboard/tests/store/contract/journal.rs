@@ -14,7 +14,7 @@ pub(super) const PROMISES: &[Promise] = &[
     ("state and journal are written together, and the one is the replay of the other", written_together),
     ("a call that changes nothing leaves no entry", nothing_changed),
     ("the last calls are undone, and the undo is undone", undo_and_redo),
-    ("one call alone is undone, unless a later one stands in the way", single_undo),
+    ("one call alone is undone, unless a later one conflicts", single_undo),
     ("the journal is read page by page", pages),
 ];
 

@@ -86,7 +86,7 @@ fn leases(database: &Database) {
         return;
     }
     let store = database.open();
-    database.execute("INSERT INTO turn_leases VALUES ('conv_1', 'somebody', 'token', 1, 0)");
+    database.execute("INSERT INTO turn_leases VALUES ('conv_1', 'instance', 'token', 1, 0)");
     block_on(store.prune(&Retention::default(), NOW)).unwrap();
     assert_eq!(database.count("turn_leases"), 0);
 }

@@ -21,9 +21,9 @@ pub(super) const PROMISES: &[Promise] = &[
     ("a process that is alone does not wait for the dead", alone_in_a_file),
     ("a turn that is left while its end is written is written before the next one begins", left_at_its_end),
     ("an entry that is not the next of its journal is refused", entries_out_of_turn),
-    ("a second turn waits, and is told when it waited too long", one_at_a_time),
+    ("a second turn waits, and fails when it waited too long", one_at_a_time),
     ("a turn of another process waits too", two_processes),
-    ("a turn that is dropped writes nothing and blocks nobody", dropped),
+    ("a turn that is dropped writes nothing and blocks no other", dropped),
     ("a turn of a conversation that does not exist is refused", not_found),
     ("a turn whose conversation was deleted writes nothing at all", deleted_meanwhile),
     ("a lease of a process that died ends by itself", dead_process),
@@ -203,7 +203,7 @@ fn lost_lease(database: &Database) {
     block_on(assert_nothing(&here));
 }
 
-/// It is there still, and keeps nobody out.
+/// It is still there, and blocks no turn.
 fn written_lease(database: &Database) {
     if database.is_in_memory() {
         return;
@@ -312,7 +312,7 @@ fn read_when_left(database: &Database) {
     });
 }
 
-/// Whoever waits for the last write may be dropped while it is under way.
+/// The wait for the last write may be dropped while it is in flight.
 fn left_at_its_end(database: &Database) {
     let store = database.open();
     block_on(async {
