@@ -54,7 +54,11 @@ impl Answer {
             answer.is_complete = length == Some(sent.len());
             sent.to_vec()
         };
-        answer.body = String::from_utf8(body).expect("a body of text");
+        // A connection that broke may have cut a character.
+        answer.body = match String::from_utf8(body) {
+            Err(error) if !answer.is_complete => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+            text => text.expect("a body of text"),
+        };
         answer
     }
 }
