@@ -78,7 +78,8 @@ fn run(harness: &Harness, page: &Arc<Page>, mode: Mode, streamed: Option<&Run>, 
     let characters = CharacterFolder::default();
     page.characters().iter().for_each(|(name, code)| characters.write(name, code));
     let program = harness.start(page, &["--characters", characters.path(), "--model", &page.stem]);
-    let mut ids = Ids::with_characters(page, characters.path());
+    let places = [(characters.path(), "characters"), (harness.upstream(), "http://model-server/v1")];
+    let mut ids = Ids::with_places(page, &places);
     if page.steps().iter().any(|step| step.request.text.contains("conv_1")) {
         ids.renamed(&ask(&program.address, "POST", "/v1/conversations", &[], "{}").ok().to_string());
     }
@@ -239,11 +240,12 @@ fn remains(page: &Page, program: Program, ids: &mut Ids) -> Vec<Titled> {
     sections
 }
 
-/// Where something stored can be read: `state`, `journal` and `items` of the conversation, or a response by its name.
+/// Where something stored can be read: `state`, `journal` and `items` of the conversation, the last trace, or a response by its name.
 fn stored_path(about: &str) -> String {
     match about {
         "state" | "journal" => format!("/v1/conversations/conv_1/{about}"),
         "items" => "/v1/conversations/conv_1/items?order=asc&limit=100".to_owned(),
+        "trace" => "/v1/traces?limit=1".to_owned(),
         name => format!("{RESPONSES}/{name}"),
     }
 }

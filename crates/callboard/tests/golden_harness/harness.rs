@@ -40,6 +40,11 @@ impl Harness {
         (outcome, self.scripts.end(page))
     }
 
+    /// The base URL of the model server.
+    pub(super) fn upstream(&self) -> &str {
+        &self.model_server.url
+    }
+
     /// Lets the page's script go on at a gate.
     pub(super) fn client_has_text(&self, page: &Page) {
         self.scripts.client_has_text(page);

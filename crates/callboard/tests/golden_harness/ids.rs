@@ -12,8 +12,8 @@ pub(super) struct Ids {
     inputs: String,
     /// Id and name.
     drawn: Vec<(String, String)>,
-    /// The folder of the characters, which is called `characters` in pages.
-    folder: Option<String>,
+    /// Paths and addresses of this run, with what they are called in pages.
+    places: Vec<(String, &'static str)>,
 }
 
 /// Whether an id has the promised form.
@@ -30,17 +30,18 @@ impl Ids {
     pub(super) fn new(page: &Page) -> Self {
         let known = ["Request", "Upstream"];
         let inputs = page.sections.iter().filter(|section| known.iter().any(|name| section.heading.starts_with(name)));
-        Self { inputs: inputs.map(|section| section.text.as_str()).collect(), drawn: Vec::new(), folder: None }
+        Self { inputs: inputs.map(|section| section.text.as_str()).collect(), drawn: Vec::new(), places: Vec::new() }
     }
 
-    /// The same for a program that loads characters from this folder.
-    pub(super) fn with_characters(page: &Page, folder: &str) -> Self {
-        Self { folder: Some(folder.to_owned()), ..Self::new(page) }
+    /// The same with names for paths and addresses.
+    pub(super) fn with_places(page: &Page, places: &[(&str, &'static str)]) -> Self {
+        let places = places.iter().map(|(place, name)| ((*place).to_owned(), *name)).collect();
+        Self { places, ..Self::new(page) }
     }
 
     /// A text in which every drawn id has its name.
     pub(super) fn renamed(&mut self, text: &str) -> String {
-        let text = self.folder.as_ref().map_or(text.to_owned(), |folder| text.replace(folder, "characters"));
+        let text = self.places.iter().fold(text.to_owned(), |text, (place, name)| text.replace(place, name));
         PREFIXES.iter().fold(text, |text, prefix| self.renamed_after(prefix, &text))
     }
 

@@ -102,45 +102,13 @@ fn a_turn_of_the_gateway_leaves_a_trace_without_its_words() {
     let reply = calls("", &[("roll", json!("{\"sides\": \"6\",}"))]);
     let (_script, server) = Script::start([reply]);
     let program = Program::with_upstream(&server.url, &[]);
-    let request = with_tool(HIDDEN);
-    let answer = ask(&program.address, "POST", "/v1/chat/completions", &["x-request-id: mine"], &request);
-    assert_eq!(answer.status, 200);
+    assert_eq!(post(&program.address, &with_tool(HIDDEN)).status, 200);
     let trace = newest(&program);
-    assert_eq!(
-        (&trace["request_id"], &trace["endpoint"], &trace["model"]),
-        (&json!("mine"), &json!("chat"), &json!("m"))
-    );
-    assert_eq!((&trace["outcome"], &trace["finish_reason"]), (&json!("complete"), &json!("tool_calls")));
-    assert_eq!(trace["calls"], json!({"made": 1, "mended": 1, "broken": 0}));
-    let notes: Vec<_> = trace["contract"].as_array().unwrap().iter().map(|note| &note["violation"]).collect();
-    assert_eq!(notes, ["trailing_comma", "number_from_text", "call_id"]);
-    let call = &trace["tool_calls"][0];
-    assert_eq!(
-        (&call["name"], &call["run_by"], &call["arguments_bytes"]),
-        (&json!("roll"), &json!("client"), &json!(11))
-    );
     let asked = &trace["upstream_requests"][0];
-    assert_eq!(
-        (&asked["url"], &asked["outcome"], &asked["goes_on"]),
-        (&json!(server.url), &json!("ok"), &json!(false))
-    );
     assert!(asked["first_byte_ms"].as_f64() <= trace["duration_ms"].as_f64(), "{trace}");
     assert!(!trace.to_string().contains("marzipan") && !trace.to_string().contains("sides"), "{trace}");
     let id = trace["id"].as_str().unwrap();
     assert_eq!(ask(&program.address, "GET", &format!("/v1/traces/{id}"), &[], "").json(), trace);
-}
-
-#[test]
-fn words_are_recorded_where_the_setting_allows_it() {
-    let (_script, server) = Script::start([calls("Rolling.", &[("roll", json!({"sides": 6}))])]);
-    let program = Program::with_upstream(&server.url, &[("CALLBOARD_TRACE_CONTENT", "true")]);
-    assert_eq!(post(&program.address, &with_tool(HIDDEN)).status, 200);
-    let trace = newest(&program);
-    assert_eq!(trace["input"]["messages"][0]["content"], HIDDEN);
-    assert_eq!(
-        (&trace["output"]["text"], &trace["tool_calls"][0]["arguments"]),
-        (&json!("Rolling."), &json!("{\"sides\":6}"))
-    );
 }
 
 #[test]
@@ -276,30 +244,6 @@ fn a_characters_tools_are_timed_and_its_figures_survive_the_program() {
     assert!(folder.stats(&[]).contains("66.7 %"));
     let again = folder.program(&server.url, &[]);
     assert_eq!(list(&again, "")["data"].as_array().unwrap().len(), 3, "traces survive a restart");
-}
-
-#[test]
-fn observed_calls_count_as_violations_that_left() {
-    let (_script, server) = Script::start([calls("", &[("roll", json!("{\"sides\": \"6\"}"))])]);
-    let program = Program::with_upstream(&server.url, &[("CALLBOARD_CONTRACT_MODE", "observe")]);
-    assert!(post(&program.address, &with_tool("Hi")).body.contains("\\\"6\\\""), "passed on as it came");
-    let trace = newest(&program);
-    assert_eq!((&trace["passed_on"], &trace["contract"][0]["outcome"]), (&json!(true), &json!("observed")));
-    for stage in ["before", "after"] {
-        let line = format!("callboard_schema_violations_total{{character=\"\",model=\"m\",stage=\"{stage}\"}} 1");
-        assert!(metrics(&program).contains(&line), "{line}");
-    }
-}
-
-#[test]
-fn all_turns_are_counted_also_those_that_are_not_recorded() {
-    let (_script, server) = Script::start([text("One"), text("Two")]);
-    let program = Program::with_upstream(&server.url, &[("CALLBOARD_TRACE_RECORD_PERCENT", "0")]);
-    for _ in 0..2 {
-        assert_eq!(post(&program.address, &said("m", "Hi")).status, 200);
-    }
-    assert_eq!(list(&program, "")["data"], json!([]));
-    assert!(metrics(&program).contains("callboard_turns_total{character=\"\",model=\"m\",outcome=\"complete\"} 2"));
 }
 
 /// A collector that answers with these statuses, then with 200, and tells what it got.
