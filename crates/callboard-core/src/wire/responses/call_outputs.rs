@@ -94,7 +94,7 @@ pub(super) fn call_id_of(item_id: &str) -> String {
     own.map_or_else(|| item_id.to_owned(), |id| id.to_string())
 }
 
-/// Refuses new items that do not fit behind the earlier ones, by their places in `items`.
+/// Refuses new items that do not fit behind the earlier ones, by their places in `items` and all under one code.
 pub fn check_call_outputs(new: &[Value], earlier: &[Value]) -> Result<(), BadRequest> {
     let mut calls = CallOutputs::default();
     for item in earlier {
@@ -102,7 +102,10 @@ pub fn check_call_outputs(new: &[Value], earlier: &[Value]) -> Result<(), BadReq
         let _ = calls.add(item);
     }
     for (number, item) in new.iter().enumerate() {
-        calls.add(item).map_err(|(field, id, error)| error.at(&format!("items[{number}].{field}"), &id))?;
+        calls.add(item).map_err(|(field, id, error)| {
+            let refusal = error.at(&format!("items[{number}].{field}"), &id);
+            BadRequest { code: "invalid_tool_call_id", ..refusal }
+        })?;
     }
     Ok(())
 }
@@ -146,15 +149,15 @@ mod tests {
             (vec![], vec![said, output("a")], Some(("items[1].call_id", "invalid_tool_call_id"))),
             (vec![], vec![output("a"), call("a")], Some(("items[0].call_id", "invalid_tool_call_id"))),
             (vec![call("a"), output("a")], vec![output("a")], Some(("items[0].call_id", "invalid_tool_call_id"))),
-            (vec![call("a"), output("a")], vec![call("a")], Some(("items[0].call_id", "duplicate_tool_call_id"))),
+            (vec![call("a"), output("a")], vec![call("a")], Some(("items[0].call_id", "invalid_tool_call_id"))),
             (
                 vec![ran(&own_item)],
                 vec![call("call_b"), call(&own_call)],
-                Some(("items[1].call_id", "duplicate_tool_call_id")),
+                Some(("items[1].call_id", "invalid_tool_call_id")),
             ),
             (vec![ran(&own_item)], vec![output(&own_call)], Some(("items[0].call_id", "invalid_tool_call_id"))),
-            (vec![call(&own_call)], vec![ran(&own_item)], Some(("items[0].id", "duplicate_tool_call_id"))),
-            (vec![ran("mcp_a")], vec![ran("mcp_a")], Some(("items[0].id", "duplicate_tool_call_id"))),
+            (vec![call(&own_call)], vec![ran(&own_item)], Some(("items[0].id", "invalid_tool_call_id"))),
+            (vec![ran("mcp_a")], vec![ran("mcp_a")], Some(("items[0].id", "invalid_tool_call_id"))),
             // Calls that were run elsewhere take no ids of the client's calls.
             (vec![ran("mcp_a")], vec![call("call_a"), output("call_a")], None),
             (vec![call("call_a")], vec![ran("mcp_a"), output("call_a")], None),
