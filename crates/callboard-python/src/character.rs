@@ -12,9 +12,8 @@ use serde_json::value::RawValue;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::error::{CallError, HostError, ToolError};
-use crate::host::PythonHost;
 use crate::manifest::{Manifest, ToolManifest};
-use crate::supervisor::{Job, JobResult, Operation, WorkerReply, WorkerRequest, json_frame};
+use crate::supervisor::{Job, JobResult, Operation, Request, WorkerReply, WorkerRequest, json_frame};
 
 /// A loaded character. Handles are cheap to clone and work from any thread; its processes end with the last.
 #[derive(Debug, Clone)]
@@ -23,7 +22,9 @@ pub struct Character(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     /// Keeps the supervisor running.
-    host: PythonHost,
+    /// Keeps the supervisor running.
+    _supervisor: mpsc::UnboundedSender<Request>,
+    prompt_limit: Duration,
     manifest: Manifest,
     jobs: mpsc::UnboundedSender<Job>,
     next_number: AtomicU64,
@@ -67,8 +68,14 @@ pub struct CallOutcome {
 }
 
 impl Character {
-    pub(crate) fn new(host: PythonHost, manifest: Manifest, jobs: mpsc::UnboundedSender<Job>) -> Self {
-        Self(Arc::new(Inner { host, manifest, jobs, next_number: AtomicU64::new(1) }))
+    pub(crate) fn new(
+        supervisor: mpsc::UnboundedSender<Request>,
+        prompt_limit: Duration,
+        manifest: Manifest,
+        jobs: mpsc::UnboundedSender<Job>,
+    ) -> Self {
+        let next_number = AtomicU64::new(1);
+        Self(Arc::new(Inner { _supervisor: supervisor, prompt_limit, manifest, jobs, next_number }))
     }
 
     /// What the file defines.
@@ -140,7 +147,7 @@ impl Character {
     }
 
     async fn run(&self, operation: Operation, state: Option<&str>) -> Result<WorkerReply, CallError> {
-        let pending = self.send(operation, None, state, self.0.host.prompt_limit)?;
+        let pending = self.send(operation, None, state, self.0.prompt_limit)?;
         pending.await.map_err(|_| HostError::Closed)?.result.and_then(into_success)
     }
 

@@ -15,7 +15,7 @@ use crate::supervisor::{CharacterFile, LoadRequest, Request, start};
 #[derive(Debug, Clone)]
 pub struct PythonHost {
     requests: mpsc::UnboundedSender<Request>,
-    pub(crate) prompt_limit: Duration,
+    prompt_limit: Duration,
 }
 
 impl PythonHost {
@@ -31,7 +31,7 @@ impl PythonHost {
         let (reply, loaded) = oneshot::channel();
         self.requests.send(Request::Load(LoadRequest { file, reply })).map_err(|_| HostError::Closed)?;
         let (manifest, jobs) = loaded.await.map_err(|_| HostError::Closed)??;
-        Ok(Character::new(self.clone(), *manifest, jobs))
+        Ok(Character::new(self.requests.clone(), self.prompt_limit, *manifest, jobs))
     }
 
     /// Kills every process, including those that are running a call.

@@ -33,8 +33,8 @@ const LAYERS: &[Layers] = &[
         "telemetry",
         "config",
         "clock",
-        "hex",
         "percent",
+        "hex",
         "random",
         "shutdown",
     ]),
@@ -53,11 +53,11 @@ const LAYERS: &[Layers] = &[
         "character",
         "supervisor",
         "manifest",
-        "interpreter",
         "settings",
         "output",
         "problem",
         "error",
+        "interpreter",
     ]),
 ];
 

@@ -114,14 +114,14 @@ impl ChatHistory {
     }
 
     /// Saves a complete turn: the client's next history will end with the text that was sent.
-    pub(super) async fn save(self: Box<Self>, memory: Option<Arc<CharacterMemory>>) -> Result<(), StoreError> {
+    pub(super) async fn save(self, memory: Option<Arc<CharacterMemory>>) -> Result<(), StoreError> {
         let key = self.key.then("assistant", &self.sent);
         let notes = self.notes(key, memory, None);
         self.store.note(notes).await
     }
 
     /// Saves an interrupted turn, without waiting: the client's next history holds some of the text, or none.
-    pub(super) fn save_interrupted(self: Box<Self>, memory: Option<Arc<CharacterMemory>>) -> Result<(), StoreError> {
+    pub(super) fn save_interrupted(self, memory: Option<Arc<CharacterMemory>>) -> Result<(), StoreError> {
         let notes = self.notes(self.key.interrupted(), memory, Some(self.sent.clone()));
         self.store.note_unawaited(notes)
     }

@@ -61,22 +61,21 @@ pub(super) fn character_of<'a>(key: &'a str, response: &str) -> Option<&'a str> 
 
 impl ResponseSaving {
     /// Saves a complete response.
-    pub(super) fn save(self: Box<Self>, object: &ResponseObject, memory: Memory<'_>) -> SaveFuture {
+    pub(super) fn save(self, object: &ResponseObject, memory: Memory<'_>) -> SaveFuture {
         let items = self.items(object);
         let notes = self.notes(object, &items, memory);
-        let this = *self;
-        match this.target {
+        match self.target {
             SaveTarget::Conversation(turn) => {
                 let write = turn_write(items, memory, notes);
                 Box::pin(async move { turn.finish(write).await.map(drop) })
             }
-            _ => Box::pin(this.save_notes(notes)),
+            _ => Box::pin(self.save_notes(notes)),
         }
     }
 
     async fn save_notes(self, notes: Notes) -> Result<(), StoreError> {
         // Only a connection that has the context can save a response whose previous one was deleted.
-        let retry = self.context.is_some().then(|| notes.clone());
+        let retry = self.context.as_ref().is_some_and(|context| !context.is_empty()).then(|| notes.clone());
         match (self.store.note(notes).await, retry) {
             (Err(StoreError::BaseGone(_)), Some(notes)) => self.store.note(self.without_previous(notes)).await,
             (saved, _) => saved,
@@ -85,11 +84,7 @@ impl ResponseSaving {
 
     /// Saves a response that failed. Its conversation stays as it was, so that the turn can be sent again; unless tools changed
     /// something.
-    pub(super) async fn save_failed(
-        self: Box<Self>,
-        object: &ResponseObject,
-        memory: Memory<'_>,
-    ) -> Result<(), StoreError> {
+    pub(super) async fn save_failed(self, object: &ResponseObject, memory: Memory<'_>) -> Result<(), StoreError> {
         let changed = memory.is_some_and(|memory| memory.record.changes().is_some());
         match self.conversation() {
             Some(id) if !changed => {
@@ -103,11 +98,7 @@ impl ResponseSaving {
     }
 
     /// Saves a response whose client is gone, without waiting.
-    pub(super) fn save_unawaited(
-        self: Box<Self>,
-        object: &ResponseObject,
-        memory: Memory<'_>,
-    ) -> Result<(), StoreError> {
+    pub(super) fn save_unawaited(self, object: &ResponseObject, memory: Memory<'_>) -> Result<(), StoreError> {
         let items = self.items(object);
         let notes = self.notes(object, &items, memory);
         match self.target {

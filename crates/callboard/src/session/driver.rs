@@ -1,27 +1,21 @@
 //! The loop of a turn: send the request to a model server, feed its reply to the engine, run tools, hand events up.
 
-use std::time::Duration;
-
 use callboard_core::contract::{Call, Report, ToolCache};
 use callboard_core::model::{Delta, Finish, Item, Usage};
 use callboard_core::turn::{Action, CharacterRules, Ending, Event, Input, ModelCall, Turn, TurnRequest, TurnSettings};
 use callboard_core::wire::ApiError;
-use callboard_core::wire::chat::{ChatRequest, ReplyFault, ReplyReader};
-use futures_util::FutureExt as _;
+use callboard_core::wire::chat::{ChatRequest, ReplyReader};
 use http::HeaderValue;
 
-use super::model_request::{ModelRequest, StartedReply};
-use super::timers::{Timer, Timers};
+use super::model_request::ModelRequest;
+use super::timers::Timers;
 use super::tool_runner::ToolRunner;
 use crate::config::Settings;
 use crate::random;
 use crate::store::CharacterMemory;
 use crate::telemetry::{character_metrics as counters, metrics};
 use crate::trace::{TraceEvent, TraceParent, TraceRecorder, Traces, TurnStart};
-use crate::upstream::{Client, Failure, InFlight, ReplyBody, Route, Upstreams};
-
-/// How long the end of a connection is waited for after the end of its reply.
-const CLOSING_TIME: Duration = Duration::from_millis(100);
+use crate::upstream::{Client, InFlight, ReplyBody, Route, Upstreams};
 
 /// What every turn needs from the program.
 pub struct TurnContext<'a> {
@@ -54,30 +48,30 @@ pub enum Progress {
 
 /// A turn in progress.
 pub struct TurnDriver {
-    turn: Turn,
-    kind: Kind,
-    request: ChatRequest,
-    model: ModelRequest,
-    reply_bytes: usize,
-    timers: Timers,
-    actions: Vec<Action>,
-    deltas: Vec<Delta>,
-    state: State,
-    busy: Option<InFlight>,
-    emitted: bool,
-    lost_replies: usize,
-    trace: TraceRecorder,
+    pub(super) turn: Turn,
+    pub(super) kind: Kind,
+    pub(super) request: ChatRequest,
+    pub(super) model: ModelRequest,
+    pub(super) reply_bytes: usize,
+    pub(super) timers: Timers,
+    pub(super) actions: Vec<Action>,
+    pub(super) deltas: Vec<Delta>,
+    pub(super) state: State,
+    pub(super) busy: Option<InFlight>,
+    pub(super) emitted: bool,
+    pub(super) lost_replies: usize,
+    pub(super) trace: TraceRecorder,
 }
 
 /// Who runs the tools.
-enum Kind {
+pub(super) enum Kind {
     /// The client.
     Gateway,
     /// We do, for a character.
     Character(Box<ToolRunner>),
 }
 
-enum State {
+pub(super) enum State {
     New,
     Ask(ModelCall),
     Reading(ReplyReader, ReplyBody),
@@ -311,110 +305,6 @@ impl TurnDriver {
         None
     }
 
-    fn begin_reading(&mut self, StartedReply { reply, busy }: StartedReply) {
-        let limit = self.reply_bytes;
-        let reader = if reply.is_stream { ReplyReader::stream(limit) } else { ReplyReader::whole(limit) };
-        self.timers.received();
-        self.busy = Some(busy);
-        self.state = State::Reading(reader.until_close(reply.until_close), reply.body);
-    }
-
-    /// A reply broke off or cannot be used. As long as nothing was sent to the client, the request is retried.
-    fn lose_reply(&mut self, failure: &Failure, error: ApiError) {
-        self.busy = None;
-        self.trace.record(TraceEvent::RequestFailed(failure));
-        let emitted = self.emitted || self.actions.iter().any(|action| matches!(action, Action::Emit(_)));
-        if emitted || !self.can_retry(failure) {
-            self.model.failed(failure);
-            self.state = State::Failed(error);
-            return;
-        }
-        self.turn.step(Input::ReplyLost, &mut self.actions);
-    }
-
-    /// Whether the first server may be asked in another way, or else the next one.
-    fn can_retry(&mut self, failure: &Failure) -> bool {
-        if self.model.has_another_way(failure) {
-            return true;
-        }
-        let has_next = failure.is_upstream_fault() && self.lost_replies + 1 < self.model.route_count();
-        if has_next {
-            self.lost_replies += 1;
-            self.model.demote_first(failure);
-        }
-        has_next
-    }
-
-    /// Reads one piece of the reply.
-    async fn read(&mut self, mut reader: ReplyReader, mut body: ReplyBody) -> Option<Progress> {
-        let piece = tokio::select! {
-            biased;
-            piece = body.next() => piece,
-            timer = self.timers.next() => match timer {
-                Timer::KeepAlive => {
-                    self.state = State::Reading(reader, body);
-                    return Some(Progress::KeepAlive);
-                }
-                Timer::Idle => Err(Failure::Timeout { phase: "within a reply", seconds: self.timers.idle_seconds() }),
-            },
-        };
-        let piece = match piece {
-            Err(failure) => {
-                self.lose_reply(&failure, failure.to_api());
-                return None;
-            }
-            Ok(piece) => piece,
-        };
-        self.timers.received();
-        let fed = match &piece {
-            Some(bytes) => reader.feed(bytes, &mut self.deltas),
-            None => reader.finish(&mut self.deltas),
-        };
-        for delta in self.deltas.drain(..) {
-            match &delta {
-                Delta::Usage(usage) => self.trace.record(TraceEvent::ReplyUsage(usage)),
-                Delta::Finish(finish) => self.trace.record(TraceEvent::ReplyFinish(*finish)),
-                _ => {}
-            }
-            self.turn.step(Input::Delta(delta), &mut self.actions);
-        }
-        self.trace.record(TraceEvent::AnsweredBy(reader.model()));
-        self.after_piece(fed, reader, piece.map(|_| body));
-        None
-    }
-
-    /// Events before a fault are sent before it.
-    fn after_piece(&mut self, fed: Result<(), ReplyFault>, reader: ReplyReader, rest: Option<ReplyBody>) {
-        match (fed, rest) {
-            (Err(fault), _) => self.lose_reply(&Failure::from(&fault), fault_error(&fault)),
-            (Ok(()), Some(body)) if reader.is_ended() => self.close_if_ended(body),
-            (Ok(()), Some(body)) => self.state = State::Reading(reader, body),
-            (Ok(()), None) => self.reply_ended(),
-        }
-    }
-
-    /// The connection often ends together with the reply: then the last events and the end are sent together.
-    fn close_if_ended(&mut self, mut body: ReplyBody) {
-        match body.next().now_or_never() {
-            Some(Ok(None)) => self.reply_ended(),
-            _ => self.state = State::Closing(body),
-        }
-    }
-
-    /// Waits briefly for the end of the body, so that its connection can be reused.
-    async fn close(&mut self, mut body: ReplyBody) {
-        let rest = async { while let Ok(Some(_)) = body.next().await {} };
-        let _ = tokio::time::timeout(CLOSING_TIME, rest).await;
-        self.reply_ended();
-    }
-
-    fn reply_ended(&mut self) {
-        self.busy = None;
-        self.trace.record(TraceEvent::ReplyEnded);
-        self.model.succeeded();
-        self.turn.step(Input::ReplyEnded, &mut self.actions);
-    }
-
     async fn run_tools(&mut self, calls: Vec<Call>) {
         let Kind::Character(runner) = &mut self.kind else {
             self.state = State::Failed(ApiError::new(500, "internal_error", "a gateway turn has no tools to run"));
@@ -455,13 +345,4 @@ impl Drop for TurnDriver {
         self.trace.record(TraceEvent::Contract(self.turn.report()));
         self.trace.record(TraceEvent::Transcript(self.turn.transcript()));
     }
-}
-
-/// A reported error that is the client's keeps its status.
-fn fault_error(fault: &ReplyFault) -> ApiError {
-    let ReplyFault::Reported { status: Some(status @ (400 | 401 | 403 | 404 | 413 | 422 | 429)), .. } = fault else {
-        return ApiError::upstream_broken(&fault.to_string());
-    };
-    let error = ApiError::new(if *status == 422 { 400 } else { *status }, "upstream_error", fault.to_string());
-    if *status == 429 { error.with_retry_after(1) } else { error }
 }

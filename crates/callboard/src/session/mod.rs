@@ -7,6 +7,7 @@ mod character_turn;
 mod driver;
 mod model_request;
 mod passthrough;
+mod reply_reading;
 #[expect(clippy::module_inception, reason = "the session is what the module is about")]
 mod session;
 mod timers;

@@ -98,7 +98,7 @@ fn check(store: &Store, acknowledged: &HashSet<String>, most_unheard: usize) {
         let of_items: Vec<&str> = items.iter().map(|item| item.id.as_str()).collect();
         assert_eq!(of_calls, of_items, "an item without its entry, or the other way round");
         let held = calls.iter().filter(|entry| entry.undone_by.is_none()).count();
-        let value: Value = serde_json::from_str(&state).unwrap();
+        let value: Value = serde_json::from_str(state).unwrap();
         assert_eq!(value.get("made").and_then(Value::as_array).map_or(0, Vec::len), held);
         for entry in &entries {
             *stored.entry(entry.call.call_id.clone()).or_default() += 1;
