@@ -17,6 +17,7 @@ from processes import Process, answers, free_port, machine_cpu_seconds
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = ROOT / ".cache"
 LITELLM = "litellm[proxy]==1.106.2"
+OTHER = "other callboard"
 MODELS = ("whole-tool-call", "streamed-tool-call", "streamed-text")
 
 NGINX_CONFIG = """
@@ -107,10 +108,19 @@ def callboard(site: Site) -> Path:
 
 
 def start_callboard(site: Site) -> tuple[Process, str]:
+    return serve_callboard(site, "callboard", callboard(site))
+
+
+def start_other(site: Site, program: Path) -> tuple[Process, str]:
+    """Another build of Callboard, with a store of its own."""
+    return serve_callboard(site, OTHER, program.resolve())
+
+
+def serve_callboard(site: Site, name: str, program: Path) -> tuple[Process, str]:
     upstream = f"{site.upstream}/v1"
-    store = f"sqlite:{site.folder / 'callboard.db'}"  # as in daily use: every turn is traced and counted there
-    command = [callboard(site), "serve", "--listen", "127.0.0.1:0", "--upstream", upstream, "--store", store]
-    process = site.start("callboard", command)
+    store = f"sqlite:{site.folder / name}.db"  # as in daily use: every turn is traced and counted there
+    command = [program, "serve", "--listen", "127.0.0.1:0", "--upstream", upstream, "--store", store]
+    process = site.start(name, command)
     return process, process.announced_address()
 
 
