@@ -1,4 +1,4 @@
-//! `POST /v1/chat/completions`: reads the request and prepares the turn, for a model server or a character.
+//! `POST /v1/chat/completions`.
 
 use axum::body::Body;
 use callboard_core::turn::{ModelCall, TurnRequest};
@@ -6,12 +6,12 @@ use callboard_core::wire::ApiError;
 use callboard_core::wire::chat::{ChatRequest, ChatWriter, Stamp};
 use http::HeaderValue;
 
+use super::chat_session::{Answerer, chat_session, find_answerer};
 use super::delivery::{Incoming, Prepared, Wire};
 use super::reply;
 use super::router::Shared;
 use crate::config::ContractMode;
-use crate::conversation::{Saving, resume_chat};
-use crate::session::{CharacterRequest, Observer, Session, TurnDriver, drive_character, passthrough};
+use crate::session::{Observer, passthrough};
 use crate::trace::{TraceEvent, TurnStart};
 use crate::upstream::Route;
 use crate::{clock, random};
@@ -24,29 +24,15 @@ impl Wire for Chat {
     type Writer = ChatWriter;
 
     async fn open(shared: &Shared, mut incoming: Incoming) -> Result<Prepared<ChatWriter>, ApiError> {
-        let owner = incoming.requester.chat_owner(&incoming.headers)?;
         let (request, turn) = ChatRequest::read(std::mem::take(&mut incoming.body), &shared.app.tools)?;
+        let answerer = find_answerer(shared, &incoming, &request.model).await?;
+        if let Answerer::Model(routes) = &answerer
+            && let Some(route) = routes.first().filter(|route| route.upstream.contract != ContractMode::Enforce)
+        {
+            return pass_through(shared, &incoming, route, &request, turn).await.map(Prepared::Passthrough);
+        }
         let (stream, writer) = (request.stream, writer(&request));
-        let context = incoming.requester.turn_context(shared, &incoming.id);
-        let (mut driver, saving) = match shared.app.characters.for_model(&request.model)? {
-            Some(character) => {
-                let chat = resume_chat(&shared.chat_snapshots, &character, &request, &owner).await?;
-                let client = CharacterRequest::Chat { request: &request, system: &chat.system };
-                let driver = drive_character(context, &character, chat.memory, client).await?;
-                (driver, Saving::ChatHistory(Box::new(chat.history)))
-            }
-            None => {
-                let authorization = incoming.requester.authorization.as_ref();
-                let routes = shared.app.upstreams.routes(&request.model, &shared.client, authorization).await?;
-                if let Some(route) = routes.first().filter(|route| route.upstream.contract != ContractMode::Enforce) {
-                    return pass_through(shared, &incoming, route, &request, turn).await.map(Prepared::Passthrough);
-                }
-                (TurnDriver::gateway(context, (request, turn), routes), Saving::Nothing)
-            }
-        };
-        let trace = driver.trace_with(&shared.app.traces, Self::ENDPOINT, incoming.requester.caller.as_ref());
-        trace.record(TraceEvent::StoredAs { conversation: owner.conversation.as_deref(), response: None });
-        let session = Session::new(Some(driver), writer, saving);
+        let session = chat_session(shared, &incoming, Self::ENDPOINT, (request, turn), answerer, writer).await?;
         Ok(if stream { Prepared::Stream(session) } else { Prepared::Whole(session) })
     }
 }

@@ -3,6 +3,7 @@
 mod body;
 mod characters;
 mod chat;
+mod chat_session;
 mod conversations;
 mod delivery;
 mod journal;

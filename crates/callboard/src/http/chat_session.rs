@@ -1,0 +1,56 @@
+//! The session that answers a chat request, whatever wire it came in by.
+
+use std::sync::Arc;
+
+use callboard_core::turn::TurnRequest;
+use callboard_core::wire::chat::ChatRequest;
+use callboard_core::wire::{ApiError, ReplyWriter};
+
+use super::delivery::Incoming;
+use super::router::Shared;
+use crate::characters::LoadedCharacter;
+use crate::conversation::{Saving, resume_chat};
+use crate::session::{CharacterRequest, Session, TurnDriver, drive_character};
+use crate::trace::TraceEvent;
+use crate::upstream::Route;
+
+/// Who answers.
+pub(super) enum Answerer {
+    Character(Arc<LoadedCharacter>),
+    /// The servers that have the model.
+    Model(Vec<Route>),
+}
+
+/// The character of this name, or the servers that have the model.
+pub(super) async fn find_answerer(shared: &Shared, incoming: &Incoming, model: &str) -> Result<Answerer, ApiError> {
+    if let Some(character) = shared.app.characters.for_model(model)? {
+        return Ok(Answerer::Character(character));
+    }
+    let authorization = incoming.requester.authorization.as_ref();
+    Ok(Answerer::Model(shared.app.upstreams.routes(model, &shared.client, authorization).await?))
+}
+
+/// Prepares the turn. `endpoint` names the wire in metrics and traces.
+pub(super) async fn chat_session<W: ReplyWriter>(
+    shared: &Shared,
+    incoming: &Incoming,
+    endpoint: &'static str,
+    (request, turn): (ChatRequest, TurnRequest),
+    answerer: Answerer,
+    writer: W,
+) -> Result<Session<W>, ApiError> {
+    let owner = incoming.requester.chat_owner(&incoming.headers)?;
+    let context = incoming.requester.turn_context(shared, &incoming.id);
+    let (mut driver, saving) = match answerer {
+        Answerer::Character(character) => {
+            let chat = resume_chat(&shared.chat_snapshots, &character, &request, &owner).await?;
+            let client = CharacterRequest::Chat { request: &request, system: &chat.system };
+            let driver = drive_character(context, &character, chat.memory, client).await?;
+            (driver, Saving::ChatHistory(Box::new(chat.history)))
+        }
+        Answerer::Model(routes) => (TurnDriver::gateway(context, (request, turn), routes), Saving::Nothing),
+    };
+    let trace = driver.trace_with(&shared.app.traces, endpoint, incoming.requester.caller.as_ref());
+    trace.record(TraceEvent::StoredAs { conversation: owner.conversation.as_deref(), response: None });
+    Ok(Session::new(Some(driver), writer, saving))
+}
