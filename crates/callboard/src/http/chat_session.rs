@@ -39,7 +39,7 @@ pub(super) async fn chat_session<W: ReplyWriter>(
     answerer: Answerer,
     writer: W,
 ) -> Result<Session<W>, ApiError> {
-    let owner = incoming.requester.chat_owner(&incoming.headers)?;
+    let owner = incoming.requester.chat_owner(incoming.conversation.as_ref())?;
     let context = incoming.requester.turn_context(shared, &incoming.id);
     let (mut driver, saving) = match answerer {
         Answerer::Character(character) => {

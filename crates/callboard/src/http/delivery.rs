@@ -7,12 +7,12 @@ use axum::response::Response;
 use callboard_core::contract::Report;
 use callboard_core::wire::{ApiError, ReplyWriter};
 use futures_util::{StreamExt as _, stream};
-use http::{HeaderMap, HeaderValue};
+use http::HeaderValue;
 
 use super::body::read_body;
 use super::limit::Ticket;
 use super::reply;
-use super::requester::Requester;
+use super::requester::{CONVERSATION, Requester};
 use super::router::{Arrival, Shared};
 use crate::session::{Session, Step};
 use crate::telemetry::metrics;
@@ -35,7 +35,8 @@ pub(super) trait Wire {
 /// A request whose body has arrived.
 pub(super) struct Incoming {
     pub(super) id: String,
-    pub(super) headers: HeaderMap,
+    /// Names a conversation with a character.
+    pub(super) conversation: Option<HeaderValue>,
     pub(super) requester: Requester,
     pub(super) body: Vec<u8>,
 }
@@ -62,11 +63,12 @@ pub(super) async fn serve<W: Wire>(State(shared): State<Shared>, request: Reques
 }
 
 async fn answer<W: Wire>(shared: &Shared, arrival: &Arrival, request: Request) -> Result<Response, ApiError> {
-    let (requester, headers) = (Requester::of(shared, request.headers()), request.headers().clone());
+    let requester = Requester::of(shared, request.headers());
+    let conversation = request.headers().get(CONVERSATION).cloned();
     let body = read_body(request, &shared.app.settings).await?;
     // Taken after the body, so slow uploads hold no slot.
     let ticket = shared.in_flight.enter()?;
-    let incoming = Incoming { id: arrival.id.clone(), headers, requester, body };
+    let incoming = Incoming { id: arrival.id.clone(), conversation, requester, body };
     Ok(match W::open(shared, incoming).await? {
         Prepared::Whole(session) => whole(session).await,
         Prepared::Stream(session) => streamed::<W>(session.until(arrival.ending.clone()), arrival, ticket).await,

@@ -12,7 +12,7 @@ use crate::session::TurnContext;
 use crate::trace::TraceParent;
 
 /// Names a conversation with a character.
-const CONVERSATION: HeaderName = HeaderName::from_static("callboard-conversation");
+pub(super) const CONVERSATION: HeaderName = HeaderName::from_static("callboard-conversation");
 
 /// The name becomes part of what is stored.
 const LONGEST_NAME: usize = 512;
@@ -52,8 +52,8 @@ impl Requester {
         }
     }
 
-    /// The owner of a chat history, with the conversation that the client names in a header.
-    pub(super) fn chat_owner(&self, headers: &HeaderMap) -> Result<ChatOwner, BadRequest> {
+    /// The owner of a chat history, with the conversation that the client names.
+    pub(super) fn chat_owner(&self, conversation: Option<&HeaderValue>) -> Result<ChatOwner, BadRequest> {
         let name = |value: &HeaderValue| {
             let name = std::str::from_utf8(value.as_bytes()).ok().filter(|name| name.chars().count() <= LONGEST_NAME);
             name.map(str::to_owned).ok_or_else(|| {
@@ -61,7 +61,7 @@ impl Requester {
                 BadRequest::invalid(CONVERSATION.as_str(), message)
             })
         };
-        let conversation = headers.get(CONVERSATION).map(name).transpose()?;
+        let conversation = conversation.map(name).transpose()?;
         Ok(ChatOwner { owner: self.owner.clone(), conversation })
     }
 }
