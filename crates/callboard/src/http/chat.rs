@@ -6,7 +6,7 @@ use callboard_core::wire::ApiError;
 use callboard_core::wire::chat::{ChatRequest, ChatWriter, Stamp};
 use http::HeaderValue;
 
-use super::chat_session::{Answerer, chat_session, find_answerer};
+use super::chat_session::{Answerer, ChatTurn, chat_session, find_answerer};
 use super::delivery::{Incoming, Prepared, Wire};
 use super::reply;
 use super::router::Shared;
@@ -32,7 +32,8 @@ impl Wire for Chat {
             return pass_through(shared, &incoming, route, &request, turn).await.map(Prepared::Passthrough);
         }
         let (stream, writer) = (request.stream, writer(&request));
-        let session = chat_session(shared, &incoming, Self::ENDPOINT, (request, turn), answerer, writer).await?;
+        let turn = ChatTurn { endpoint: Self::ENDPOINT, request: (request, turn), answerer, writer };
+        let session = chat_session(shared, &incoming, turn).await?;
         Ok(if stream { Prepared::Stream(session) } else { Prepared::Whole(session) })
     }
 }

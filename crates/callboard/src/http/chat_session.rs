@@ -30,15 +30,22 @@ pub(super) async fn find_answerer(shared: &Shared, incoming: &Incoming, model: &
     Ok(Answerer::Model(shared.app.upstreams.routes(model, &shared.client, authorization).await?))
 }
 
-/// Prepares the turn. `endpoint` names the wire in metrics and traces.
+/// A chat request as its wire has read it.
+pub(super) struct ChatTurn<W> {
+    /// The wire's name in metrics and traces.
+    pub(super) endpoint: &'static str,
+    pub(super) request: (ChatRequest, TurnRequest),
+    pub(super) answerer: Answerer,
+    pub(super) writer: W,
+}
+
+/// Prepares the turn.
 pub(super) async fn chat_session<W: ReplyWriter>(
     shared: &Shared,
     incoming: &Incoming,
-    endpoint: &'static str,
-    (request, turn): (ChatRequest, TurnRequest),
-    answerer: Answerer,
-    writer: W,
+    turn: ChatTurn<W>,
 ) -> Result<Session<W>, ApiError> {
+    let ChatTurn { endpoint, request: (request, turn), answerer, writer } = turn;
     let owner = incoming.requester.chat_owner(incoming.conversation.as_ref())?;
     let context = incoming.requester.turn_context(shared, &incoming.id);
     let (mut driver, saving) = match answerer {

@@ -30,23 +30,30 @@ impl Wire for Responses {
     const ENDPOINT: &'static str = "responses";
     type Writer = ResponseWriter;
 
-    async fn open(shared: &Shared, incoming: Incoming) -> Result<Prepared<ResponseWriter>, ApiError> {
-        let request = ResponsesRequest::read(incoming.body)?;
+    async fn open(shared: &Shared, mut incoming: Incoming) -> Result<Prepared<ResponseWriter>, ApiError> {
+        let request = ResponsesRequest::read(std::mem::take(&mut incoming.body))?;
         let framing = request.stream.then_some(Framing::ServerSent);
-        let session = prepare(shared, &incoming.id, request, &incoming.requester, framing, None).await?;
+        let Incoming { id, requester, .. } = &incoming;
+        let session = prepare(shared, ResponseTurn { id, request, requester, framing, connection: None }).await?;
         Ok(if framing.is_some() { Prepared::Stream(session) } else { Prepared::Whole(session) })
     }
 }
 
-/// Prepares the turn of a response, also on a connection with a cache of its own.
-pub(super) async fn prepare(
-    shared: &Shared,
-    request_id: &str,
-    mut request: ResponsesRequest,
-    requester: &Requester,
-    framing: Option<Framing>,
-    connection: Option<&ConnectionCache>,
-) -> Result<Session<ResponseWriter>, ApiError> {
+/// A request for a response, over HTTP or on a WebSocket.
+pub(super) struct ResponseTurn<'a> {
+    /// The id of the request.
+    pub(super) id: &'a str,
+    pub(super) request: ResponsesRequest,
+    pub(super) requester: &'a Requester,
+    /// None for a whole reply.
+    pub(super) framing: Option<Framing>,
+    /// The earlier responses of a WebSocket.
+    pub(super) connection: Option<&'a ConnectionCache>,
+}
+
+/// Prepares the turn.
+pub(super) async fn prepare(shared: &Shared, turn: ResponseTurn<'_>) -> Result<Session<ResponseWriter>, ApiError> {
+    let ResponseTurn { id: request_id, mut request, requester, framing, connection } = turn;
     let (app, model, owner) = (&shared.app, request.model.clone(), &requester.owner);
     let character = app.characters.for_model(&model)?;
     let query =

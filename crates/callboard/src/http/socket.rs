@@ -19,7 +19,7 @@ use http::header::{HOST, ORIGIN};
 use super::delivery::Wire as _;
 use super::reply;
 use super::requester::Requester;
-use super::responses::{Responses, prepare};
+use super::responses::{ResponseTurn, Responses, prepare};
 use super::router::{Arrival, Shared};
 use super::socket_messages::{self, SocketRequest};
 use crate::conversation::ConnectionCache;
@@ -145,8 +145,9 @@ impl Connection {
     ) -> Result<Result<Session<ResponseWriter>, ApiError>, Gone> {
         let (shared, mut requester) = (self.shared.clone(), self.requester.clone());
         requester.caller = caller.or(requester.caller);
-        let framing = Some(Framing::Lines);
-        let prepared = async { prepare(&shared, request_id, request, &requester, framing, Some(cache)).await };
+        let (id, requester) = (request_id, &requester);
+        let turn = ResponseTurn { id, request, requester, framing: Some(Framing::Lines), connection: Some(cache) };
+        let prepared = prepare(&shared, turn);
         listening(&mut self.socket, &mut self.waiting, prepared).await
     }
 
