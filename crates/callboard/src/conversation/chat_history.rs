@@ -70,7 +70,7 @@ fn refuse_unsupported_fields(request: &ChatRequest, character: &LoadedCharacter)
             ApiError::new(400, "unsupported_parameter", message)
         }
         request if request.asks_for_format() => {
-            let message = format!("the character {name:?} answers in words; leave response_format out");
+            let message = format!("the character {name:?} answers in plain text; leave response_format out");
             ApiError::new(400, "unsupported_parameter", message)
         }
         _ => return Ok(()),
@@ -81,9 +81,9 @@ fn refuse_unsupported_fields(request: &ChatRequest, character: &LoadedCharacter)
 
 /// Separates the client's system messages from the others.
 fn split_history(history: Vec<PlainMessage>) -> (Vec<String>, Vec<PlainMessage>) {
-    let (system, said): (Vec<_>, Vec<_>) =
+    let (system, others): (Vec<_>, Vec<_>) =
         history.into_iter().partition(|message| matches!(message.role.as_str(), "system" | "developer"));
-    (system.into_iter().map(|message| message.text).collect(), said)
+    (system.into_iter().map(|message| message.text).collect(), others)
 }
 
 /// Histories of different owners, users and names never share a key.

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::json_size::json_bytes;
 use crate::store::CharacterMemory;
 
-/// Responses that are kept; clients continue from the newest.
+/// The most responses that are cached; clients continue from the newest.
 const MOST: usize = 4;
 
 /// The newest responses of one connection, together no larger than one history may be.
@@ -38,7 +38,7 @@ pub struct ConnectionResponse {
 }
 
 impl ConnectionCache {
-    /// None yet, and room for so many bytes.
+    /// An empty cache for at most this many bytes.
     pub fn new(most_bytes: u64) -> Self {
         Self { most_bytes, responses: VecDeque::new() }
     }

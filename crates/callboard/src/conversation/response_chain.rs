@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::response_context::items_said;
 use crate::store::{ResponseChain, Said, Store, StoreError};
 
-/// How many responses may follow each other.
+/// The most responses that may follow each other.
 const LONGEST: usize = 10_000;
 
 /// A response and its predecessors, as far as they are loaded.
