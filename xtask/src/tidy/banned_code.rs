@@ -5,32 +5,29 @@
 
 use super::paths::named_paths;
 use super::problem::Problem;
-use super::rust_file::{Attribute, RustFile};
+use super::rust_file::RustFile;
+use super::source_parts::is_word;
 use super::tree::Tree;
 
-/// Attributes that silence lints without a word, or tests altogether.
+/// Attributes that silence lints without a reason, or that switch tests off.
 pub(super) fn check_attributes(file: &RustFile<'_>) -> Vec<Problem> {
-    file.attributes
-        .iter()
-        .filter_map(|attribute| {
-            let (wrong, remedy) = judge(file, attribute)?;
-            Some(Problem::new(file.path, attribute.line, wrong, remedy))
+    file.attributes()
+        .filter_map(|(offset, attribute)| {
+            let (wrong, remedy) = judge(attribute)?;
+            Some(Problem::new(file.path, file.line(offset), wrong, remedy))
         })
         .collect()
 }
 
-fn judge(file: &RustFile<'_>, attribute: &Attribute<'_>) -> Option<(&'static str, &'static str)> {
-    let span = attribute.span.clone();
-    // Only `cfg_attr` carries other attributes; other attributes may use the same words.
-    let has = |word: &str| match attribute.name {
-        "cfg_attr" => span.clone().any(|index| file.word(index) == word),
-        name => name == word,
-    };
+fn judge(attribute: &str) -> Option<(&'static str, &'static str)> {
+    let words: Vec<&str> = attribute.split(|character| !is_word(character)).collect();
+    // Only `cfg_attr` contains other attributes; other attributes may use the same words.
+    let has = |word: &str| words.first() == Some(&word) || words.first() == Some(&"cfg_attr") && words.contains(&word);
     if has("allow") {
         let remedy = "follow the lint, or write `#[expect(.., reason = \"..\")]`";
         return Some(("`allow` switches a lint off", remedy));
     }
-    if has("expect") && !span.clone().any(|index| file.word(index) == "reason") {
+    if has("expect") && !words.contains(&"reason") {
         return Some(("`expect` gives no reason", "add `reason = \"..\"`"));
     }
     has("ignore").then_some(("an ignored test", "make it run everywhere, or remove it"))
@@ -57,27 +54,27 @@ fn inherits_lints(manifest: &str) -> bool {
 
 const NOTES: &[&str] = &["FIXME", "TODO"];
 
-/// Notes to come back later. Macros that stand in for code are clippy's to find.
+/// Notes to come back later. Clippy finds the macros `todo!` and `unimplemented!`.
 pub(super) fn check_notes(file: &RustFile<'_>) -> Vec<Problem> {
-    let lines = file.comments.iter().flat_map(|comment| (comment.line..).zip(comment.text.lines()));
-    lines
+    (1..)
+        .zip(file.parts.comments.lines())
         .filter_map(|(line, text)| {
-            let mut words = text.split(|character: char| !character.is_alphanumeric() && character != '_');
+            let mut words = text.split(|character| !is_word(character));
             let note = words.find(|word| NOTES.contains(word))?;
             Some(Problem::new(file.path, line, format!("a {note} comment"), "do it now, or say what is true today"))
         })
         .collect()
 }
 
-const SLEEPS: &[&str] = &["sleep", "sleep_until"];
+const SLEEPS: &[&str] = &["sleep(", "sleep_until("];
 
 /// Calls of a sleep in tests.
 pub(super) fn check_sleeps(file: &RustFile<'_>) -> Vec<Problem> {
-    (0..file.code.len())
-        .filter(|index| SLEEPS.contains(&file.word(*index)) && file.word(index + 1) == "(")
-        .filter(|index| file.is_test(*index))
-        .map(|index| (file.line(index), "wait for the event itself, or use a paused clock"))
-        .map(|(line, remedy)| Problem::new(file.path, line, "a test that sleeps", remedy))
+    let remedy = "wait for the event itself, or use a paused clock";
+    (1..)
+        .zip(file.parts.code.lines())
+        .filter(|(line, code)| file.is_test(*line) && SLEEPS.iter().any(|sleep| code.contains(sleep)))
+        .map(|(line, _)| Problem::new(file.path, line, "a test that sleeps", remedy))
         .collect()
 }
 
@@ -109,23 +106,20 @@ pub(super) fn check_spawns(file: &RustFile<'_>) -> Vec<Problem> {
     }
     named_paths(file)
         .iter()
-        .filter(|path| !file.is_test(path.index))
+        .filter(|path| !file.is_test(path.line))
         .filter(|path| SPAWNERS.iter().any(|spawner| path.reaches(spawner)))
         .map(|path| {
-            let wrong = format!("`{}` outside the files that own tasks", path.segments.join("::"));
+            let wrong = format!("`{}` outside the files that own tasks", path.path);
             let remedy = format!("spawn in {}, which joins what it starts", OWNERS.join(" or "));
-            Problem::new(file.path, file.line(path.index), wrong, remedy)
+            Problem::new(file.path, path.line, wrong, remedy)
         })
         .collect()
 }
 
 /// Owners of tasks that do not exist.
 pub(super) fn check_owners(tree: &Tree) -> Vec<Problem> {
-    let missing = OWNERS.iter().filter(|owner| !tree.has_file(owner));
-    missing
-        .map(|owner| (format!("`{owner}` does not exist"), "correct OWNERS"))
-        .map(|(wrong, remedy)| Problem::new("xtask/src/tidy/banned_code.rs", 1, wrong, remedy))
-        .collect()
+    let missing = OWNERS.iter().filter(|owner| !tree.has_file(owner)).map(|owner| format!("`{owner}` does not exist"));
+    missing.map(|wrong| Problem::new("xtask/src/tidy/banned_code.rs", 1, wrong, "correct OWNERS")).collect()
 }
 
 #[cfg(test)]

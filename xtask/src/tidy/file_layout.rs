@@ -1,17 +1,16 @@
 //! The form of a source file: a header that says what it is for, a length that can be read, and `mod.rs` as a table of
 //! contents.
 //!
-//! Tests are not counted, except that a file of tests is a file. A function between the two limits may be excused by its name
-//! in the exceptions file.
+//! Tests are not counted, except that a file of tests is a file.
 
 use super::problem::Problem;
-use super::rust_file::{Function, RustFile};
+use super::rust_file::RustFile;
+use super::source_parts::word_length;
 
 const HEADER_LINES: usize = 20;
 const FILE_LINES: usize = 400;
 const MAIN_FILE_LINES: usize = 80;
-const FUNCTION_LINES_QUESTIONED: usize = 60;
-const FUNCTION_LINES_AT_MOST: usize = 100;
+const FUNCTION_LINES: usize = 60;
 
 /// A missing, empty or overlong header.
 pub(super) fn check_header(file: &RustFile<'_>) -> Vec<Problem> {
@@ -30,14 +29,13 @@ pub(super) fn check_header(file: &RustFile<'_>) -> Vec<Problem> {
 
 /// Files and functions over their budget.
 pub(super) fn check_length(file: &RustFile<'_>) -> Vec<Problem> {
-    let mut problems: Vec<Problem> = check_file(file).into_iter().collect();
-    problems.extend(
-        file.functions()
-            .iter()
-            .filter(|function| !function.in_test)
-            .filter_map(|function| check_function(file.path, function)),
-    );
-    problems
+    let functions = file.functions();
+    let long = functions.iter().filter(|function| function.length > FUNCTION_LINES && !file.is_test(function.line));
+    let long = long.map(|function| {
+        let wrong = format!("function `{}` has {} lines, over {FUNCTION_LINES}", function.name, function.length);
+        Problem::new(file.path, function.line, wrong, "split it by stage")
+    });
+    check_file(file).into_iter().chain(long).collect()
 }
 
 fn check_file(file: &RustFile<'_>) -> Option<Problem> {
@@ -54,40 +52,24 @@ fn check_file(file: &RustFile<'_>) -> Option<Problem> {
     (length > budget).then(|| Problem::new(file.path, budget + 1, wrong, remedy))
 }
 
-fn check_function(path: &str, function: &Function<'_>) -> Option<Problem> {
-    let Function { name, line, length, .. } = function;
-    if *length > FUNCTION_LINES_AT_MOST {
-        let wrong = format!("function `{name}` has {length} lines, over {FUNCTION_LINES_AT_MOST}");
-        return Some(Problem::new(path, *line, wrong, "split it by stage"));
-    }
-    let wrong = format!("function `{name}` has {length} lines, over {FUNCTION_LINES_QUESTIONED}");
-    let remedy = "split it by stage, or list it with its reason in xtask/tidy-exceptions.txt";
-    (*length > FUNCTION_LINES_QUESTIONED).then(|| Problem::new(path, *line, wrong, remedy).excusable_as(name))
-}
-
 /// Every item of a `mod.rs` that does not belong into a table of contents.
 pub(super) fn check_mod_file(file: &RustFile<'_>) -> Vec<Problem> {
     if !file.path.ends_with("/mod.rs") {
         return Vec::new();
     }
-    let mut problems = Vec::new();
-    let mut start = 0;
-    while start < file.code.len() {
-        let keyword = file.keyword(start);
-        let end = file.item_end(keyword);
-        let is_entry = match file.word(keyword) {
-            "mod" => file.word(end) == ";",
-            "use" | "type" | "extern" => true,
-            word => word.is_empty(),
-        };
-        if !is_entry {
-            let wrong = format!("`{}` with a body or value in a mod.rs", file.word(keyword));
+    let items =
+        (1..).zip(file.parts.code.lines()).filter(|(_, code)| code.starts_with(|first: char| first.is_alphabetic()));
+    items
+        .filter_map(|(line, code)| {
+            let public = code.strip_prefix("pub(").and_then(|rest| rest.split_once(") "));
+            let item = public.map_or(code, |(_, item)| item).trim_start_matches("pub ");
+            let keyword = item.get(..word_length(item))?;
+            let is_entry = matches!(keyword, "use" | "type" | "extern") || keyword == "mod" && item.ends_with(';');
+            let wrong = format!("`{keyword}` with a body or value in a mod.rs");
             let remedy = "move it to a file named after its concept and re-export it";
-            problems.push(Problem::new(file.path, file.line(keyword), wrong, remedy));
-        }
-        start = end.max(keyword) + 1;
-    }
-    problems
+            (!is_entry).then(|| Problem::new(file.path, line, wrong, remedy))
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -118,24 +100,21 @@ mod tests {
         format!("fn long() {{\n{}}}\n", "    work();\n".repeat(length - 2))
     }
 
-    fn subjects(path: &str, source: &str) -> Vec<Option<String>> {
-        check_length(&RustFile::read(path, source)).into_iter().map(|problem| problem.subject).collect()
+    fn long_parts(path: &str, source: &str) -> usize {
+        check_length(&RustFile::read(path, source)).len()
     }
 
     #[test]
     fn functions_keep_their_budget() {
-        let excusable = Some("long".to_owned());
         let cases = [
-            (function_of(60), vec![]),
-            (function_of(61), vec![excusable.clone()]),
-            (function_of(100), vec![excusable]),
-            (function_of(101), vec![None]),
-            (format!("#[cfg(test)]\nmod tests {{\n{}}}\n", function_of(101)), vec![]),
+            (function_of(60), 0),
+            (function_of(61), 1),
+            (format!("#[cfg(test)]\nmod tests {{\n{}}}\n", function_of(61)), 0),
         ];
         for (source, expected) in cases {
-            assert_eq!(subjects("crates/a/src/b.rs", &source), expected, "{} lines", source.lines().count());
+            assert_eq!(long_parts("crates/a/src/b.rs", &source), expected, "{} lines", source.lines().count());
         }
-        assert!(subjects("crates/a/tests/b.rs", &function_of(101)).is_empty());
+        assert_eq!(long_parts("crates/a/tests/b.rs", &function_of(61)), 0);
     }
 
     #[test]
@@ -151,7 +130,7 @@ mod tests {
             ("crates/a/src/main.rs", "use a;\n".repeat(80), 0),
         ];
         for (path, source, expected) in cases {
-            assert_eq!(subjects(path, &source).len(), expected, "{path}: {} lines", source.lines().count());
+            assert_eq!(long_parts(path, &source), expected, "{path}: {} lines", source.lines().count());
         }
     }
 
@@ -159,7 +138,7 @@ mod tests {
     fn only_contents_are_listed() {
         let cases: [(&str, &[usize]); 8] = [
             (
-                "//! Header.\n#![warn(x)]\n#[cfg(unix)]\npub(crate) mod a;\nmod b;\npub use a::{B, c::D};\npub type E = B;",
+                "//! Header.\n#![warn(x)]\n#[cfg(unix)]\npub(in crate::b) mod a;\nmod b;\npub use a::{B, c::D};\npub type E = B;",
                 &[],
             ),
             ("mod a;\nfn f() {}", &[2]),

@@ -1,14 +1,13 @@
 //! Rules about the source tree that the compiler and clippy cannot state.
 //!
-//! `run` collects the problems. `tree`, `lexer`, `rust_file` and `paths` read the tree; every other file but
-//! `problem` and `exceptions` is one kind of check.
+//! `run` collects the problems. `tree`, `source_parts`, `rust_file` and `paths` read the tree; every other file but
+//! `problem` is one kind of check.
 
-mod exceptions;
-mod lexer;
 mod paths;
 mod problem;
 mod run;
 mod rust_file;
+mod source_parts;
 mod tree;
 
 mod banned_code;

@@ -1,10 +1,8 @@
-//! Files, folders and modules are named after things of the domain, not after the act of putting things aside.
+//! Files and folders are named after things of the domain, not `utils` or `helpers`.
 //!
-//! Only whole names count: `pool_manager` may be a poor name, but it is not an empty one. Names of functions and
-//! types are for review.
+//! Only whole names count: `pool_manager` may be a poor name, but it is not an empty one.
 
 use super::problem::Problem;
-use super::rust_file::RustFile;
 use super::tree::Tree;
 
 const EMPTY_NAMES: &[&str] = &["common", "helper", "helpers", "manager", "managers", "misc", "util", "utils"];
@@ -27,21 +25,8 @@ pub(super) fn check_files(tree: &Tree) -> Vec<Problem> {
         .collect()
 }
 
-/// Inline modules with an empty name; the others are files.
-pub(super) fn check_modules(file: &RustFile<'_>) -> Vec<Problem> {
-    file.modules
-        .iter()
-        .filter(|module| EMPTY_NAMES.contains(&module.name))
-        .map(|module| {
-            let wrong = format!("module `{}` says nothing about what is inside", module.name);
-            Problem::new(file.path, module.line, wrong, REMEDY)
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::problem::lines;
     use super::*;
 
     #[test]
@@ -57,11 +42,5 @@ mod tests {
         for (path, expected) in cases {
             assert_eq!(check_files(&Tree::of(&[(path, "")])).len(), expected, "{path}");
         }
-    }
-
-    #[test]
-    fn modules_have_names_that_say_something() {
-        let source = "mod names {}\nmod utils { }\n// mod misc {}\nfn common() {}";
-        assert_eq!(lines(&check_modules(&RustFile::read("crates/a/src/b.rs", source))), [2]);
     }
 }

@@ -6,162 +6,105 @@
 use std::collections::HashMap;
 
 use super::rust_file::RustFile;
+use super::source_parts::{is_word, word_length};
 
-/// How many imports of imports are followed; a cycle ends there too.
-const ALIAS_DEPTH: usize = 8;
-
-/// A path with the token it starts at.
+/// A path and the line it is on.
 #[derive(Debug)]
 pub(super) struct NamedPath {
-    pub(super) segments: Vec<String>,
-    pub(super) index: usize,
-}
-
-/// An import as written: its path and the name it goes by in this file.
-struct Import {
-    path: NamedPath,
-    name: String,
+    pub(super) path: String,
+    pub(super) line: usize,
 }
 
 impl NamedPath {
-    /// Whether this path names `target` or something in it; a glob names all that lies in its module.
+    /// Whether this path names `target` or something in it; a glob names everything in its module.
     pub(super) fn reaches(&self, target: &str) -> bool {
-        if self.is_within(target) {
-            return true;
-        }
-        let Some(("*", module)) = self.segments.split_last().map(|(last, module)| (last.as_str(), module)) else {
-            return false;
-        };
-        let target: Vec<&str> = target.split("::").collect();
-        target.len() > module.len() && module.iter().zip(&target).all(|(left, right)| left == right)
+        self.is_within(target) || self.path.strip_suffix('*').is_some_and(|module| target.starts_with(module))
     }
 
-    /// Whether this path is `target` or lies in it.
+    /// Whether this path is `target` or is in it.
     pub(super) fn is_within(&self, target: &str) -> bool {
-        let mut segments = self.segments.iter();
-        target.split("::").all(|part| segments.next().is_some_and(|segment| segment == part))
+        self.path.strip_prefix(target).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
     }
 }
 
-/// All paths of a file: imports first, then those written out in code.
+/// All paths of a file, in its order.
 pub(super) fn named_paths(file: &RustFile<'_>) -> Vec<NamedPath> {
-    let mut imports = Vec::new();
-    let mut written = Vec::new();
-    let mut index = 0;
-    while index < file.code.len() {
-        index = match (file.word(index), file.word(index + 1)) {
-            ("use", next) if next != "<" => read_use(file, index, &mut imports),
-            _ => read_written(file, index, &mut written),
-        };
+    let code = &file.parts.code;
+    let (mut paths, mut imports) = (Vec::new(), HashMap::new());
+    let mut offset = 0;
+    while let Some(rest) = code.get(offset..).filter(|rest| !rest.is_empty()) {
+        let length = path_length(rest);
+        if let Some(tree) = rest.strip_prefix("use ").and_then(|rest| rest.split(';').next()) {
+            for (start, path, name) in expanded("", tree) {
+                let path = absolute(file.path, &path);
+                imports.insert(name, path.clone());
+                paths.push(NamedPath { path, line: file.line(offset + "use ".len() + start) });
+            }
+            offset += "use ".len() + tree.len();
+            continue;
+        }
+        if let Some(path) = rest.get(..length).filter(|path| path.contains("::")) {
+            paths.push(NamedPath { path: absolute(file.path, path), line: file.line(offset) });
+        }
+        offset += length.max(rest.chars().next().map_or(1, char::len_utf8));
     }
-    let names: HashMap<String, Vec<String>> =
-        imports.iter().map(|import| (import.name.clone(), absolute(file, &import.path))).collect();
-    imports
-        .into_iter()
-        .map(|import| import.path)
-        .chain(written)
-        .map(|path| NamedPath { segments: follow_names(absolute(file, &path), &names), index: path.index })
-        .collect()
-}
-
-/// The branch of an import's tree that is being read.
-#[derive(Default)]
-struct Branch {
-    segments: Vec<String>,
-    start: Option<usize>,
-    name_follows: bool,
-    name: Option<String>,
-}
-
-impl Branch {
-    fn under(group: &[String]) -> Self {
-        Self { segments: group.to_vec(), ..Self::default() }
-    }
-
-    fn push(&mut self, word: &str, index: usize) {
-        if self.name_follows {
-            self.name = Some(word.to_owned());
-        } else if word == "as" {
-            self.name_follows = true;
-        } else {
-            self.segments.push(word.to_owned());
-            self.start.get_or_insert(index);
+    for named in &mut paths {
+        let first = named.path.split("::").next().unwrap_or_default();
+        if let Some(full) = imports.get(first) {
+            named.path = format!("{full}{}", named.path.trim_start_matches(first));
         }
     }
-
-    /// The import that this branch is; none if it added nothing to its group.
-    fn finish(mut self) -> Option<Import> {
-        let index = self.start?;
-        if self.segments.len() > 1 {
-            self.segments.pop_if(|last| last == "self");
-        }
-        let name = self.name.or_else(|| self.segments.last().cloned())?;
-        let path = NamedPath { segments: self.segments, index };
-        Some(Import { path, name })
-    }
+    paths
 }
 
-/// Reads the tree of one `use` and returns the place past it.
-fn read_use(file: &RustFile<'_>, keyword: usize, imports: &mut Vec<Import>) -> usize {
-    let end = file.item_end(keyword);
-    let mut groups: Vec<Vec<String>> = Vec::new();
-    let mut branch = Branch::default();
-    for index in keyword + 1..=end {
-        match file.word(index) {
-            "{" => {
-                let group = std::mem::take(&mut branch).segments;
-                branch = Branch::under(&group);
-                groups.push(group);
-            }
-            "}" => {
-                imports.extend(std::mem::take(&mut branch).finish());
-                groups.pop();
-            }
-            "," | ";" => {
-                imports.extend(std::mem::take(&mut branch).finish());
-                branch = Branch::under(groups.last().map_or(&[], Vec::as_slice));
-            }
-            ":" => {}
-            word => branch.push(word, index),
+/// The paths of an import's tree, each with its offset and the name it has in the file.
+fn expanded(prefix: &str, tree: &str) -> Vec<(usize, String, String)> {
+    let start = tree.len() - tree.trim_start().len();
+    let tree = tree.trim().trim_start_matches("::");
+    if let Some((parent, group)) = tree.strip_suffix('}').and_then(|tree| tree.split_once('{')) {
+        let (mut depth, mut offset) = (0, start + parent.len() + 1);
+        let branches = group.split(|character| {
+            depth += i32::from(character == '{') - i32::from(character == '}');
+            character == ',' && depth == 0
+        });
+        let mut paths = Vec::new();
+        for branch in branches {
+            let below = expanded(&format!("{prefix}{parent}"), branch);
+            paths.extend(below.into_iter().map(|(start, path, name)| (offset + start, path, name)));
+            offset += branch.len() + 1;
         }
+        return paths;
     }
-    end + 1
+    let (path, name) = tree.split_once(" as ").map_or((tree, None), |(path, name)| (path, Some(name)));
+    let full = format!("{prefix}{path}");
+    let full = full.strip_suffix("::self").unwrap_or(&full);
+    let name = name.or(full.rsplit("::").next()).unwrap_or_default();
+    if path.is_empty() { Vec::new() } else { vec![(start, full.to_owned(), name.to_owned())] }
 }
 
-/// Reads `a::b::c` if it starts at `start`, and returns the place past it.
-fn read_written(file: &RustFile<'_>, start: usize, written: &mut Vec<NamedPath>) -> usize {
-    if !file.is_identifier(start) {
-        return start + 1;
+/// The length of `a::b::c` at the beginning of `rest`.
+fn path_length(rest: &str) -> usize {
+    let mut length = word_length(rest);
+    while let Some(next) = rest.get(length..).and_then(|after| after.strip_prefix("::"))
+        && length > 0
+        && next.starts_with(is_word)
+    {
+        length += 2 + word_length(next);
     }
-    let mut segments = vec![file.word(start).to_owned()];
-    let mut end = start + 1;
-    while file.word(end) == ":" && file.word(end + 1) == ":" && file.is_identifier(end + 2) {
-        segments.push(file.word(end + 2).to_owned());
-        end += 3;
-    }
-    if segments.len() > 1 {
-        written.push(NamedPath { segments, index: start });
-    }
-    end
+    length
 }
 
 /// The path with a leading `self` or `super` replaced by the module it means.
-fn absolute(file: &RustFile<'_>, path: &NamedPath) -> Vec<String> {
-    let first = path.segments.first().map_or("", String::as_str);
-    if !matches!(first, "self" | "super") {
-        return path.segments.clone();
-    }
-    let mut module = vec!["crate".to_owned()];
-    module.extend(module_of(file.path).map(str::to_owned));
-    module.extend(file.modules_around(path.index).map(str::to_owned));
-    let mut segments = path.segments.iter().peekable();
-    while let Some(step) = segments.next_if(|segment| matches!(segment.as_str(), "self" | "super")) {
-        if step == "super" && module.len() > 1 {
+fn absolute(file_path: &str, path: &str) -> String {
+    let mut module: Vec<&str> = ["crate"].into_iter().chain(module_of(file_path)).collect();
+    let mut segments = path.split("::").peekable();
+    while let Some(step) = segments.next_if(|segment| matches!(*segment, "self" | "super")) {
+        if step == "super" {
             module.pop();
         }
     }
-    module.extend(segments.cloned());
-    module
+    let rest: Vec<&str> = segments.collect();
+    if rest.len() == path.split("::").count() { path.to_owned() } else { [module, rest].concat().join("::") }
 }
 
 /// The module that a file is, below its crate: `src/store/sqlite.rs` is `store`, `sqlite`.
@@ -170,25 +113,9 @@ pub(super) fn module_of(path: &str) -> impl Iterator<Item = &str> {
     inside.strip_suffix(".rs").unwrap_or(inside).split('/').filter(|part| !matches!(*part, "" | "mod" | "lib" | "main"))
 }
 
-/// The path with an imported first name replaced by what was imported.
-fn follow_names(mut segments: Vec<String>, names: &HashMap<String, Vec<String>>) -> Vec<String> {
-    for _ in 0..ALIAS_DEPTH {
-        let Some(first) = segments.first() else { break };
-        let Some(full) = names.get(first).filter(|full| full.first() != Some(first)) else {
-            break;
-        };
-        segments.splice(0..1, full.iter().cloned());
-    }
-    segments
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn paths_of(path: &str, source: &str) -> Vec<String> {
-        named_paths(&RustFile::read(path, source)).iter().map(|named| named.segments.join("::")).collect()
-    }
 
     #[test]
     fn paths_are_written_out_in_full() {
@@ -203,20 +130,22 @@ mod tests {
             ("use {std::fs, std::env};", &["std::fs", "std::env"]),
             ("use super::super::wire;", &["crate::wire"]),
             ("fn f() { super::limits::X; self::y::Z }", &["crate::turn::limits::X", "crate::turn::step::y::Z"]),
-            ("mod tests { use super::*; }", &["crate::turn::step::*"]),
             ("fn f() -> impl Fn() + use<'a> { a::b::<std::fs::File>() }", &["a::b", "std::fs::File"]),
             ("struct S { a: ::std::fs::File }", &["std::fs::File"]),
             ("use tokio::task; use task::spawn;", &["tokio::task", "tokio::task::spawn"]),
+            ("use a::{b,\n    c::{d, e},\n};", &["a::b", "a::c::d", "a::c::e"]),
             ("// std::fs::read\nfn f() { \"std::fs::read\"; x.fs(y) }", &[]),
         ];
         for (source, expected) in cases {
-            assert_eq!(paths_of(step, source), expected, "{source}");
+            let file = RustFile::read(step, source);
+            let paths: Vec<String> = named_paths(&file).into_iter().map(|named| named.path).collect();
+            assert_eq!(paths, expected, "{source}");
         }
     }
 
     #[test]
     fn imports_that_name_each_other_end() {
-        assert_eq!(paths_of("src/a.rs", "use a::b; use b::a;").len(), 2);
+        assert_eq!(named_paths(&RustFile::read("src/a.rs", "use a::b; use b::a;")).len(), 2);
     }
 
     #[test]
@@ -231,8 +160,7 @@ mod tests {
             ("std::fsx", "std::fs", false),
         ];
         for (path, target, expected) in cases {
-            let named = NamedPath { segments: path.split("::").map(str::to_owned).collect(), index: 0 };
-            assert_eq!(named.reaches(target), expected, "{path} {target}");
+            assert_eq!(NamedPath { path: path.to_owned(), line: 1 }.reaches(target), expected, "{path} {target}");
         }
     }
 }

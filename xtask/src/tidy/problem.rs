@@ -1,7 +1,4 @@
-//! What a check has to say: where, what is wrong, and what to do about it.
-//!
-//! Whether a problem may be excused is decided by the check that raises it; whether it is excused is decided in
-//! `exceptions`.
+//! What a check reports: where, what is wrong, and what to do about it.
 
 use std::fmt;
 
@@ -12,19 +9,11 @@ pub(super) struct Problem {
     pub(super) line: usize,
     wrong: String,
     remedy: String,
-    /// The name by which the exceptions file may excuse this problem; most problems have none.
-    pub(super) subject: Option<String>,
 }
 
 impl Problem {
     pub(super) fn new(path: &str, line: usize, wrong: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { path: path.to_owned(), line, wrong: wrong.into(), remedy: remedy.into(), subject: None }
-    }
-
-    /// The same problem, open to be excused under this name.
-    pub(super) fn excusable_as(mut self, subject: &str) -> Self {
-        self.subject = Some(subject.to_owned());
-        self
+        Self { path: path.to_owned(), line, wrong: wrong.into(), remedy: remedy.into() }
     }
 }
 

@@ -10,7 +10,7 @@ use anyhow::Result;
 use super::problem::Problem;
 use super::rust_file::RustFile;
 use super::tree::Tree;
-use super::{banned_code, doc_pages, exceptions, file_layout, imports, layers, links, machine_paths, names, words};
+use super::{banned_code, doc_pages, file_layout, imports, layers, links, machine_paths, names, words};
 
 const RUST_CHECKS: &[fn(&RustFile<'_>) -> Vec<Problem>] = &[
     banned_code::check_attributes,
@@ -22,7 +22,6 @@ const RUST_CHECKS: &[fn(&RustFile<'_>) -> Vec<Problem>] = &[
     file_layout::check_mod_file,
     imports::check,
     layers::check_imports,
-    names::check_modules,
 ];
 
 const TREE_CHECKS: &[fn(&Tree) -> Vec<Problem>] = &[
@@ -61,7 +60,6 @@ fn find_problems(tree: &Tree) -> Vec<Problem> {
         let file = RustFile::read(path, text);
         problems.extend(RUST_CHECKS.iter().flat_map(|check| check(&file)));
     }
-    let mut problems = exceptions::apply(tree.text(exceptions::PATH).unwrap_or(""), problems);
     problems.sort_by(|left, right| (&left.path, left.line).cmp(&(&right.path, right.line)));
     problems
 }
@@ -69,10 +67,6 @@ fn find_problems(tree: &Tree) -> Vec<Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn long_function(lines: usize) -> String {
-        format!("//! Header.\nfn long() {{\n{}}}\n", "    work();\n".repeat(lines - 2))
-    }
 
     #[test]
     fn a_clean_tree_has_no_problems() {
@@ -91,15 +85,5 @@ mod tests {
             find_problems(&tree).iter().map(|problem| format!("{}:{}", problem.path, problem.line)).collect();
         let expected = ["README.md:1", "crates/a/src/lib.rs:1", "crates/b/src/lib.rs:3", "crates/b/src/lib.rs:4"];
         assert_eq!(places, expected);
-    }
-
-    #[test]
-    fn an_exception_excuses_a_questioned_function_and_no_more() {
-        let exception = "crates/a/src/lib.rs long: one table\n";
-        for (lines, list, expected) in [(80, exception, 0), (80, "", 1), (101, exception, 2), (20, exception, 1)] {
-            let source = long_function(lines);
-            let tree = Tree::of(&[("crates/a/src/lib.rs", &source), (exceptions::PATH, list)]);
-            assert_eq!(find_problems(&tree).len(), expected, "{lines} lines");
-        }
     }
 }

@@ -3,7 +3,6 @@
 //! A line of `words.txt` reads `COUNT phrase: what to write`. The tree has exactly COUNT occurrences; `UPDATE=1` lowers the
 //! counts to what is left, and nothing raises them.
 
-use super::lexer::Kind;
 use super::problem::Problem;
 use super::rust_file::RustFile;
 use super::tree::Tree;
@@ -79,9 +78,8 @@ fn prose_lines(tree: &Tree) -> Vec<ProseLine<'_>> {
     let mut found = Vec::new();
     for (path, text) in tree.rust_texts() {
         let file = RustFile::read(path, text);
-        for token in file.comments.iter().chain(file.code.iter().filter(|token| token.kind == Kind::Literal)) {
-            let lines = token.text.lines().enumerate().map(|(offset, text)| (token.line + offset, text));
-            let lines = lines.filter(|(line, _)| !file.is_test_line(*line));
+        for prose in [&file.parts.comments, &file.parts.literals] {
+            let lines = (1..).zip(prose.lines()).filter(|(line, _)| !file.is_test(*line));
             found.extend(lines.map(|(line, text)| ProseLine { path, line, words: words_of(text) }));
         }
     }

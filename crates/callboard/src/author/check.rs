@@ -5,11 +5,11 @@ use std::io::Write;
 use crate::characters::CharacterRegistry;
 
 /// Loads the folder and writes what was found; false when a file has problems.
-pub(super) async fn check(cast: &CharacterRegistry, out: &mut impl Write) -> anyhow::Result<bool> {
-    cast.load(true).await?;
-    let (roles, problems) = (cast.all(), cast.problems());
-    for role in &roles {
-        let manifest = role.character.manifest();
+pub(super) async fn check(registry: &CharacterRegistry, out: &mut impl Write) -> anyhow::Result<bool> {
+    registry.load(true).await?;
+    let (characters, problems) = (registry.all(), registry.problems());
+    for character in &characters {
+        let manifest = character.character.manifest();
         let names: Vec<&str> = manifest.tools.iter().map(|tool| tool.name.as_str()).collect();
         let tools = if names.is_empty() { "no tools".to_owned() } else { names.join(", ") };
         writeln!(out, "ok     {:<16} {}: {tools}", manifest.id, manifest.name)?;
@@ -22,10 +22,10 @@ pub(super) async fn check(cast: &CharacterRegistry, out: &mut impl Write) -> any
             writeln!(out, "failed {:<16} {problem}", file.id)?;
         }
     }
-    if roles.is_empty() && problems.is_empty() {
-        writeln!(out, "no characters in {}; create one with: callboard new bard", cast.folder().display())?;
+    if characters.is_empty() && problems.is_empty() {
+        writeln!(out, "no characters in {}; create one with: callboard new bard", registry.folder().display())?;
     }
-    let noun = if roles.len() == 1 { "character" } else { "characters" };
-    writeln!(out, "{} {noun} OK, {} failed", roles.len(), problems.len())?;
+    let noun = if characters.len() == 1 { "character" } else { "characters" };
+    writeln!(out, "{} {noun} OK, {} failed", characters.len(), problems.len())?;
     Ok(problems.is_empty())
 }

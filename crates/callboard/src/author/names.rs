@@ -28,10 +28,14 @@ struct List {
 }
 
 /// Writes what each name resolves to.
-pub(super) async fn names(query: &NameQuery, cast: &CharacterRegistry, out: &mut impl Write) -> anyhow::Result<bool> {
+pub(super) async fn names(
+    query: &NameQuery,
+    registry: &CharacterRegistry,
+    out: &mut impl Write,
+) -> anyhow::Result<bool> {
     let mut lists = given_lists(&query.among)?;
     if let Some(id) = &query.character {
-        lists.extend(lists_of(cast, id).await?);
+        lists.extend(lists_of(registry, id).await?);
     }
     if let Some(title) = &query.list {
         let titles: Vec<String> = lists.iter().map(|list| list.title.clone()).collect();
@@ -76,11 +80,15 @@ fn read_lists(text: &str) -> Vec<List> {
     }
 }
 
-async fn lists_of(cast: &CharacterRegistry, id: &str) -> anyhow::Result<Vec<List>> {
-    let role = cast.load_one(id).await?;
-    let opening = role.character.start_conversation().await.context("the character cannot begin a conversation")?;
-    let names =
-        role.character.names(opening.state.as_deref()).await.context("the names of the character cannot be read")?;
+async fn lists_of(registry: &CharacterRegistry, id: &str) -> anyhow::Result<Vec<List>> {
+    let character = registry.load_one(id).await?;
+    let opening =
+        character.character.start_conversation().await.context("the character cannot begin a conversation")?;
+    let names = character
+        .character
+        .names(opening.state.as_deref())
+        .await
+        .context("the names of the character cannot be read")?;
     match names {
         Some(names) => Ok(lists_in(&names)),
         None => bail!("{id} has no get_names, so it has no names"),

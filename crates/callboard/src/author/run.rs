@@ -56,28 +56,28 @@ fn check_folder(command: &Command) -> anyhow::Result<()> {
 async fn dispatch(command: Command, settings: Settings, out: &mut impl Write) -> anyhow::Result<bool> {
     match command {
         Command::New { name, .. } => new(&settings.characters, &name, out).map(|()| true),
-        Command::Check { dir, .. } => check(&cast(&settings, dir), out).await,
+        Command::Check { dir, .. } => check(&registry(&settings, dir), out).await,
         Command::Try { character, tool, arguments, .. } => {
-            try_tool(&cast(&settings, None), &character, &tool, &arguments, out).await
+            try_tool(&registry(&settings, None), &character, &tool, &arguments, out).await
         }
         Command::Test { dir, .. } => {
             let printed = OutputBuffer::default();
             let folder = dir.unwrap_or_else(|| settings.characters.clone());
-            let cast = CharacterRegistry::new(folder, app::python_settings(&settings, printed.sink()));
-            let rehearsal = Rehearsal { cast: &cast, settings: &settings, client: client(&settings)?, printed };
+            let registry = CharacterRegistry::new(folder, app::python_settings(&settings, printed.sink()));
+            let rehearsal = Rehearsal { registry: &registry, settings: &settings, client: client(&settings)?, printed };
             test(&rehearsal, out).await
         }
         Command::Chat { character, .. } => {
-            let role = cast(&settings, None).load_one(&character).await?;
+            let character = registry(&settings, None).load_one(&character).await?;
             let app = app::build(settings, 0)?;
-            chat(role, &app, out).await.map(|()| true)
+            chat(character, &app, out).await.map(|()| true)
         }
         Command::Eval { what, answers, expected, verbose, .. } => {
             let evaluation = Evaluation { what, answers, expected, verbose };
             eval(&evaluation, &app::build(settings, 0)?, out).await
         }
         Command::Names { heard, among, character, list, .. } => {
-            names(&NameQuery { heard, among, character, list }, &cast(&settings, None), out).await
+            names(&NameQuery { heard, among, character, list }, &registry(&settings, None), out).await
         }
         Command::Stats { since, json, .. } => stats(since, json, &settings, out).await,
         Command::Upstreams(_) => upstreams(&app::build(settings, 0)?, out).await,
@@ -85,7 +85,7 @@ async fn dispatch(command: Command, settings: Settings, out: &mut impl Write) ->
     }
 }
 
-fn cast(settings: &Settings, folder: Option<PathBuf>) -> CharacterRegistry {
+fn registry(settings: &Settings, folder: Option<PathBuf>) -> CharacterRegistry {
     let folder = folder.unwrap_or_else(|| settings.characters.clone());
     CharacterRegistry::new(folder, app::python_settings(settings, terminal_output()))
 }

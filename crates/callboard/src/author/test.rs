@@ -18,7 +18,7 @@ use crate::upstream::{Client, Upstream, Upstreams};
 /// What all scenarios share.
 pub(super) struct Rehearsal<'a> {
     /// The characters.
-    pub(super) cast: &'a CharacterRegistry,
+    pub(super) registry: &'a CharacterRegistry,
     /// The settings.
     pub(super) settings: &'a Settings,
     /// Connections to model servers, which are not used.
@@ -29,20 +29,20 @@ pub(super) struct Rehearsal<'a> {
 
 /// Plays every scenario of the folder; false when any fails.
 pub(super) async fn test(rehearsal: &Rehearsal<'_>, out: &mut impl Write) -> anyhow::Result<bool> {
-    rehearsal.cast.load(true).await?;
+    rehearsal.registry.load(true).await?;
     let (mut passed, mut failed) = (0, 0);
-    for problem in rehearsal.cast.problems() {
+    for problem in rehearsal.registry.problems() {
         failed += 1;
         writeln!(out, "FAIL  {}: cannot be loaded; run: callboard check", problem.id)?;
     }
-    for (id, path) in scenario_files(rehearsal.cast) {
-        let Some(role) = rehearsal.cast.get(&id) else {
+    for (id, path) in scenario_files(rehearsal.registry) {
+        let Some(character) = rehearsal.registry.get(&id) else {
             failed += 1;
             writeln!(out, "FAIL  {}: there is no character {id}", path.display())?;
             continue;
         };
         for scenario in scenario::read(&path)?.scenario {
-            let faults = play(rehearsal, &role, &scenario).await?;
+            let faults = play(rehearsal, &character, &scenario).await?;
             if faults.is_empty() {
                 passed += 1;
                 writeln!(out, "ok    {id}: {}", scenario.name)?;
@@ -56,8 +56,8 @@ pub(super) async fn test(rehearsal: &Rehearsal<'_>, out: &mut impl Write) -> any
     Ok(failed == 0 && passed > 0)
 }
 
-fn scenario_files(cast: &CharacterRegistry) -> Vec<(String, PathBuf)> {
-    let entries = std::fs::read_dir(cast.folder()).into_iter().flatten().flatten();
+fn scenario_files(registry: &CharacterRegistry) -> Vec<(String, PathBuf)> {
+    let entries = std::fs::read_dir(registry.folder()).into_iter().flatten().flatten();
     let named = |path: PathBuf| {
         let id = path.file_name()?.to_str()?.strip_suffix(".scenario.toml")?.to_owned();
         Some((id, path))
@@ -70,7 +70,7 @@ fn scenario_files(cast: &CharacterRegistry) -> Vec<(String, PathBuf)> {
 /// Plays one scenario as one conversation, and returns what went wrong.
 async fn play(
     rehearsal: &Rehearsal<'_>,
-    role: &Arc<LoadedCharacter>,
+    character: &Arc<LoadedCharacter>,
     scenario: &Scenario,
 ) -> anyhow::Result<Vec<String>> {
     if scenario.turn.is_empty() {
@@ -79,7 +79,7 @@ async fn play(
     let script = Arc::new(ScriptedModel::default());
     let (tools, snapshots) = (ToolCache::new(SchemaLimits::default()), ChatSnapshots::in_memory()?);
     let upstreams = Upstreams::new(vec![Upstream::local("script", Arc::clone(&script) as _)]);
-    let (character, settings, client) = (Arc::clone(role), rehearsal.settings, rehearsal.client.clone());
+    let (character, settings, client) = (Arc::clone(character), rehearsal.settings, rehearsal.client.clone());
     let turns = CharacterTurns { character, settings, tools: &tools, upstreams: &upstreams, client };
     let (mut messages, mut faults) = (Vec::new(), Vec::new());
     for (number, turn) in scenario.turn.iter().enumerate() {

@@ -13,18 +13,19 @@ use crate::config::nearest;
 
 /// Runs the tool; false when it failed.
 pub(super) async fn try_tool(
-    cast: &CharacterRegistry,
+    registry: &CharacterRegistry,
     id: &str,
     tool: &str,
     arguments: &str,
     out: &mut impl Write,
 ) -> anyhow::Result<bool> {
-    let role = cast.load_one(id).await?;
+    let character = registry.load_one(id).await?;
     let call = RawCall { name: tool.to_owned(), arguments: arguments.to_owned(), ..RawCall::default() };
-    let Some(arguments) = checked(&role, &call, out)? else { return Ok(false) };
-    let opening = role.character.start_conversation().await.context("the character cannot begin a conversation")?;
+    let Some(arguments) = checked(&character, &call, out)? else { return Ok(false) };
+    let opening =
+        character.character.start_conversation().await.context("the character cannot begin a conversation")?;
     let order = CallRequest { tool, arguments: &arguments, state: opening.state.as_deref(), conversation: "try" };
-    let outcome = role.character.call(order).await;
+    let outcome = character.character.call(order).await;
     let took = outcome.took.as_secs_f64() * 1000.0;
     match &outcome.result {
         Ok(text) => writeln!(out, "{text}")?,
@@ -38,14 +39,14 @@ pub(super) async fn try_tool(
 }
 
 /// The arguments as the tool would get them; none where they are not valid, and the reason is written.
-fn checked(role: &LoadedCharacter, call: &RawCall, out: &mut impl Write) -> anyhow::Result<Option<String>> {
-    if role.tools().is_empty() {
-        bail!("{} has no tools", role.character.manifest().name);
+fn checked(character: &LoadedCharacter, call: &RawCall, out: &mut impl Write) -> anyhow::Result<Option<String>> {
+    if character.tools().is_empty() {
+        bail!("{} has no tools", character.character.manifest().name);
     }
     let cache = ToolCache::new(SchemaLimits::default());
-    let tools = cache.compiled(&serde_json::to_string(role.tools())?)?;
+    let tools = cache.compiled(&serde_json::to_string(character.tools())?)?;
     match check_arguments(call, &tools, &CallRules::default(), usize::MAX) {
-        Err(violation) if violation.kind == ViolationKind::UnknownTool => bail!(unknown_tool(role, &call.name)),
+        Err(violation) if violation.kind == ViolationKind::UnknownTool => bail!(unknown_tool(character, &call.name)),
         Err(violation) => {
             writeln!(out, "{}\n{violation}", tool_error_message(call, &violation))?;
             Ok(None)
@@ -60,8 +61,8 @@ fn checked(role: &LoadedCharacter, call: &RawCall, out: &mut impl Write) -> anyh
     }
 }
 
-fn unknown_tool(role: &LoadedCharacter, name: &str) -> String {
-    let names: Vec<&str> = role.character.manifest().tools.iter().map(|tool| tool.name.as_str()).collect();
+fn unknown_tool(character: &LoadedCharacter, name: &str) -> String {
+    let names: Vec<&str> = character.character.manifest().tools.iter().map(|tool| tool.name.as_str()).collect();
     match nearest(name, names.iter().copied()) {
         Some(meant) => format!("unknown tool `{name}`; did you mean `{meant}`?"),
         None => format!("unknown tool `{name}`; the tools are: {}", names.join(", ")),

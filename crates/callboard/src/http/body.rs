@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use crate::config::Settings;
 
-/// Of a body that is too large, up to so many times the limit is read and passed over before it is refused.
+/// Up to this multiple of the limit, a body that is too large is read and discarded before it is refused.
 const READ_BEYOND: usize = 2;
 
 /// The body of a request.
@@ -20,7 +20,7 @@ pub(super) async fn read_body(request: Request, settings: &Settings) -> Result<V
     let announced = request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
     if announced.is_some_and(|length| length > limit) {
         if !request.headers().contains_key(EXPECT) {
-            pass_over(request.into_body(), limit.saturating_mul(READ_BEYOND), time).await;
+            discard(request.into_body(), limit.saturating_mul(READ_BEYOND), time).await;
         }
         return Err(ApiError::body_too_large(limit));
     }
@@ -32,9 +32,9 @@ pub(super) async fn read_body(request: Request, settings: &Settings) -> Result<V
     }
 }
 
-/// Reads on for a while: a client that sends everything before it listens would get a reset connection, not the refusal.
-async fn pass_over(mut body: Body, most: usize, time: Duration) {
-    let passing = async {
+/// Reads a bounded rest: a client that sends everything before it reads would get a reset connection, not the refusal.
+async fn discard(mut body: Body, most: usize, time: Duration) {
+    let reading = async {
         let mut passed = 0_usize;
         while passed < most
             && let Some(Ok(frame)) = body.frame().await
@@ -42,7 +42,7 @@ async fn pass_over(mut body: Body, most: usize, time: Duration) {
             passed = passed.saturating_add(frame.data_ref().map_or(0, |data| data.len()));
         }
     };
-    let _ = timeout(time, passing).await;
+    let _ = timeout(time, reading).await;
 }
 
 fn is_length_limit(error: &axum::Error) -> bool {

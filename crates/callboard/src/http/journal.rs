@@ -1,4 +1,4 @@
-//! A character's state in a conversation: what it is, what changed it, and how that is taken back.
+//! A character's state in a conversation, the journal of its changes, and undo.
 
 use axum::extract::{Path, RawQuery, Request, State};
 use axum::response::Response;
@@ -56,7 +56,7 @@ pub(super) async fn list(
     .await
 }
 
-/// Takes something back.
+/// Undoes changes.
 pub(super) async fn undo(State(shared): State<Shared>, Path(id): Path<String>, request: Request) -> Response {
     reply::result(async {
         let headers = request.headers().clone();

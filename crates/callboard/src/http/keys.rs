@@ -1,10 +1,10 @@
-//! The keys that clients must show.
+//! API keys: which requests are admitted.
 
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use subtle::{Choice, ConstantTimeEq as _};
 
-/// All keys that open the door; with none, the door is open.
+/// The accepted API keys; with none, every request is admitted.
 #[derive(Clone, Default)]
 pub struct Keys {
     keys: Vec<String>,
@@ -16,12 +16,12 @@ impl Keys {
         Self { keys: keys.collect() }
     }
 
-    /// True when no key is asked for.
+    /// True when no key is required.
     pub fn is_open(&self) -> bool {
         self.keys.is_empty()
     }
 
-    /// Whether a request shows a right key.
+    /// Whether a request carries an accepted key.
     pub fn admit(&self, headers: &HeaderMap) -> bool {
         if self.is_open() {
             return true;

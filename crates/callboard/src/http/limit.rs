@@ -1,4 +1,4 @@
-//! How many requests are answered at once.
+//! The limit on requests in flight.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -31,7 +31,7 @@ pub(super) async fn one(State(shared): State<Shared>, Path(id): Path<String>, he
     }
 }
 
-/// Characters come first. Where there are some, a model server that does not answer hides nobody.
+/// Characters come first. Where there are some, a model server that does not answer is not an error.
 async fn fetch(shared: &Shared, headers: &HeaderMap) -> Result<Vec<Value>, ApiError> {
     let authorization = headers.get(AUTHORIZATION).filter(|_| shared.keys.is_open());
     let mut models: Vec<Value> =

@@ -1,4 +1,4 @@
-//! For those who run Callboard: is it alive, can it answer, what has it done.
+//! Endpoints for operators: health, readiness, metrics.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use serde_json::json;
 use super::reply;
 use super::router::Shared;
 
-/// How long the store has to answer.
+/// The timeout of the store check.
 const STORE_TIME: Duration = Duration::from_secs(1);
 
 /// The process is alive.
@@ -18,9 +18,8 @@ pub(super) async fn health() -> Response {
     reply::json(r#"{"status":"ok"}"#.to_owned())
 }
 
-/// A model server answers. Whether the store takes what is written to it is told beside that: without one, plain models are served all
-/// the same, and a database that several Callboards share would take all of them out of service at once. Who serves characters alone asks for
-/// `?store=required`.
+/// Ready when a model server answers. An unavailable store is reported but does not make it unready: plain models work without
+/// one, and a shared database would otherwise take every instance out of service. `?store=required` changes that.
 pub(super) async fn ready(State(shared): State<Shared>, RawQuery(query): RawQuery) -> Response {
     if !shared.app.upstreams.any_answers(&shared.client).await {
         let no_server = shared.app.settings.upstreams.is_empty();

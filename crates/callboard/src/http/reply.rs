@@ -9,7 +9,7 @@ use http::{HeaderName, HeaderValue, StatusCode};
 pub(super) const CONTRACT: HeaderName = HeaderName::from_static("callboard-contract");
 pub(super) const EVENT_STREAM: HeaderValue = HeaderValue::from_static("text/event-stream; charset=utf-8");
 pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json");
-/// What the official SDKs look at before they send a failed request again by themselves.
+/// Official SDKs read it before they retry a failed request.
 const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 pub(super) const USAGE: HeaderName = HeaderName::from_static("callboard-usage");
 
@@ -26,7 +26,7 @@ pub(super) fn error(error: &ApiError) -> Response {
     response
 }
 
-/// What came of a request: a response, or an error.
+/// A response, or an error as a response.
 pub(super) async fn result(answer: impl Future<Output = Result<Response, ApiError>>) -> Response {
     answer.await.unwrap_or_else(|refused| error(&refused))
 }

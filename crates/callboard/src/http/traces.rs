@@ -48,7 +48,7 @@ pub(super) async fn one(State(shared): State<Shared>, Path(id): Path<String>) ->
 
 async fn page(shared: &Shared, query: &str) -> Result<String, ApiError> {
     let Wish { page, filter } = wish(query)?;
-    // Whoever has seen the end of a turn finds its trace.
+    // A client that has read the end of a turn finds its trace.
     shared.app.traces.flush().await;
     let store = &shared.store;
     let behind = match &page.after {
@@ -81,7 +81,7 @@ fn wish(query: &str) -> Result<Wish, BadRequest> {
     Ok(Wish { page, filter })
 }
 
-/// One more than wanted, where there are so many: then there is a next page.
+/// Up to one more than the limit: the extra one shows that there is a next page.
 async fn find(
     shared: &Shared,
     mut behind: Option<(i64, String)>,
@@ -103,7 +103,7 @@ async fn find(
     Ok(found)
 }
 
-/// The store looks for texts alone, so what it finds is looked at again.
+/// The store only searches the text, so its results are compared exactly here.
 fn fits(trace: &Trace, filter: &TraceFilter) -> bool {
     let Ok(head) = serde_json::from_str::<Head>(&trace.body) else { return false };
     filter.character.as_ref().is_none_or(|wanted| head.character.as_ref() == Some(wanted))
@@ -131,7 +131,7 @@ fn written<'a>(found: &'a [Trace], limit: usize) -> String {
     serde_json::to_string(&list).unwrap_or_default()
 }
 
-/// The words of the database stay in the log.
+/// The message of the database stays in the log.
 fn failed(error: StoreError) -> ApiError {
     ApiError { message: "traces cannot be read now; Callboard's log says why".to_owned(), ..ApiError::from(error) }
 }

@@ -33,19 +33,19 @@ pub(in crate::author) async fn eval(
     app: &Services,
     out: &mut impl Write,
 ) -> anyhow::Result<bool> {
-    let (character, files) = split(&evaluation.what)?;
-    let role = match character {
+    let (id, files) = split(&evaluation.what)?;
+    let loaded = match id {
         Some(id) => Some(app.characters.load_one(id).await?),
         None => None,
     };
-    let model = model(app, role.as_deref()).await?;
+    let model = model(app, loaded.as_deref()).await?;
     let mut report = Report::new(evaluation.verbose);
     for path in files {
         let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
         let played_by = if evaluation.expected { "the expected calls" } else { &model };
         writeln!(out, "{}: {played_by}", path.display())?;
-        match (cases::read(path, &text)?, &role) {
-            (Some(file), Some(role)) => play_cases(evaluation, app, role, &file, &mut report, out).await?,
+        match (cases::read(path, &text)?, &loaded) {
+            (Some(file), Some(character)) => play_cases(evaluation, app, character, &file, &mut report, out).await?,
             (Some(_), None) => {
                 bail!("{} holds cases of a character; run: callboard eval CHARACTER FILE", path.display())
             }
@@ -74,8 +74,8 @@ fn split(what: &[String]) -> anyhow::Result<(Option<&str>, Vec<&Path>)> {
 }
 
 /// The model to measure: the character's own, the one of the settings, or the first of the model server.
-async fn model(app: &Services, role: Option<&LoadedCharacter>) -> anyhow::Result<String> {
-    let own = role.and_then(|role| role.character.manifest().model.clone());
+async fn model(app: &Services, character: Option<&LoadedCharacter>) -> anyhow::Result<String> {
+    let own = character.and_then(|loaded| loaded.character.manifest().model.clone());
     let set = Some(app.settings.stage.model.clone()).filter(|model| !model.is_empty());
     match own.or(set) {
         Some(model) => Ok(model),
@@ -88,21 +88,21 @@ async fn model(app: &Services, role: Option<&LoadedCharacter>) -> anyhow::Result
 async fn play_cases(
     evaluation: &Evaluation,
     app: &Services,
-    role: &Arc<LoadedCharacter>,
+    character: &Arc<LoadedCharacter>,
     file: &CaseFile,
     report: &mut Report,
     out: &mut impl Write,
 ) -> anyhow::Result<()> {
     let script = Arc::new(ScriptedModel::default());
     let scripted = Upstreams::new(vec![Upstream::local("expected", Arc::clone(&script) as _)]);
-    let player = CharacterTurns {
-        character: Arc::clone(role),
+    let turns = CharacterTurns {
+        character: Arc::clone(character),
         settings: &app.settings,
         tools: &app.tools,
         upstreams: if evaluation.expected { &scripted } else { &app.upstreams },
         client: app.client(),
     };
-    case_run::play(&player, file, evaluation.expected.then_some(&*script), report, out).await
+    case_run::play(&turns, file, evaluation.expected.then_some(&*script), report, out).await
 }
 
 #[cfg(test)]
