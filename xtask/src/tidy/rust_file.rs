@@ -11,6 +11,7 @@ pub(super) struct RustFile<'a> {
     pub(super) path: &'a str,
     pub(super) text: &'a str,
     pub(super) parts: SourceParts,
+    line_ends: Vec<usize>,
     /// The lines of each item that is a test.
     tests: Vec<RangeInclusive<usize>>,
 }
@@ -24,7 +25,8 @@ pub(super) struct Function<'a> {
 
 impl<'a> RustFile<'a> {
     pub(super) fn read(path: &'a str, text: &'a str) -> Self {
-        let mut file = Self { path, text, parts: SourceParts::of(text), tests: Vec::new() };
+        let line_ends = text.match_indices('\n').map(|(end, _)| end).collect();
+        let mut file = Self { path, text, parts: SourceParts::of(text), line_ends, tests: Vec::new() };
         let tests = file.attributes().filter(|(_, attribute)| marks_test(attribute));
         file.tests = tests.map(|(start, _)| file.line(start)..=file.line(file.item_end(start))).collect();
         file
@@ -32,7 +34,7 @@ impl<'a> RustFile<'a> {
 
     /// The line, from 1, of an offset.
     pub(super) fn line(&self, offset: usize) -> usize {
-        1 + self.text.bytes().take(offset).filter(|byte| *byte == b'\n').count()
+        1 + self.line_ends.partition_point(|end| *end < offset)
     }
 
     /// Whether the whole file is a test: it is in a `tests` folder, or is the body of `mod tests;`.

@@ -5,7 +5,7 @@ use axum::response::Response;
 use callboard_core::wire::ApiError;
 use serde_json::{Value, json};
 
-use super::reply;
+use super::reply::{self, HttpResult};
 use super::router::Shared;
 use crate::characters::{CharacterRegistry, FileProblem, LoadedCharacter};
 
@@ -15,23 +15,21 @@ pub(super) async fn list(State(shared): State<Shared>) -> Response {
 }
 
 /// One character.
-pub(super) async fn one(State(shared): State<Shared>, Path(id): Path<String>) -> Response {
-    match shared.app.characters.get(&id) {
-        Some(character) => reply::json(character_json(&character, true).to_string()),
-        None => {
-            let known: Vec<String> =
-                shared.app.characters.all().iter().map(|character| character.character.manifest().id.clone()).collect();
-            reply::error(&ApiError::character_not_found(&id, &known))
-        }
-    }
+pub(super) async fn one(State(shared): State<Shared>, Path(id): Path<String>) -> HttpResult {
+    let registry = &shared.app.characters;
+    let character = registry.get(&id).ok_or_else(|| {
+        let loaded = registry.all();
+        let ids: Vec<String> = loaded.iter().map(|character| character.character.manifest().id.clone()).collect();
+        ApiError::character_not_found(&id, &ids)
+    })?;
+    Ok(reply::json(character_json(&character, true).to_string()))
 }
 
 /// Loads the folder again.
-pub(super) async fn reload(State(shared): State<Shared>) -> Response {
-    match shared.app.characters.load(true).await {
-        Ok(()) => reply::json(registry_json(&shared.app.characters).to_string()),
-        Err(error) => reply::error(&ApiError::new(500, "python_unavailable", error.to_string())),
-    }
+pub(super) async fn reload(State(shared): State<Shared>) -> HttpResult {
+    let loaded = shared.app.characters.load(true).await;
+    loaded.map_err(|error| ApiError::new(500, "python_unavailable", error.to_string()))?;
+    Ok(reply::json(registry_json(&shared.app.characters).to_string()))
 }
 
 fn registry_json(registry: &CharacterRegistry) -> Value {

@@ -12,6 +12,7 @@ use http::HeaderMap;
 use serde_json::{Map, Value};
 
 use super::body::read_body;
+use super::reply::HttpResult;
 use super::requester::Requester;
 use super::router::Shared;
 use super::{journal, query, reply};
@@ -32,50 +33,41 @@ pub(super) fn routes() -> Router<Shared> {
         .route("/v1/conversations/{id}/undo", post(journal::undo))
 }
 
-async fn create(State(shared): State<Shared>, request: Request) -> Response {
-    reply::result(async {
-        let owner = Requester::of(&shared, request.headers()).owner;
-        let body = read_body(request, &shared.app.settings).await?;
-        let request = ConversationRequest::read_new(body)?;
-        let (id, at) = (new_conversation_id(), clock::milliseconds());
-        let metadata = Value::Object(request.metadata.clone().unwrap_or_default()).to_string();
-        let items = request.stored_items(&mut item_ids(&new_response_id()));
-        shared.store.check_history(&id, NewItem::bytes_of(&items))?;
-        check_call_outputs(&items, &[])?;
-        let new = NewConversation { id: id.clone(), owner: owner.clone(), at, metadata };
-        shared.store.create_conversation(new).await?;
-        append(&shared, &id, items).await?;
-        Ok(object(&owned_conversation(&shared.store, &id, &owner).await?))
-    })
-    .await
+async fn create(State(shared): State<Shared>, request: Request) -> HttpResult {
+    let owner = Requester::of(&shared, request.headers()).owner;
+    let body = read_body(request, &shared.app.settings).await?;
+    let request = ConversationRequest::read_new(body)?;
+    let (id, at) = (new_conversation_id(), clock::milliseconds());
+    let metadata = Value::Object(request.metadata.clone().unwrap_or_default()).to_string();
+    let items = request.stored_items(&mut item_ids(&new_response_id()));
+    shared.store.check_history(&id, NewItem::bytes_of(&items))?;
+    check_call_outputs(&items, &[])?;
+    let new = NewConversation { id: id.clone(), owner: owner.clone(), at, metadata };
+    shared.store.create_conversation(new).await?;
+    append(&shared, &id, items).await?;
+    Ok(object(&owned_conversation(&shared.store, &id, &owner).await?))
 }
 
-async fn one(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
-    reply::result(async { Ok(object(&owned(&shared, &id, &headers).await?)) }).await
+async fn one(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> HttpResult {
+    Ok(object(&owned(&shared, &id, &headers).await?))
 }
 
-async fn change(State(shared): State<Shared>, Path(id): Path<String>, request: Request) -> Response {
-    reply::result(async {
-        let headers = request.headers().clone();
-        let body = read_body(request, &shared.app.settings).await?;
-        let request = ConversationRequest::read_change(body)?;
-        owned(&shared, &id, &headers).await?;
-        let metadata = Value::Object(request.metadata.unwrap_or_default()).to_string();
-        shared.store.set_metadata(&id, metadata, clock::milliseconds()).await?;
-        Ok(object(&owned(&shared, &id, &headers).await?))
-    })
-    .await
+async fn change(State(shared): State<Shared>, Path(id): Path<String>, request: Request) -> HttpResult {
+    let headers = request.headers().clone();
+    let body = read_body(request, &shared.app.settings).await?;
+    let request = ConversationRequest::read_change(body)?;
+    owned(&shared, &id, &headers).await?;
+    let metadata = Value::Object(request.metadata.unwrap_or_default()).to_string();
+    shared.store.set_metadata(&id, metadata, clock::milliseconds()).await?;
+    Ok(object(&owned(&shared, &id, &headers).await?))
 }
 
-async fn delete(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
-    reply::result(async {
-        owned(&shared, &id, &headers).await?;
-        // What was said in it may be on its way to the store.
-        shared.app.traces.flush().await;
-        shared.store.delete_conversation(&id).await?;
-        Ok(reply::json(conversation_deleted(&id).to_string()))
-    })
-    .await
+async fn delete(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> HttpResult {
+    owned(&shared, &id, &headers).await?;
+    // What was said in it may be on its way to the store.
+    shared.app.traces.flush().await;
+    shared.store.delete_conversation(&id).await?;
+    Ok(reply::json(conversation_deleted(&id).to_string()))
 }
 
 async fn list_items(
@@ -83,56 +75,44 @@ async fn list_items(
     Path(id): Path<String>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
-) -> Response {
-    reply::result(async {
-        let pairs = query::pairs(query.as_deref().unwrap_or_default())?;
-        let page = PageQuery::read(pairs.iter().map(|(key, value)| (key.as_str(), value.as_str())))?;
-        owned(&shared, &id, &headers).await?;
-        let items = items_after(&shared.store, &id, &page).await?;
-        Ok(reply::json(page.cut(&items).to_string()))
-    })
-    .await
+) -> HttpResult {
+    let pairs = query::pairs(query.as_deref().unwrap_or_default())?;
+    let page = PageQuery::read(pairs.iter().map(|(key, value)| (key.as_str(), value.as_str())))?;
+    owned(&shared, &id, &headers).await?;
+    let items = items_after(&shared.store, &id, &page).await?;
+    Ok(reply::json(page.cut(&items).to_string()))
 }
 
-async fn add_items(State(shared): State<Shared>, Path(id): Path<String>, request: Request) -> Response {
-    reply::result(async {
-        let headers = request.headers().clone();
-        let body = read_body(request, &shared.app.settings).await?;
-        let request = ConversationRequest::read_items(body)?;
-        owned(&shared, &id, &headers).await?;
-        let items = request.stored_items(&mut item_ids(&new_response_id()));
-        let added = append(&shared, &id, items).await?;
-        Ok(reply::json(whole_list(&added).to_string()))
-    })
-    .await
+async fn add_items(State(shared): State<Shared>, Path(id): Path<String>, request: Request) -> HttpResult {
+    let headers = request.headers().clone();
+    let body = read_body(request, &shared.app.settings).await?;
+    let request = ConversationRequest::read_items(body)?;
+    owned(&shared, &id, &headers).await?;
+    let items = request.stored_items(&mut item_ids(&new_response_id()));
+    let added = append(&shared, &id, items).await?;
+    Ok(reply::json(whole_list(&added).to_string()))
 }
 
 async fn one_item(
     State(shared): State<Shared>,
     Path((id, item)): Path<(String, String)>,
     headers: HeaderMap,
-) -> Response {
-    reply::result(async {
-        owned(&shared, &id, &headers).await?;
-        let found = shared.store.item(&id, &item).await?;
-        found.map(|found| reply::json(found.body)).ok_or_else(|| ApiError::item_not_found(&item, &id))
-    })
-    .await
+) -> HttpResult {
+    owned(&shared, &id, &headers).await?;
+    let found = shared.store.item(&id, &item).await?;
+    Ok(reply::json(found.ok_or_else(|| ApiError::item_not_found(&item, &id))?.body))
 }
 
 async fn delete_item(
     State(shared): State<Shared>,
     Path((id, item)): Path<(String, String)>,
     headers: HeaderMap,
-) -> Response {
-    reply::result(async {
-        let conversation = owned(&shared, &id, &headers).await?;
-        match shared.store.delete_item(&id, &item).await? {
-            true => Ok(object(&conversation)),
-            false => Err(ApiError::item_not_found(&item, &id)),
-        }
-    })
-    .await
+) -> HttpResult {
+    let conversation = owned(&shared, &id, &headers).await?;
+    match shared.store.delete_item(&id, &item).await? {
+        true => Ok(object(&conversation)),
+        false => Err(ApiError::item_not_found(&item, &id).into()),
+    }
 }
 
 /// Puts items behind all others; a turn that runs is waited for.

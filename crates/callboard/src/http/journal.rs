@@ -1,7 +1,6 @@
 //! A character's state in a conversation, the journal of its changes, and undo.
 
 use axum::extract::{Path, RawQuery, Request, State};
-use axum::response::Response;
 use callboard_core::journal::{CallNote, UndoError, UndoOutcome, with_inverses};
 use callboard_core::model::BadRequest;
 use callboard_core::wire::ApiError;
@@ -10,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::body::read_body;
 use super::conversations::owned;
+use super::reply::HttpResult;
 use super::router::Shared;
 use super::{query, reply, undo_wish};
 use crate::conversation::TURN_WAIT;
@@ -20,14 +20,11 @@ const USUAL: usize = 100;
 const MOST: usize = 1000;
 
 /// The state now.
-pub(super) async fn state(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
-    reply::result(async {
-        owned(&shared, &id, &headers).await?;
-        let head = shared.store.conversation_head(&id).await?;
-        let head = head.ok_or_else(|| ApiError::conversation_not_found(&id))?;
-        Ok(reply::json(state_object(&head).to_string()))
-    })
-    .await
+pub(super) async fn state(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> HttpResult {
+    owned(&shared, &id, &headers).await?;
+    let head = shared.store.conversation_head(&id).await?;
+    let head = head.ok_or_else(|| ApiError::conversation_not_found(&id))?;
+    Ok(reply::json(state_object(&head).to_string()))
 }
 
 /// What changed it, oldest first: `after` is a sequence, `limit` how many.
@@ -36,45 +33,39 @@ pub(super) async fn list(
     Path(id): Path<String>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
-) -> Response {
-    reply::result(async {
-        let pairs = query::known_pairs(query.as_deref().unwrap_or_default(), &["after", "limit"])?;
-        let (after, limit) = page(&pairs)?;
-        owned(&shared, &id, &headers).await?;
-        let head = shared.store.conversation_head(&id).await?;
-        let head = head.ok_or_else(|| ApiError::conversation_not_found(&id))?;
-        // The inverse of an entry follows from all before it.
-        let wanted = i64::try_from(after.saturating_add(limit as u64 + 1)).unwrap_or(i64::MAX);
-        let entries = shared.store.journal(&id, 0, wanted).await?;
-        let initial = head.memory.as_ref().and_then(|memory| memory.record.initial());
-        let inverted = with_inverses(initial, &entries).map_err(|error| StoreError::Damaged(error.to_string()))?;
-        let page: Vec<_> = inverted.iter().skip_while(|entry| entry.entry.sequence <= after).collect();
-        let has_more = page.len() > limit;
-        let list = json!({"object": "list", "data": page.get(..limit).unwrap_or(&page), "has_more": has_more});
-        Ok(reply::json(list.to_string()))
-    })
-    .await
+) -> HttpResult {
+    let pairs = query::known_pairs(query.as_deref().unwrap_or_default(), &["after", "limit"])?;
+    let (after, limit) = page(&pairs)?;
+    owned(&shared, &id, &headers).await?;
+    let head = shared.store.conversation_head(&id).await?;
+    let head = head.ok_or_else(|| ApiError::conversation_not_found(&id))?;
+    // The inverse of an entry follows from all before it.
+    let wanted = i64::try_from(after.saturating_add(limit as u64 + 1)).unwrap_or(i64::MAX);
+    let entries = shared.store.journal(&id, 0, wanted).await?;
+    let initial = head.memory.as_ref().and_then(|memory| memory.record.initial());
+    let inverted = with_inverses(initial, &entries).map_err(|error| StoreError::Damaged(error.to_string()))?;
+    let page: Vec<_> = inverted.iter().skip_while(|entry| entry.entry.sequence <= after).collect();
+    let has_more = page.len() > limit;
+    let list = json!({"object": "list", "data": page.get(..limit).unwrap_or(&page), "has_more": has_more});
+    Ok(reply::json(list.to_string()))
 }
 
 /// Undoes changes.
-pub(super) async fn undo(State(shared): State<Shared>, Path(id): Path<String>, request: Request) -> Response {
-    reply::result(async {
-        let headers = request.headers().clone();
-        let body = read_body(request, &shared.app.settings).await?;
-        let target = undo_wish::read(&body)?;
-        owned(&shared, &id, &headers).await?;
-        let mut turn = shared.store.begin_turn(&id, TURN_WAIT).await?;
-        let note = CallNote {
-            call_id: format!("call_{}", random::letters::<24>()),
-            tool: "undo".to_owned(),
-            arguments: String::from_utf8_lossy(&body).into_owned(),
-            result: String::new(),
-            at: clock::milliseconds(),
-        };
-        let undone = turn.undo(&target, note).await.map_err(refused)?;
-        Ok(reply::json(undone_object(undone.as_ref(), turn.head()).to_string()))
-    })
-    .await
+pub(super) async fn undo(State(shared): State<Shared>, Path(id): Path<String>, request: Request) -> HttpResult {
+    let headers = request.headers().clone();
+    let body = read_body(request, &shared.app.settings).await?;
+    let target = undo_wish::read(&body)?;
+    owned(&shared, &id, &headers).await?;
+    let mut turn = shared.store.begin_turn(&id, TURN_WAIT).await?;
+    let note = CallNote {
+        call_id: format!("call_{}", random::letters::<24>()),
+        tool: "undo".to_owned(),
+        arguments: String::from_utf8_lossy(&body).into_owned(),
+        result: String::new(),
+        at: clock::milliseconds(),
+    };
+    let undone = turn.undo(&target, note).await.map_err(refused)?;
+    Ok(reply::json(undone_object(undone.as_ref(), turn.head()).to_string()))
 }
 
 fn refused(failure: UndoFailure) -> ApiError {

@@ -1,34 +1,28 @@
 //! The models on offer: the characters, and those of all model servers together.
 
 use axum::extract::{Path, State};
-use axum::response::Response;
 use callboard_core::wire::ApiError;
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use serde_json::{Value, json};
 
-use super::reply;
+use super::reply::{self, HttpResult};
 use super::router::Shared;
 use crate::characters::LoadedCharacter;
 
 /// All of them.
-pub(super) async fn list(State(shared): State<Shared>, headers: HeaderMap) -> Response {
-    match fetch(&shared, &headers).await {
-        Ok(models) => reply::json(json!({"object": "list", "data": models}).to_string()),
-        Err(error) => reply::error(&error),
-    }
+pub(super) async fn list(State(shared): State<Shared>, headers: HeaderMap) -> HttpResult {
+    let models = fetch(&shared, &headers).await?;
+    Ok(reply::json(json!({"object": "list", "data": models}).to_string()))
 }
 
 /// One of them.
-pub(super) async fn one(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
+pub(super) async fn one(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> HttpResult {
+    let models = fetch(&shared, &headers).await?;
     let id_of = |model: &Value| model.get("id").and_then(Value::as_str).map(str::to_owned);
-    match fetch(&shared, &headers).await {
-        Err(error) => reply::error(&error),
-        Ok(models) => match models.iter().find(|model| id_of(model).as_deref() == Some(id.as_str())) {
-            Some(model) => reply::json(model.to_string()),
-            None => reply::error(&ApiError::model_not_found(&id, &models.iter().filter_map(id_of).collect::<Vec<_>>())),
-        },
-    }
+    let found = models.iter().find(|model| id_of(model).as_deref() == Some(id.as_str()));
+    let missing = || ApiError::model_not_found(&id, &models.iter().filter_map(id_of).collect::<Vec<_>>());
+    Ok(reply::json(found.ok_or_else(missing)?.to_string()))
 }
 
 /// Characters come first. Where there are some, a model server that does not answer is not an error.

@@ -1,7 +1,7 @@
 //! Responses: errors as OpenAI bodies, JSON, and the headers that every reply carries.
 
 use axum::body::Body;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use callboard_core::wire::ApiError;
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderName, HeaderValue, StatusCode};
@@ -26,9 +26,22 @@ pub(super) fn error(error: &ApiError) -> Response {
     response
 }
 
-/// A response, or an error as a response.
-pub(super) async fn result(answer: impl Future<Output = Result<Response, ApiError>>) -> Response {
-    answer.await.unwrap_or_else(|refused| error(&refused))
+/// What most handlers return.
+pub(super) type HttpResult = Result<Response, HttpError>;
+
+/// An error that becomes a response.
+pub(super) struct HttpError(ApiError);
+
+impl<E: Into<ApiError>> From<E> for HttpError {
+    fn from(error: E) -> Self {
+        Self(error.into())
+    }
+}
+
+impl IntoResponse for HttpError {
+    fn into_response(self) -> Response {
+        error(&self.0)
+    }
 }
 
 /// A JSON response.

@@ -1,7 +1,6 @@
 //! `/v1/responses` over HTTP: create, retrieve, list input items, delete.
 
 use axum::extract::{Path, RawQuery, State};
-use axum::response::Response;
 use callboard_core::model::BadRequest;
 use callboard_core::wire::ApiError;
 use callboard_core::wire::responses::{
@@ -11,7 +10,7 @@ use http::HeaderMap;
 
 use super::delivery::{Incoming, Prepared, Wire};
 use super::query;
-use super::reply;
+use super::reply::{self, HttpResult};
 use super::requester::Requester;
 use super::router::Shared;
 use crate::characters::LoadedCharacter;
@@ -113,28 +112,22 @@ pub(super) async fn one(
     Path(id): Path<String>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
-) -> Response {
-    reply::result(async {
-        let pairs = query::pairs(query.as_deref().unwrap_or_default())?;
-        if pairs.iter().any(|(key, value)| key == "stream" && value == "true") {
-            let message = "a response that is stored cannot be streamed again; leave stream out to get it whole";
-            return Err(BadRequest::at("stream", "unsupported_parameter", message).into());
-        }
-        Ok(reply::json(stored(&shared, &id, &headers).await?.to_text()?))
-    })
-    .await
+) -> HttpResult {
+    let pairs = query::pairs(query.as_deref().unwrap_or_default())?;
+    if pairs.iter().any(|(key, value)| key == "stream" && value == "true") {
+        let message = "a response that is stored cannot be streamed again; leave stream out to get it whole";
+        return Err(BadRequest::at("stream", "unsupported_parameter", message).into());
+    }
+    Ok(reply::json(stored(&shared, &id, &headers).await?.to_text()?))
 }
 
 /// Deletes a stored response.
-pub(super) async fn delete(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
-    reply::result(async {
-        stored(&shared, &id, &headers).await?;
-        // What was said in it may be on its way to the store.
-        shared.app.traces.flush().await;
-        shared.store.delete_response(&id, clock::milliseconds()).await?;
-        Ok(reply::json(response_deleted(&id).to_string()))
-    })
-    .await
+pub(super) async fn delete(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> HttpResult {
+    stored(&shared, &id, &headers).await?;
+    // What was said in it may be on its way to the store.
+    shared.app.traces.flush().await;
+    shared.store.delete_response(&id, clock::milliseconds()).await?;
+    Ok(reply::json(response_deleted(&id).to_string()))
 }
 
 /// What went into a stored response, page by page.
@@ -143,24 +136,18 @@ pub(super) async fn input_items(
     Path(id): Path<String>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
-) -> Response {
-    reply::result(async {
-        let pairs = query::pairs(query.as_deref().unwrap_or_default())?;
-        let page = PageQuery::read(pairs.iter().map(|(key, value)| (key.as_str(), value.as_str())))?;
-        let response = stored(&shared, &id, &headers).await?;
-        let items = input_of(&shared.store, &response.said).await?;
-        Ok(reply::json(page.page(&items)?.to_string()))
-    })
-    .await
+) -> HttpResult {
+    let pairs = query::pairs(query.as_deref().unwrap_or_default())?;
+    let page = PageQuery::read(pairs.iter().map(|(key, value)| (key.as_str(), value.as_str())))?;
+    let response = stored(&shared, &id, &headers).await?;
+    let items = input_of(&shared.store, &response.said).await?;
+    Ok(reply::json(page.page(&items)?.to_string()))
 }
 
 /// No response is in the background, so none can be cancelled.
-pub(super) async fn cancel(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
-    reply::result(async {
-        stored(&shared, &id, &headers).await?;
-        Err(ApiError::response_not_cancellable(&id))
-    })
-    .await
+pub(super) async fn cancel(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> HttpResult {
+    stored(&shared, &id, &headers).await?;
+    Err(ApiError::response_not_cancellable(&id).into())
 }
 
 async fn stored(shared: &Shared, id: &str, headers: &HeaderMap) -> Result<store::Response, ApiError> {

@@ -1,7 +1,6 @@
 //! The traces over HTTP: the newest first, page by page, and one by its id.
 
 use axum::extract::{Path, RawQuery, State};
-use axum::response::Response;
 use callboard_core::model::BadRequest;
 use callboard_core::wire::ApiError;
 use callboard_core::wire::responses::PageQuery;
@@ -9,7 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::query::known_pairs;
-use super::reply;
+use super::reply::{self, HttpResult};
 use super::router::Shared;
 use crate::store::{Page, StoreError, Trace, TraceFilter};
 
@@ -22,54 +21,33 @@ struct Head {
     model: String,
 }
 
-/// Which traces are wanted.
-struct Wish {
-    page: PageQuery,
-    filter: TraceFilter,
-}
-
 /// A page of traces.
-pub(super) async fn list(State(shared): State<Shared>, RawQuery(query): RawQuery) -> Response {
-    match page(&shared, &query.unwrap_or_default()).await {
-        Ok(json) => reply::json(json),
-        Err(error) => reply::error(&error),
-    }
-}
-
-/// One trace.
-pub(super) async fn one(State(shared): State<Shared>, Path(id): Path<String>) -> Response {
-    shared.app.traces.flush().await;
-    match shared.store.trace(&id).await {
-        Ok(Some(trace)) => reply::json(trace.body),
-        Ok(None) => reply::error(&ApiError::new(404, "trace_not_found", format!("there is no trace {id:?}"))),
-        Err(error) => reply::error(&failed(error)),
-    }
-}
-
-async fn page(shared: &Shared, query: &str) -> Result<String, ApiError> {
-    let Wish { page, filter } = wish(query)?;
+pub(super) async fn list(State(shared): State<Shared>, RawQuery(query): RawQuery) -> HttpResult {
+    let (page, filter) = read_query(&query.unwrap_or_default())?;
     // A client that has read the end of a turn finds its trace.
     shared.app.traces.flush().await;
-    let store = &shared.store;
     let behind = match &page.after {
         None => None,
         Some(id) => {
-            let trace = store.trace(id).await.map_err(failed)?;
-            let known = trace.ok_or_else(|| {
-                ApiError::from(BadRequest::at(
-                    "after",
-                    "trace_not_found",
-                    format!("after is {id:?}, which is no trace"),
-                ))
-            })?;
-            Some((known.created_at, known.id))
+            let message = || format!("after is {id:?}, which is not a trace");
+            let trace = shared.store.trace(id).await.map_err(failed)?;
+            let trace = trace.ok_or_else(|| BadRequest::at("after", "trace_not_found", message()))?;
+            Some((trace.created_at, trace.id))
         }
     };
-    let found = find(shared, behind, page.limit, &filter).await.map_err(failed)?;
-    Ok(written(&found, page.limit))
+    let found = find(&shared, behind, page.limit, &filter).await.map_err(failed)?;
+    Ok(reply::json(written(&found, page.limit)))
 }
 
-fn wish(query: &str) -> Result<Wish, BadRequest> {
+/// One trace.
+pub(super) async fn one(State(shared): State<Shared>, Path(id): Path<String>) -> HttpResult {
+    shared.app.traces.flush().await;
+    let trace = shared.store.trace(&id).await.map_err(failed)?;
+    let missing = || ApiError::new(404, "trace_not_found", format!("there is no trace {id:?}"));
+    Ok(reply::json(trace.ok_or_else(missing)?.body))
+}
+
+fn read_query(query: &str) -> Result<(PageQuery, TraceFilter), BadRequest> {
     let pairs = known_pairs(query, &PARAMETERS)?;
     let page = PageQuery::read(pairs.iter().map(|(key, value)| (key.as_str(), value.as_str())))?;
     if !page.newest_first {
@@ -78,7 +56,7 @@ fn wish(query: &str) -> Result<Wish, BadRequest> {
     let named = |name: &str| pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
     let filter =
         TraceFilter { conversation: named("conversation"), character: named("character"), model: named("model") };
-    Ok(Wish { page, filter })
+    Ok((page, filter))
 }
 
 /// Up to one more than the limit: the extra one shows that there is a next page.
