@@ -19,7 +19,7 @@ mod router;
 mod socket;
 mod socket_messages;
 mod traces;
-mod undo_wish;
+mod undo_request;
 mod upstreams;
 
 pub use keys::Keys;
