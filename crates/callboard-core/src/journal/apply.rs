@@ -1,21 +1,20 @@
 //! Applies a patch to a value.
 //!
-//! Each operation also becomes a `Step`, which knows whether a token is an index or a key; comparing two patches needs that.
+//! Each operation also becomes a `Step`, which distinguishes indices from keys; comparing two patches needs that.
 
 use serde_json::{Map, Value};
 
-use super::operation::{Operation, Patch};
-use super::pointer::Pointer;
+use super::operation::{Change, Operation, Patch};
 
 /// A patch that does not fit the value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a patch does not fit the value: nothing can be done at {path:?}")]
+#[error("a patch does not fit the value at {path:?}")]
 pub struct PatchError {
     /// Where it fails.
     pub path: String,
 }
 
-/// One step down, with what it leads through.
+/// One step down.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
     /// A member of an object.
@@ -24,26 +23,11 @@ pub(super) enum Token {
     Index(usize),
 }
 
-/// What an operation does at its path.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Act {
-    /// An element is inserted; those after it move up.
-    InsertElement(Value),
-    /// An element is removed; those after it move down.
-    RemoveElement,
-    /// A member is added.
-    AddMember(Value),
-    /// A value is replaced.
-    Replace(Value),
-    /// A member is removed.
-    RemoveMember,
-}
-
-/// An operation in the value that it was made for.
+/// An operation in the value that it was made for. A member that is added although it exists is replaced.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Step {
     pub(super) path: Vec<Token>,
-    pub(super) act: Act,
+    pub(super) change: Change,
 }
 
 impl Patch {
@@ -67,45 +51,40 @@ impl Step {
             Token::Key(key) => key,
             Token::Index(index) => index.to_string(),
         });
-        let path = tokens.collect::<Pointer>();
-        match self.act {
-            Act::InsertElement(value) | Act::AddMember(value) => Operation::Add { path, value },
-            Act::Replace(value) => Operation::Replace { path, value },
-            Act::RemoveElement | Act::RemoveMember => Operation::Remove { path },
-        }
+        Operation { path: tokens.collect(), change: self.change }
     }
 }
 
 fn perform(operation: &Operation, value: &mut Value) -> Result<Step, PatchError> {
-    let misfit = || PatchError { path: operation.path().to_string() };
-    let Some((last, way)) = operation.path().tokens().split_last() else {
-        return at_the_root(operation, value).ok_or_else(misfit);
+    let misfit = || PatchError { path: operation.path.to_string() };
+    let Some((last, way)) = operation.path.tokens().split_last() else {
+        return at_the_root(&operation.change, value).ok_or_else(misfit);
     };
     let mut path = Vec::with_capacity(way.len() + 1);
     let mut place = value;
     for token in way {
         place = descend(place, token, &mut path).ok_or_else(misfit)?;
     }
-    let act = match place {
+    let change = match place {
         Value::Object(members) => {
             path.push(Token::Key(last.clone()));
-            in_object(operation, members, last)
+            in_object(&operation.change, members, last)
         }
         Value::Array(elements) => {
             let index = index(last, elements.len()).ok_or_else(misfit)?;
             path.push(Token::Index(index));
-            in_array(operation, elements, index)
+            in_array(&operation.change, elements, index)
         }
         _ => None,
     };
-    Ok(Step { path, act: act.ok_or_else(misfit)? })
+    Ok(Step { path, change: change.ok_or_else(misfit)? })
 }
 
 /// The whole value can be replaced, not removed.
-fn at_the_root(operation: &Operation, value: &mut Value) -> Option<Step> {
-    let (Operation::Add { value: new, .. } | Operation::Replace { value: new, .. }) = operation else { return None };
+fn at_the_root(change: &Change, value: &mut Value) -> Option<Step> {
+    let (Change::Add(new) | Change::Replace(new)) = change else { return None };
     *value = new.clone();
-    Some(Step { path: Vec::new(), act: Act::Replace(new.clone()) })
+    Some(Step { path: Vec::new(), change: Change::Replace(new.clone()) })
 }
 
 fn descend<'a>(place: &'a mut Value, token: &str, path: &mut Vec<Token>) -> Option<&'a mut Value> {
@@ -123,40 +102,30 @@ fn descend<'a>(place: &'a mut Value, token: &str, path: &mut Vec<Token>) -> Opti
     }
 }
 
-fn in_object(operation: &Operation, members: &mut Map<String, Value>, key: &str) -> Option<Act> {
-    match operation {
-        Operation::Remove { .. } => members.shift_remove(key).map(|_| Act::RemoveMember),
-        Operation::Replace { value, .. } => {
-            *members.get_mut(key)? = value.clone();
-            Some(Act::Replace(value.clone()))
+fn in_object(change: &Change, members: &mut Map<String, Value>, key: &str) -> Option<Change> {
+    match change {
+        Change::Remove => drop(members.shift_remove(key)?),
+        Change::Replace(value) => *members.get_mut(key)? = value.clone(),
+        Change::Add(value) => {
+            if members.insert(key.to_owned(), value.clone()).is_some() {
+                return Some(Change::Replace(value.clone()));
+            }
         }
-        Operation::Add { value, .. } => match members.insert(key.to_owned(), value.clone()) {
-            Some(_) => Some(Act::Replace(value.clone())),
-            None => Some(Act::AddMember(value.clone())),
-        },
     }
+    Some(change.clone())
 }
 
-fn in_array(operation: &Operation, elements: &mut Vec<Value>, index: usize) -> Option<Act> {
-    match operation {
-        Operation::Add { value, .. } if index <= elements.len() => {
-            elements.insert(index, value.clone());
-            Some(Act::InsertElement(value.clone()))
-        }
-        Operation::Add { .. } => None,
-        Operation::Replace { value, .. } => {
-            *elements.get_mut(index)? = value.clone();
-            Some(Act::Replace(value.clone()))
-        }
-        Operation::Remove { .. } if index < elements.len() => {
-            elements.remove(index);
-            Some(Act::RemoveElement)
-        }
-        Operation::Remove { .. } => None,
+fn in_array(change: &Change, elements: &mut Vec<Value>, index: usize) -> Option<Change> {
+    match change {
+        Change::Add(value) if index <= elements.len() => elements.insert(index, value.clone()),
+        Change::Replace(value) => *elements.get_mut(index)? = value.clone(),
+        Change::Remove if index < elements.len() => drop(elements.remove(index)),
+        Change::Add(_) | Change::Remove => return None,
     }
+    Some(change.clone())
 }
 
-/// An index as the standard writes it: no sign, no leading zero; `-` is the place behind the last element.
+/// An index as in RFC 6901: no sign, no leading zero; `-` is the place after the last element.
 fn index(token: &str, length: usize) -> Option<usize> {
     match token {
         "-" => Some(length),

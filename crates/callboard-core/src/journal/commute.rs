@@ -3,21 +3,15 @@
 //! That is possible where they touch different places. Indices of array elements are adjusted as others are inserted or removed
 //! before them, so that calls which append to the same log do not conflict.
 
-use super::apply::{Act, Step, Token};
+use super::apply::{Step, Token};
+use super::operation::Change;
 
-/// Two steps that touch the same place.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Clash {
-    /// The later one.
-    pub(super) step: Step,
-}
-
-/// Rewrites both lists: the first is done after the second, the second after the first.
-pub(super) fn commute(first: Vec<Step>, second: Vec<Step>) -> Result<(Vec<Step>, Vec<Step>), Clash> {
-    let mut first = first;
+/// Rewrites both lists: the first is done after the second, the second after the first. The error is the step of the second list
+/// that touches the same place as one of the first.
+pub(super) fn commute(mut first: Vec<Step>, second: Vec<Step>) -> Result<(Vec<Step>, Vec<Step>), Step> {
     let mut rewritten = Vec::with_capacity(second.len());
     for step in second {
-        let clash = || Clash { step: step.clone() };
+        let clash = || step.clone();
         let mut passing = step.clone();
         for other in &mut first {
             let other_after = after(other, &passing).ok_or_else(clash)?;
@@ -32,17 +26,16 @@ pub(super) fn commute(first: Vec<Step>, second: Vec<Step>) -> Result<(Vec<Step>,
 /// The step as it is done after another one; none where they touch the same place.
 fn after(step: &Step, other: &Step) -> Option<Step> {
     let Some((Token::Index(at), array)) = other.path.split_last() else { return untouched(step, &other.path) };
-    match other.act {
-        Act::InsertElement(_) | Act::RemoveElement => {}
-        Act::AddMember(_) | Act::Replace(_) | Act::RemoveMember => return untouched(step, &other.path),
+    if let Change::Replace(_) = other.change {
+        return untouched(step, &other.path);
     }
     let Some((Token::Index(index), deeper)) = behind(&step.path, array) else { return untouched(step, array) };
-    let comes_in = deeper.is_empty() && matches!(step.act, Act::InsertElement(_));
-    let moved = match other.act {
-        Act::InsertElement(_) if comes_in && index == at => return None,
-        Act::InsertElement(_) if index >= at => index.checked_add(1)?,
-        Act::RemoveElement if !comes_in && index == at => return None,
-        Act::RemoveElement if index > at => index.checked_sub(1)?,
+    let inserts = deeper.is_empty() && matches!(step.change, Change::Add(_));
+    let moved = match other.change {
+        Change::Add(_) if inserts && index == at => return None,
+        Change::Add(_) if index >= at => index.checked_add(1)?,
+        Change::Remove if !inserts && index == at => return None,
+        Change::Remove if index > at => index.checked_sub(1)?,
         _ => *index,
     };
     let mut step = step.clone();
@@ -54,14 +47,14 @@ fn after(step: &Step, other: &Step) -> Option<Step> {
 
 /// The step itself, if it neither needs nor changes what is at that place.
 fn untouched(step: &Step, place: &[Token]) -> Option<Step> {
-    let clashes = match (&step.act, step.path.split_last()) {
-        (Act::InsertElement(_), Some((_, array))) => array.starts_with(place),
+    let clashes = match (&step.change, step.path.split_last()) {
+        (Change::Add(_), Some((Token::Index(_), array))) => array.starts_with(place),
         _ => step.path.starts_with(place) || place.starts_with(&step.path),
     };
     (!clashes).then(|| step.clone())
 }
 
-/// The token that leads on from a place, and those behind it.
+/// The token of a path that follows a place, and those after it.
 fn behind<'a>(path: &'a [Token], place: &[Token]) -> Option<(&'a Token, &'a [Token])> {
     path.strip_prefix(place)?.split_first()
 }

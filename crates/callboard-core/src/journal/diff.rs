@@ -1,24 +1,24 @@
-//! The difference of two values as a patch that is exact: numbers digit by digit, members in their order.
+//! The exact difference of two values as a patch: numbers digit by digit, members in their order.
 //!
-//! The standard has no order of members, but people see one: an undone removal must not move a unit to the end of its list.
-//! So where the order would come out wrong, members are taken out and put in again.
+//! JSON has no order of members, but people see one: an undone removal must not move a unit to the end of its list. So where
+//! the order would differ, members are removed and added again.
 
 use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::operation::{Operation, Patch};
+use super::operation::{Change, Operation, Patch};
 use super::pointer::Pointer;
 
 /// Values nested deeper than this are replaced as a whole.
 const DEPTH: usize = 128;
 
-/// The patch that makes `new` of `old`.
-pub fn diff(old: &Value, new: &Value) -> Patch {
+/// The patch that turns `old` into `new`.
+pub(super) fn diff(old: &Value, new: &Value) -> Patch {
     difference(old, new, Order::Kept)
 }
 
-/// The patch that makes `new` of `old` and touches nothing else, so that members may come out in another order.
+/// The patch that turns `old` into `new` and touches nothing else, so members may end up in another order.
 pub(super) fn diff_regardless_of_order(old: &Value, new: &Value) -> Patch {
     difference(old, new, Order::Free)
 }
@@ -41,13 +41,17 @@ struct Walk {
 }
 
 impl Walk {
+    fn push(&mut self, path: Pointer, change: Change) {
+        self.operations.push(Operation { path, change });
+    }
+
     fn values(&mut self, path: &Pointer, old: &Value, new: &Value) {
         let deep = path.tokens().len() >= DEPTH;
         match (old, new) {
             (Value::Object(old), Value::Object(new)) if !deep => self.objects(path, old, new),
             (Value::Array(old), Value::Array(new)) if !deep => self.arrays(path, old, new),
             (old, new) if same(old, new) => {}
-            (_, new) => self.operations.push(Operation::Replace { path: path.clone(), value: new.clone() }),
+            (_, new) => self.push(path.clone(), Change::Replace(new.clone())),
         }
     }
 
@@ -58,25 +62,21 @@ impl Walk {
         };
         let stays: HashSet<&str> = staying.iter().map(|key| key.as_str()).collect();
         for key in old.keys().filter(|key| !stays.contains(key.as_str())) {
-            self.operations.push(Operation::Remove { path: path.then(key) });
+            self.push(path.then(key), Change::Remove);
         }
         for key in &staying {
-            if let (Some(old), Some(new)) = (old.get(*key), new.get(*key)) {
-                self.member(path, key, old, new);
+            if let (Some(old), Some(new)) = (old.get(*key), new.get(*key))
+                && !same(old, new)
+            {
+                self.values(&path.then(key), old, new);
             }
         }
         for (key, value) in new.iter().filter(|(key, _)| !stays.contains(key.as_str())) {
-            self.operations.push(Operation::Add { path: path.then(key), value: value.clone() });
+            self.push(path.then(key), Change::Add(value.clone()));
         }
     }
 
-    fn member(&mut self, path: &Pointer, key: &str, old: &Value, new: &Value) {
-        if !same(old, new) {
-            self.values(&path.then(key), old, new);
-        }
-    }
-
-    /// Equal ends are left alone; between them elements change in place, and the rest goes or comes.
+    /// Equal ends are skipped; between them elements change in place, and the rest is removed or added.
     fn arrays(&mut self, path: &Pointer, old: &[Value], new: &[Value]) {
         let shorter = old.len().min(new.len());
         let head = (0..shorter).take_while(|at| pair(old, new, *at, *at)).count();
@@ -89,10 +89,10 @@ impl Walk {
             }
         }
         for at in (both..old_end).rev() {
-            self.operations.push(Operation::Remove { path: path.then(at) });
+            self.push(path.then(at), Change::Remove);
         }
         for (at, value) in new.iter().enumerate().take(new_end).skip(both) {
-            self.operations.push(Operation::Add { path: path.then(at), value: value.clone() });
+            self.push(path.then(at), Change::Add(value.clone()));
         }
     }
 }

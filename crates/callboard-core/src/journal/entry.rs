@@ -18,10 +18,10 @@ pub struct Entry {
     pub call: CallNote,
     /// From the state before to the state after.
     pub patch: Patch,
-    /// For an undo: what it takes back.
+    /// For an undo: what it undoes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<Undoes>,
-    /// The undo that took this entry back.
+    /// The undo of this entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undone_by: Option<u64>,
 }
@@ -41,7 +41,7 @@ pub struct CallNote {
     pub at: i64,
 }
 
-/// What an undo takes back.
+/// What an undo undoes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Undoes {
     /// The entry.
@@ -76,7 +76,7 @@ impl Entry {
     }
 }
 
-/// An entry with the patch that takes it back.
+/// An entry with the patch that undoes it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct InvertedEntry<'a> {
     /// The entry.

@@ -1,7 +1,7 @@
 //! The journal of a character's state: what each call changed, as a JSON Patch, and how to undo it exactly.
 //!
-//! All of it is arithmetic on values: the caller loads a [`StateRecord`], changes it or undoes something, and stores what it
-//! gets back in one transaction. Nothing here knows of characters, stores or clocks.
+//! Pure functions on values: the caller loads a [`StateRecord`], changes it or undoes something, and stores the result in one
+//! transaction. Nothing here knows characters, stores or clocks.
 
 mod apply;
 mod commute;
@@ -17,9 +17,8 @@ mod undo;
 mod properties;
 
 pub use apply::PatchError;
-pub use diff::diff;
 pub use entry::{CallNote, Entry, InvertedEntry, Mode, Undoes, replay, with_inverses};
-pub use operation::{Operation, Patch};
+pub use operation::{Change, Operation, Patch};
 pub use pointer::Pointer;
 pub use state_record::{Mark, StateChange, StateRecord, UndoOutcome};
-pub use undo::{Target, UndoError, Undone, undo};
+pub use undo::{Target, UndoError};

@@ -14,38 +14,25 @@ pub struct Patch(pub Vec<Operation>);
 /// One change at one place.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(into = "Written", try_from = "Written")]
-pub enum Operation {
-    /// A new member of an object, or a new element before the one at that index of an array.
-    Add {
-        /// Where it will be.
-        path: Pointer,
-        /// What it is.
-        value: Value,
-    },
-    /// A member or element is removed.
-    Remove {
-        /// Where it was.
-        path: Pointer,
-    },
-    /// An existing value is replaced.
-    Replace {
-        /// Where it is.
-        path: Pointer,
-        /// What it becomes.
-        value: Value,
-    },
+pub struct Operation {
+    /// The place.
+    pub path: Pointer,
+    /// What happens there.
+    pub change: Change,
 }
 
-impl Operation {
-    /// The place it is about.
-    pub fn path(&self) -> &Pointer {
-        match self {
-            Self::Add { path, .. } | Self::Remove { path } | Self::Replace { path, .. } => path,
-        }
-    }
+/// What an operation does.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Change {
+    /// Adds a member to an object, or inserts an element before the one at that index of an array.
+    Add(Value),
+    /// Removes a member or an element.
+    Remove,
+    /// Replaces an existing value.
+    Replace(Value),
 }
 
-/// An operation as the standard writes it. No tagged enum: those buffer numbers and would lose their exact digits.
+/// An operation as in RFC 6902. Not a tagged enum, because those buffer numbers and lose their exact digits.
 #[derive(Serialize, Deserialize)]
 struct Written {
     op: Word,
@@ -62,17 +49,17 @@ enum Word {
     Replace,
 }
 
-/// A value that is there, also when it is null.
+/// A value that is present, even if it is null.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
 
 impl From<Operation> for Written {
-    fn from(operation: Operation) -> Self {
-        match operation {
-            Operation::Add { path, value } => Self { op: Word::Add, path, value: Some(value) },
-            Operation::Remove { path } => Self { op: Word::Remove, path, value: None },
-            Operation::Replace { path, value } => Self { op: Word::Replace, path, value: Some(value) },
+    fn from(Operation { path, change }: Operation) -> Self {
+        match change {
+            Change::Add(value) => Self { op: Word::Add, path, value: Some(value) },
+            Change::Remove => Self { op: Word::Remove, path, value: None },
+            Change::Replace(value) => Self { op: Word::Replace, path, value: Some(value) },
         }
     }
 }
@@ -81,13 +68,13 @@ impl TryFrom<Written> for Operation {
     type Error = &'static str;
 
     fn try_from(written: Written) -> Result<Self, Self::Error> {
-        let path = written.path;
-        match (written.op, written.value) {
-            (Word::Remove, _) => Ok(Self::Remove { path }),
-            (Word::Add, Some(value)) => Ok(Self::Add { path, value }),
-            (Word::Replace, Some(value)) => Ok(Self::Replace { path, value }),
-            (Word::Add | Word::Replace, None) => Err("an operation that adds or replaces needs a value"),
-        }
+        let change = match (written.op, written.value) {
+            (Word::Remove, _) => Change::Remove,
+            (Word::Add, Some(value)) => Change::Add(value),
+            (Word::Replace, Some(value)) => Change::Replace(value),
+            (Word::Add | Word::Replace, None) => return Err("an operation that adds or replaces needs a value"),
+        };
+        Ok(Self { path: written.path, change })
     }
 }
 

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
+use super::diff::diff;
 use super::*;
 
 /// A record, and the ids of its entries by their number.
@@ -230,7 +231,7 @@ fn a_conflict_names_the_later_call() {
     played.undo(&Target::Last(1)).unwrap();
     assert_eq!(played.state(), serde_json::json!({"cp": 5, "vp": 0}).to_string());
     let refusals = [
-        (Target::Last(1), "there is less to undo: 1 changes were to be taken back, 0 still hold"),
+        (Target::Last(1), "not enough to undo: 1 requested, 0 in force"),
         (
             Target::Single("call_9".to_owned()),
             "no call \"call_9\" is in the journal: it changed nothing, or belongs to another conversation",

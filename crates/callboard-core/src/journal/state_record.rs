@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::diff::diff;
 use super::entry::{CallNote, Entry};
-use super::undo::{Target, UndoError, undo};
+use super::timeline::Timeline;
+use super::undo::{Target, UndoError};
 
-/// Which entry is undone by which other one; none for an entry that was brought back.
+/// Which entry is undone by which other one; none for an entry that was restored.
 pub type Mark = (u64, Option<u64>);
 
 /// The state now, the state at the beginning, and every change between them. A clone shares the journal until one of the two
@@ -18,9 +20,9 @@ pub struct StateRecord {
     state: Option<String>,
     journal: Arc<Vec<Entry>>,
     next_sequence: u64,
-    /// How many entries were there before this turn.
+    /// The number of entries before this turn.
     earlier: usize,
-    /// What this turn has marked as undone or brought back.
+    /// What this turn has marked as undone or restored.
     marks: Vec<Mark>,
 }
 
@@ -40,9 +42,9 @@ pub struct StateChange<'a> {
 pub struct UndoOutcome {
     /// The entry of the undo itself.
     pub sequence: u64,
-    /// Entries that were undone or brought back.
+    /// Entries that were undone or restored.
     pub marks: Vec<Mark>,
-    /// The tools whose changes were taken back, newest first.
+    /// The tools whose changes were undone, newest first.
     pub tools: Vec<String>,
 }
 
@@ -59,7 +61,7 @@ impl StateRecord {
         Self::resumed(state.clone(), state, Vec::new(), 1)
     }
 
-    /// A conversation that goes on. The journal may be left out where nothing can be undone; its next sequence may not.
+    /// A conversation that continues. The journal may be left out where nothing can be undone; its next sequence may not.
     pub fn resumed(
         initial: Option<String>,
         state: Option<String>,
@@ -120,7 +122,7 @@ impl StateRecord {
         newest.map(|entry| entry.call.call_id.as_str())
     }
 
-    /// Takes over the state after a call that succeeded.
+    /// Sets the state after a call that succeeded.
     pub fn change(&mut self, call: CallNote, state: String) {
         let (old, new) = (value(self.state.as_deref()), value(Some(&state)));
         if let Some(entry) = Entry::of_call(self.next_sequence, call, &old, &new) {
@@ -129,11 +131,23 @@ impl StateRecord {
         self.state = Some(state);
     }
 
-    /// Takes something back; none where nothing was asked for.
+    /// Undoes something; none where the target is empty. `note` becomes part of the new entry, which can be undone like any other.
     pub fn undo(&mut self, target: &Target, note: CallNote) -> Result<Option<UndoOutcome>, UndoError> {
         let (initial, current) = (value(self.initial.as_deref()), value(self.state.as_deref()));
-        let Some(undone) = undo((&initial, &current), &self.journal, target, note)? else { return Ok(None) };
-        let (sequence, marks) = (undone.entry.sequence, undone.marks);
+        let sequence = self.next_sequence;
+        let mut timeline = Timeline::read(&initial, &self.journal)?;
+        let Some(undoes) = timeline.resolve(target)? else { return Ok(None) };
+        timeline.undo(sequence, undoes)?;
+        let (state, marks) = (timeline.state()?, timeline.marks());
+        let tools = self.mark(&marks);
+        let patch = diff(&current, &state);
+        self.append(Entry { sequence, call: note, patch, undoes: Some(undoes), undone_by: None });
+        self.state = Some(state.to_string());
+        Ok(Some(UndoOutcome { sequence, marks, tools }))
+    }
+
+    /// Sets `undone_by` of old entries; returns the tools of the calls that were undone, newest first.
+    fn mark(&mut self, marks: &[Mark]) -> Vec<String> {
         let mut tools = Vec::new();
         for entry in Arc::make_mut(&mut self.journal).iter_mut().rev() {
             let Some((_, undone_by)) = marks.iter().find(|(marked, _)| *marked == entry.sequence) else { continue };
@@ -142,10 +156,8 @@ impl StateRecord {
             }
             entry.undone_by = *undone_by;
         }
-        self.append(undone.entry);
-        self.state = Some(undone.state.to_string());
-        self.marks.extend(&marks);
-        Ok(Some(UndoOutcome { sequence, marks, tools }))
+        self.marks.extend(marks);
+        tools
     }
 
     fn append(&mut self, entry: Entry) {

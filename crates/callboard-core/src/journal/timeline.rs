@@ -1,7 +1,7 @@
 //! Which entries of a journal are in force, and with which patches, after all undos.
 //!
-//! A cascading undo drops the end of the list. An undo of a single entry takes it out and rewrites those after it as if it had
-//! never been. Undoing an undo restores the list from before it. The same journal always gives the same timeline.
+//! A cascading undo drops the end of the list. An undo of a single entry removes it and rewrites those after it as if it had
+//! never existed. Undoing an undo restores the list from before it. The same journal always gives the same timeline.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -13,7 +13,8 @@ use super::commute::commute;
 use super::diff::diff_regardless_of_order;
 use super::entry::{Entry, Mode, Undoes};
 use super::operation::Patch;
-use super::undo::UndoError;
+use super::state_record::Mark;
+use super::undo::{Target, UndoError};
 
 /// The calls in force after some entries of a journal.
 #[derive(Debug, Clone, Default)]
@@ -43,7 +44,10 @@ impl<'a> Timeline<'a> {
         let mut timeline = Self { initial, entries, now: InForce::default(), before_undos: HashMap::new() };
         for entry in entries {
             match entry.undoes {
-                None => timeline.now.effects.push(Effect::of(entry)),
+                None => {
+                    let effect = Effect { sequence: entry.sequence, patch: Rc::new(entry.patch.clone()) };
+                    timeline.now.effects.push(effect);
+                }
                 Some(undoes) => timeline.undo(entry.sequence, undoes)?,
             }
         }
@@ -72,14 +76,29 @@ impl<'a> Timeline<'a> {
         self.state_after(&self.now.effects)
     }
 
-    /// The calls in force, newest first.
-    pub(super) fn newest_calls(&self) -> impl Iterator<Item = u64> {
-        self.now.effects.iter().rev().map(|effect| effect.sequence)
+    /// The entry that a target means; none where nothing is to be undone.
+    pub(super) fn resolve(&self, target: &Target) -> Result<Option<Undoes>, UndoError> {
+        let (call_id, mode) = match target {
+            Target::Last(0) => return Ok(None),
+            Target::Last(wanted) => {
+                let in_force = &self.now.effects;
+                let newest = in_force.iter().rev().nth(wanted - 1);
+                let effect = newest.ok_or(UndoError::TooMany { wanted: *wanted, there: in_force.len() })?;
+                return Ok(Some(Undoes { sequence: effect.sequence, mode: Mode::Cascade }));
+            }
+            Target::Cascade(call_id) => (call_id, Mode::Cascade),
+            Target::Single(call_id) => (call_id, Mode::Single),
+        };
+        let entry = self.entries.iter().rev().find(|entry| entry.call.call_id == *call_id);
+        let sequence = entry.ok_or_else(|| UndoError::UnknownCall(call_id.clone()))?.sequence;
+        Ok(Some(Undoes { sequence, mode }))
     }
 
-    /// Which undo took each undone entry back.
-    pub(super) fn undone_by(&self) -> &BTreeMap<u64, u64> {
-        &self.now.undone_by
+    /// The entries whose `undone_by` differs from the journal, with the new value.
+    pub(super) fn marks(&self) -> Vec<Mark> {
+        let mark = |entry: &Entry| (entry.sequence, self.now.undone_by.get(&entry.sequence).copied());
+        let changed = self.entries.iter().filter(|entry| mark(entry).1 != entry.undone_by);
+        changed.map(mark).collect()
     }
 
     fn state_after(&self, effects: &[Effect]) -> Result<Value, PatchError> {
@@ -96,36 +115,36 @@ impl<'a> Timeline<'a> {
     }
 
     fn without_call_and_later(&self, target: u64, by: u64) -> Result<InForce, UndoError> {
-        let mut held = self.now.clone();
-        for effect in held.effects.split_off(self.place(target)?) {
-            held.undone_by.insert(effect.sequence, by);
+        let mut in_force = self.now.clone();
+        for effect in in_force.effects.split_off(self.place(target)?) {
+            in_force.undone_by.insert(effect.sequence, by);
         }
-        Ok(held)
+        Ok(in_force)
     }
 
     fn without_call(&self, target: u64, by: u64) -> Result<InForce, UndoError> {
         let place = self.place(target)?;
-        let mut held = self.now.clone();
-        let later = held.effects.split_off(place + 1);
-        let with = self.state_after(&held.effects)?;
-        held.effects.truncate(place);
-        let without = self.state_after(&held.effects)?;
-        held.effects.extend(self.rewritten(target, &with, &without, later)?);
-        held.undone_by.insert(target, by);
-        Ok(held)
+        let mut in_force = self.now.clone();
+        let later = in_force.effects.split_off(place + 1);
+        let with = self.state_after(&in_force.effects)?;
+        in_force.effects.truncate(place);
+        let without = self.state_after(&in_force.effects)?;
+        in_force.effects.extend(self.rewritten(target, &with, &without, later)?);
+        in_force.undone_by.insert(target, by);
+        Ok(in_force)
     }
 
-    /// Back to the list from before an undo. Calls and undos since then go with it.
+    /// The list from before an undo. Calls and undos since then are undone too.
     fn without_undo_and_later(&self, target: u64, by: u64) -> Result<InForce, UndoError> {
-        let mut held = self.before(target)?;
+        let mut in_force = self.before(target)?;
         for entry in self.entries.iter().filter(|entry| entry.sequence >= target && entry.sequence < by) {
             let by = self.now.undone_by.get(&entry.sequence).copied().unwrap_or(by);
-            held.undone_by.insert(entry.sequence, by);
+            in_force.undone_by.insert(entry.sequence, by);
         }
-        Ok(held)
+        Ok(in_force)
     }
 
-    /// The list from before an undo, with the calls since then behind it.
+    /// The list from before an undo, followed by the calls since then.
     fn without_undo(&self, target: u64, by: u64) -> Result<InForce, UndoError> {
         let since = self.entries.iter().filter(|entry| entry.sequence > target && entry.sequence < by);
         for entry in since {
@@ -133,14 +152,14 @@ impl<'a> Timeline<'a> {
                 return Err(UndoError::UndoneSince { sequence: target, since: entry.sequence });
             }
         }
-        let mut held = self.before(target)?;
+        let mut in_force = self.before(target)?;
         let first_later = self.now.effects.partition_point(|effect| effect.sequence < target);
         let mut now = self.now.effects.clone();
         let later = now.split_off(first_later);
-        let (with, without) = (self.state_after(&now)?, self.state_after(&held.effects)?);
-        held.effects.extend(self.rewritten(target, &with, &without, later)?);
-        held.undone_by.insert(target, by);
-        Ok(held)
+        let (with, without) = (self.state_after(&now)?, self.state_after(&in_force.effects)?);
+        in_force.effects.extend(self.rewritten(target, &with, &without, later)?);
+        in_force.undone_by.insert(target, by);
+        Ok(in_force)
     }
 
     fn before(&self, undo: u64) -> Result<InForce, UndoError> {
@@ -161,17 +180,11 @@ impl<'a> Timeline<'a> {
         for effect in later {
             let steps = effect.patch.steps(&mut state)?;
             let (still_away, steps) = commute(away, steps)
-                .map_err(|clash| UndoError::conflict(self.entries, target, effect.sequence, clash.step))?;
+                .map_err(|clash| UndoError::conflict(self.entries, target, effect.sequence, clash))?;
             away = still_away;
             let patch = Patch(steps.into_iter().map(Step::into_operation).collect());
             rewritten.push(Effect { sequence: effect.sequence, patch: Rc::new(patch) });
         }
         Ok(rewritten)
-    }
-}
-
-impl Effect {
-    fn of(entry: &Entry) -> Self {
-        Self { sequence: entry.sequence, patch: Rc::new(entry.patch.clone()) }
     }
 }

@@ -9,9 +9,9 @@ use super::Usage;
 pub enum Delta {
     /// Text for the user; may contain tool calls written as text.
     Text(String),
-    /// The model's thinking, from a field of its own.
+    /// The model's thinking, from a separate field.
     Reasoning(String),
-    /// The model's refusal to answer, from a field of its own.
+    /// The model's refusal to answer, from a separate field.
     Refusal(String),
     /// Token probabilities of the preceding text, passed on untouched.
     Logprobs(serde_json::Value),
@@ -23,7 +23,7 @@ pub enum Delta {
     Usage(Usage),
 }
 
-/// A piece of a native tool call, as odd as servers send it.
+/// A piece of a native tool call, as servers send it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CallFragment {
     /// The slot the server names; missing, repeated and wrong ones occur.
@@ -54,17 +54,6 @@ pub enum Finish {
 }
 
 impl Finish {
-    /// Reads the wire word; unknown words mean that the model was done.
-    #[must_use]
-    pub fn from_word(word: &str) -> Self {
-        match word {
-            "length" | "max_tokens" | "model_length" => Self::Length,
-            "tool_calls" | "function_call" | "tool_use" => Self::ToolCalls,
-            "content_filter" => Self::ContentFilter,
-            _ => Self::Stop,
-        }
-    }
-
     /// The wire word.
     #[must_use]
     pub fn as_word(self) -> &'static str {

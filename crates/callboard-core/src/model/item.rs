@@ -2,14 +2,14 @@
 
 use super::CallId;
 
-/// One more message behind the client's own.
+/// A message after the client's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Item {
-    /// What the model said: text, calls, or both.
+    /// The model's message: text, calls, or both.
     Assistant {
         /// Its text; empty for none.
         text: String,
-        /// Its calls, in a form that every server takes back.
+        /// Its calls, in a form that every server accepts.
         calls: Vec<SpokenCall>,
     },
     /// What is answered to one of those calls.

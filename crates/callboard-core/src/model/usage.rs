@@ -9,7 +9,7 @@ pub struct Usage {
     pub prompt_tokens: u64,
     /// Tokens written.
     pub completion_tokens: u64,
-    /// Everything else the server said about usage.
+    /// The server's other usage fields.
     pub details: Map<String, Value>,
     /// True when the server gave no numbers and these are Callboard's guess.
     pub estimated: bool,

@@ -5,7 +5,7 @@
 
 use serde::de::IgnoredAny;
 
-/// A scan that goes on when more text has arrived.
+/// A scan that continues when more text arrives.
 #[derive(Debug, Default)]
 pub(super) struct ArgumentsEnd {
     scanned: usize,
@@ -19,7 +19,7 @@ pub(super) struct ArgumentsEnd {
 }
 
 impl ArgumentsEnd {
-    /// Goes on to the end of `text`, which holds all that was read before and more.
+    /// Continues to the end of `text`, which begins with all text scanned before.
     pub(super) fn advance(&mut self, text: &str) {
         for byte in text.as_bytes().get(self.scanned..).unwrap_or_default() {
             self.scan(*byte);

@@ -38,7 +38,7 @@ pub(super) struct CharacterTurn {
     called: bool,
     spoke_before: bool,
     insisted: bool,
-    /// Whether the model called tools that were no longer offered, and whether it was told so.
+    /// Whether the model called tools that were no longer offered, and whether a remark said so.
     ignored: bool,
     remarked: bool,
 }

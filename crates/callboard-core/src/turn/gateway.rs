@@ -120,7 +120,7 @@ impl GatewayTurn {
         }
     }
 
-    /// Text of the first reply is emitted at once. Text of a re-ask is too if the client has none yet; else it is buffered until
+    /// Text of the first reply is emitted immediately. Text of a re-ask is too if the client has none yet; else it is buffered until
     /// the end, when it is known to be the answer. Text that must match a format is buffered until it does.
     fn text(&mut self, text: String, actions: &mut Vec<Action>) {
         let keeps = !self.request.tools.is_empty() || !self.request.format.is_text();

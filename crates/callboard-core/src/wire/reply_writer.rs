@@ -17,7 +17,7 @@ pub struct ReplyEnd<'a> {
     pub completed_at: u64,
 }
 
-/// Turns the events of one turn into the format of one wire. What goes to the client at once is appended to `out`; a writer of a
+/// Turns the events of one turn into the format of one wire. What is sent immediately is appended to `out`; a writer of a
 /// whole reply appends nothing and gives the body at the end.
 pub trait ReplyWriter {
     /// Writes what precedes all events.

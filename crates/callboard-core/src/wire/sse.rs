@@ -23,7 +23,7 @@ pub enum SseEvent<'a> {
 pub struct EventTooLong(pub usize);
 
 /// The reader. It copies each byte once and hands events out as slices.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct SseReader {
     pending: Vec<u8>,
     line_start: usize,
@@ -39,16 +39,7 @@ impl SseReader {
     /// A reader that refuses events over `most` bytes.
     #[must_use]
     pub fn new(most: usize) -> Self {
-        Self {
-            pending: Vec::new(),
-            line_start: 0,
-            scanned: 0,
-            event_start: 0,
-            data: Vec::new(),
-            error: None,
-            is_error: false,
-            most,
-        }
+        Self { most, ..Self::default() }
     }
 
     /// Takes bytes and calls `on_event` for each event that they complete.

@@ -20,7 +20,7 @@ mod router;
 mod socket;
 mod socket_messages;
 mod traces;
-mod undo_wish;
+mod undo_request;
 mod upstreams;
 
 pub use keys::Keys;

@@ -59,7 +59,7 @@ impl ChunkWriter {
             }
             Event::CallBegins { id, name } => self.call_begins(id.as_str(), &name, out),
             Event::CallGrows(text) => self.call_grows(&text, out),
-            // A client of a character sees its words; what was run for them is in the conversation.
+            // Chat clients of a character get its text only; the tools that ran are in the conversation.
             Event::RunsTool(_) | Event::RanTool(_) => {}
         }
     }
@@ -138,7 +138,7 @@ pub(super) fn json_text(text: &str) -> String {
     serde_json::to_string(text).unwrap_or_else(|_| "\"\"".to_owned())
 }
 
-/// Usage with all three counts, and the server's details behind them.
+/// Usage with all three counts, followed by the server's details.
 pub(super) fn usage_json(usage: &Usage) -> String {
     let (prompt, completion) = (usage.prompt_tokens, usage.completion_tokens);
     let total = usage.total_tokens();

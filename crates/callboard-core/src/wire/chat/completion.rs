@@ -45,7 +45,7 @@ impl Completion {
                     call.arguments.push_str(&text);
                 }
             }
-            // A client of a character sees its words; what was run for them is in the conversation.
+            // Chat clients of a character get its text only; the tools that ran are in the conversation.
             Event::RunsTool(_) | Event::RanTool(_) => {}
         }
     }
@@ -65,8 +65,7 @@ impl Completion {
         out
     }
 
-    /// Calls end with `tool_calls`. Where they do not, the last one grew until the limit cut it off, and is left out here: only
-    /// who saw it grow has to hear of it.
+    /// With another finish than `tool_calls`, the limit cut the last call off while it was streamed. A whole reply leaves it out.
     fn without_cut_call(&mut self, finish: Finish) -> Finish {
         let cut = finish != Finish::ToolCalls && self.calls.pop().is_some();
         if cut && !self.calls.is_empty() { Finish::ToolCalls } else { finish }
@@ -88,7 +87,7 @@ impl Completion {
         out.push_str(if self.calls.is_empty() { "}" } else { "]}" });
     }
 
-    /// Probabilities of later pieces are put behind those of earlier ones.
+    /// Appends the probabilities of later pieces to those of earlier ones.
     fn logprobs(&mut self, value: Value) {
         let Some(Value::Object(sum)) = &mut self.logprobs else {
             self.logprobs = Some(value);

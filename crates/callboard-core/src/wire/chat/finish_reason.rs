@@ -15,24 +15,19 @@ const FAILED: [&str; 8] = [
     "malformed_function_call",
 ];
 
-/// Other words for the limit of tokens.
-const LENGTH: [&str; 4] = ["max_length", "max_output_tokens", "token_limit", "length_limit"];
-
-/// Other words for a content filter.
-const FILTERED: [&str; 4] = ["sensitive", "safety", "content-filter", "prohibited_content"];
-
-/// Reads a finish reason; a word for a failure is an error.
+/// Reads a finish reason; unknown words mean that the model was done, and a word for a failure is an error.
 pub(super) fn read(word: &str) -> Result<Finish, ReplyFault> {
-    let small = word.to_ascii_lowercase();
-    let is_one_of = |words: &[&str]| words.contains(&small.as_str());
-    if is_one_of(&FAILED) {
-        let message = format!("it ended its reply with finish_reason {small:?}");
+    let word = word.to_ascii_lowercase();
+    if FAILED.contains(&word.as_str()) {
+        let message = format!("it ended its reply with finish_reason {word:?}");
         return Err(ReplyFault::Reported { message, status: None });
     }
-    Ok(match () {
-        () if is_one_of(&LENGTH) => Finish::Length,
-        () if is_one_of(&FILTERED) => Finish::ContentFilter,
-        () => Finish::from_word(&small),
+    Ok(match word.as_str() {
+        "length" | "max_tokens" | "model_length" | "max_length" | "max_output_tokens" | "token_limit"
+        | "length_limit" => Finish::Length,
+        "tool_calls" | "function_call" | "tool_use" => Finish::ToolCalls,
+        "content_filter" | "content-filter" | "sensitive" | "safety" | "prohibited_content" => Finish::ContentFilter,
+        _ => Finish::Stop,
     })
 }
 

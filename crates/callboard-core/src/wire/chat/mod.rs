@@ -7,7 +7,6 @@ mod fields;
 mod finish_reason;
 mod from_parts;
 mod history;
-mod lenient_text;
 mod messages;
 mod reply_chunk;
 mod reply_fault;

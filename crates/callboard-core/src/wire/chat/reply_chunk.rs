@@ -4,78 +4,63 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::finish_reason;
-use super::lenient_text::LenientText;
 use super::reply_fault::ReplyFault;
 use crate::model::{CallFragment, Delta, Usage};
 
-#[derive(Deserialize)]
-struct Chunk<'a> {
-    #[serde(default, borrow)]
-    model: LenientText<'a>,
-    #[serde(default, borrow)]
-    choices: Option<Vec<Option<Choice<'a>>>>,
-    #[serde(default)]
+// Every field may have the wrong type: fields that should be text are read as any value.
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Chunk {
+    model: Value,
+    choices: Option<Vec<Option<Choice>>>,
     usage: Option<Value>,
-    #[serde(default, borrow)]
-    service_tier: LenientText<'a>,
-    #[serde(default)]
+    service_tier: Value,
     error: Option<Value>,
 }
 
-#[derive(Deserialize)]
-struct Choice<'a> {
-    #[serde(default, borrow)]
-    delta: Option<Message<'a>>,
-    #[serde(default, borrow)]
-    message: Option<Message<'a>>,
-    #[serde(default, borrow)]
-    finish_reason: LenientText<'a>,
-    #[serde(default)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Choice {
+    delta: Option<Message>,
+    message: Option<Message>,
+    finish_reason: Value,
     logprobs: Option<Value>,
-    #[serde(default)]
     error: Option<Value>,
 }
 
-#[derive(Deserialize)]
-struct Message<'a> {
-    #[serde(default, borrow)]
-    content: LenientText<'a>,
-    #[serde(default, borrow)]
-    reasoning_content: LenientText<'a>,
-    #[serde(default, borrow)]
-    reasoning: LenientText<'a>,
-    #[serde(default, borrow)]
-    refusal: LenientText<'a>,
-    #[serde(default, borrow)]
-    tool_calls: Option<Vec<Option<WireCall<'a>>>>,
-    #[serde(default, borrow)]
-    function_call: Option<WireFunction<'a>>,
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Message {
+    content: Value,
+    reasoning_content: Value,
+    reasoning: Value,
+    refusal: Value,
+    tool_calls: Option<Vec<Option<WireCall>>>,
+    function_call: Option<WireFunction>,
 }
 
-#[derive(Deserialize)]
-struct WireCall<'a> {
-    #[serde(default, borrow)]
-    index: LenientText<'a>,
-    #[serde(default, borrow)]
-    id: LenientText<'a>,
-    #[serde(default, borrow)]
-    function: Option<WireFunction<'a>>,
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct WireCall {
+    index: Value,
+    id: Value,
+    function: Option<WireFunction>,
 }
 
-#[derive(Deserialize)]
-struct WireFunction<'a> {
-    #[serde(default, borrow)]
-    name: LenientText<'a>,
-    #[serde(default, borrow)]
-    arguments: LenientText<'a>,
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct WireFunction {
+    name: Value,
+    arguments: Value,
 }
 
-/// What a reply says besides its deltas.
+/// What a reply contains besides its deltas.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
-    /// There was a choice, even if it said nothing.
+    /// There was a choice, even an empty one.
     pub(super) has_choice: bool,
-    /// The model that answers, by the name that the server gives it.
+    /// The server's name for the model.
     pub(super) model: Option<String>,
 }
 
@@ -86,29 +71,29 @@ pub(super) fn read_chunk(
     marks: &mut Marks,
     deltas: &mut Vec<Delta>,
 ) -> Result<(), ReplyFault> {
-    let chunk: Chunk<'_> = serde_json::from_slice(data).map_err(|error| ReplyFault::unreadable(data, &error))?;
-    if let Some(error) = chunk.error.filter(says_something) {
+    let chunk: Chunk = serde_json::from_slice(data).map_err(|error| ReplyFault::unreadable(data, &error))?;
+    if let Some(error) = chunk.error.filter(is_error) {
         return Err(ReplyFault::reported(&error));
     }
     if chunk.choices.is_none() && chunk.usage.is_none() {
-        return error_without_a_name(data).map_or(Ok(()), Err);
+        return bare_error(data).map_or(Ok(()), Err);
     }
     if marks.model.is_none() {
-        marks.model = chunk.model.into_text();
+        marks.model = text(chunk.model);
     }
     if let Some(choice) = chunk.choices.into_iter().flatten().flatten().next() {
         marks.has_choice = true;
         read_choice(choice, whole, deltas)?;
     }
     if let Some(Value::Object(usage)) = chunk.usage {
-        let service_tier = chunk.service_tier.into_text();
+        let service_tier = text(chunk.service_tier);
         deltas.push(Delta::Usage(Usage { service_tier, ..read_usage(usage) }));
     }
     Ok(())
 }
 
-/// Some servers send an empty field with every chunk.
-fn says_something(error: &Value) -> bool {
+/// Some servers send an empty `error` with every chunk.
+fn is_error(error: &Value) -> bool {
     match error {
         Value::Null | Value::Bool(false) => false,
         Value::String(text) => !text.is_empty(),
@@ -118,24 +103,24 @@ fn says_something(error: &Value) -> bool {
 }
 
 /// Some servers send a bare error instead of a chunk: `{"object": "error", "message": …}`, `{"detail": …}`.
-fn error_without_a_name(data: &[u8]) -> Option<ReplyFault> {
+fn bare_error(data: &[u8]) -> Option<ReplyFault> {
     let value: Value = serde_json::from_slice(data).ok()?;
     let named = ["object", "type"].iter().any(|key| value.get(key).is_some_and(|kind| kind == "error"));
     let worded = value.get("detail").is_some() || value.get("message").is_some_and(Value::is_string);
     (named || worded).then(|| ReplyFault::reported(&value))
 }
 
-fn read_choice(choice: Choice<'_>, whole: bool, deltas: &mut Vec<Delta>) -> Result<(), ReplyFault> {
+fn read_choice(choice: Choice, whole: bool, deltas: &mut Vec<Delta>) -> Result<(), ReplyFault> {
     if let Some(message) = choice.delta.or(choice.message) {
         read_message(message, whole, deltas);
     }
     if let Some(logprobs) = choice.logprobs.filter(|value| !value.is_null()) {
         deltas.push(Delta::Logprobs(logprobs));
     }
-    if let Some(error) = choice.error.filter(says_something) {
+    if let Some(error) = choice.error.filter(is_error) {
         return Err(ReplyFault::reported(&error));
     }
-    match choice.finish_reason.into_text() {
+    match text(choice.finish_reason) {
         Some(word) => deltas.push(Delta::Finish(finish_reason::read(&word)?)),
         None if whole => deltas.push(Delta::Text(String::new())),
         None => {}
@@ -143,29 +128,55 @@ fn read_choice(choice: Choice<'_>, whole: bool, deltas: &mut Vec<Delta>) -> Resu
     Ok(())
 }
 
-fn read_message(message: Message<'_>, whole: bool, deltas: &mut Vec<Delta>) {
-    let reasoning = message.reasoning_content.into_content().or_else(|| message.reasoning.into_content());
+fn read_message(message: Message, whole: bool, deltas: &mut Vec<Delta>) {
+    let reasoning = content(message.reasoning_content).or_else(|| content(message.reasoning));
     deltas.extend(reasoning.map(Delta::Reasoning));
-    deltas.extend(message.content.into_content().map(Delta::Text));
-    deltas.extend(message.refusal.into_text().map(Delta::Refusal));
-    let calls: Vec<WireCall<'_>> = message.tool_calls.into_iter().flatten().flatten().collect();
+    deltas.extend(content(message.content).map(Delta::Text));
+    deltas.extend(text(message.refusal).map(Delta::Refusal));
+    let calls: Vec<WireCall> = message.tool_calls.into_iter().flatten().flatten().collect();
     // Some servers send the old form as well as the new one; it is the same call.
     let old_form = message.function_call.filter(|_| calls.is_empty());
     for call in calls {
-        let index = call.index.as_index();
-        let id = call.id.into_text();
-        deltas.push(Delta::Call(fragment(index, id, call.function, whole)));
+        deltas.push(Delta::Call(fragment(index(&call.index), text(call.id), call.function, whole)));
     }
     if let Some(function) = old_form {
         deltas.push(Delta::Call(fragment(Some(0), None, Some(function), whole)));
     }
 }
 
-fn fragment(index: Option<u64>, id: Option<String>, function: Option<WireFunction<'_>>, whole: bool) -> CallFragment {
+fn fragment(index: Option<u64>, id: Option<String>, function: Option<WireFunction>, whole: bool) -> CallFragment {
     let Some(function) = function else { return CallFragment { index, id, whole, ..CallFragment::default() } };
-    let object = matches!(function.arguments, LenientText::Other(_));
-    let (name, arguments) = (function.name.into_text(), function.arguments.into_arguments());
+    let object = !matches!(function.arguments, Value::Null | Value::String(_));
+    let (name, arguments) = (text(function.name), arguments(function.arguments));
     CallFragment { index, id, name, arguments, object, whole }
+}
+
+/// A string that is not empty.
+fn text(value: Value) -> Option<String> {
+    match value {
+        Value::String(text) if !text.is_empty() => Some(text),
+        _ => None,
+    }
+}
+
+/// The text of a message: a string, or the text parts of a list.
+fn content(value: Value) -> Option<String> {
+    let Value::Array(parts) = value else { return text(value) };
+    let joined: String = parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)).collect();
+    (!joined.is_empty()).then_some(joined)
+}
+
+/// The arguments of a call: a string as it is, any other value as JSON text.
+fn arguments(value: Value) -> Option<String> {
+    match value {
+        Value::Null | Value::String(_) => text(value),
+        other => Some(other.to_string()),
+    }
+}
+
+/// A number, or a string with one.
+fn index(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| value.as_str()?.trim().parse().ok())
 }
 
 fn read_usage(mut usage: Map<String, Value>) -> Usage {

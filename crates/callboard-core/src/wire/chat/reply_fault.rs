@@ -44,7 +44,7 @@ impl ReplyFault {
         Self::Reported { message, status: status(error) }
     }
 
-    /// An error in an event of its own kind: JSON, or words.
+    /// The data of an error event: JSON, or plain text.
     pub(super) fn event(data: &[u8]) -> Self {
         match serde_json::from_slice::<Value>(data) {
             Ok(value) => Self::reported(value.get("error").filter(|error| !error.is_null()).unwrap_or(&value)),

@@ -63,7 +63,7 @@ impl ReplyReader {
         self
     }
 
-    /// True once the reply has said that nothing more comes.
+    /// True once the reply has ended.
     #[must_use]
     pub fn is_ended(&self) -> bool {
         self.stream.ended

@@ -22,7 +22,7 @@ pub(super) const TOKEN_LIMITS: [&str; 2] = ["max_tokens", "max_completion_tokens
 /// A checked request.
 #[derive(Debug, Default)]
 pub struct ChatRequest {
-    /// The client's body, or the values of the fields one behind the other.
+    /// The client's body, or the values of the fields one after the other.
     text: String,
     fields: Vec<Field>,
     /// The model asked for.

@@ -16,7 +16,7 @@ pub(super) struct CallOutputs {
     answered: HashMap<String, bool>,
 }
 
-/// Why an item does not fit behind the earlier ones.
+/// Why an item cannot follow the earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub(super) enum PairingError {
     #[error("was used by an earlier call of this conversation; give each call an id of its own")]
@@ -87,14 +87,15 @@ impl PairingError {
     }
 }
 
-/// The call id behind the id of an `mcp_call` item. A call that was run here has the letters of its call id in its item id. One
-/// that was run elsewhere goes by its item id, which no call of the client's functions has.
-pub(super) fn call_id_of(item_id: &str) -> String {
+/// The call id of an `mcp_call` item. For a call that was run here it has the same letters as the item id; for one that was run
+/// elsewhere it is the item id, which no call of the client's functions has.
+#[must_use]
+pub fn call_id_of(item_id: &str) -> String {
     let own = item_id.strip_prefix("mcp_").and_then(|letters| CallId::accept(&format!("call_{letters}")));
     own.map_or_else(|| item_id.to_owned(), |id| id.to_string())
 }
 
-/// Refuses new items that do not fit behind the earlier ones, by their places in `items` and all under one code.
+/// Refuses new items that cannot follow the earlier ones, by their places in `items` and all under one code.
 pub fn check_call_outputs(new: &[Value], earlier: &[Value]) -> Result<(), BadRequest> {
     let mut calls = CallOutputs::default();
     for item in earlier {
@@ -110,7 +111,7 @@ pub fn check_call_outputs(new: &[Value], earlier: &[Value]) -> Result<(), BadReq
     Ok(())
 }
 
-/// The items without those that do not fit behind the others.
+/// The items without those that cannot follow the others.
 #[must_use]
 pub fn drop_unpaired(mut items: Vec<Value>) -> Vec<Value> {
     let mut calls = CallOutputs::default();
@@ -136,7 +137,7 @@ mod tests {
         json!({"type": "mcp_call", "id": id})
     }
 
-    /// What is there, what comes, and where it does not fit.
+    /// Earlier items, new items, and the place of the one that is refused.
     #[test]
     fn an_item_that_does_not_fit_is_refused_by_its_place() {
         let said = json!({"type": "message", "role": "user", "content": []});

@@ -1,4 +1,4 @@
-//! A request to a character, which has tools of its own: its model gets them together with the client's.
+//! A request to a character, whose model gets the character's tools together with the client's.
 //!
 //! Sampling fields apply as for a model. Structured answers are refused, and token probabilities are left out.
 
@@ -27,7 +27,7 @@ impl ResponsesRequest {
         self.checked_request(parts, cache)
     }
 
-    /// Refuses what a character does not support: structured answers, and tools with the names of its own.
+    /// Refuses what a character does not support: structured answers, and tools with the names of the character's tools.
     pub fn check_for_character(&self, id: &str, own_tools: &[&str]) -> Result<(), BadRequest> {
         if self.format.as_ref().and_then(|format| format.get("type")).is_some_and(|kind| kind != "text") {
             let message = format!("the character {id:?} answers in words; leave text.format out");

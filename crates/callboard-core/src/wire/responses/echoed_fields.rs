@@ -36,7 +36,7 @@ const FUNCTION: [(&str, Value); 3] =
 /// Defaults for the keys of an answer's schema.
 const SCHEMA: [(&str, Value); 2] = [("description", Value::Null), ("strict", Value::Bool(false))];
 
-/// Defaults for the keys of `reasoning`; a model server has defaults of its own.
+/// Defaults for the keys of `reasoning`; the model server's defaults are unknown.
 const REASONING: [(&str, Value); 2] = [("effort", Value::Null), ("summary", Value::Null)];
 
 /// The fields of the request, in the form in which responses show them.

@@ -80,7 +80,7 @@ impl ResponseObject {
         self.stream_settling(end, &mut Vec::new());
     }
 
-    /// The turn failed, or could not be kept; what was said so far stays.
+    /// The turn failed, or could not be stored; the output so far stays.
     pub fn fail(&mut self, error: &ApiError) {
         self.output.finish(Status::Incomplete, &mut Vec::new());
         self.output.abandon_calls();
@@ -90,7 +90,7 @@ impl ResponseObject {
         self.set("error", json!({"code": error_code(error), "message": format!("{} ({})", error.message, error.code)}));
     }
 
-    /// The turn was cancelled; what was said so far stays.
+    /// The turn was cancelled; the output so far stays.
     pub fn cancel(&mut self) {
         self.output.finish(Status::Incomplete, &mut Vec::new());
         self.output.abandon_calls();
@@ -103,14 +103,14 @@ impl ResponseObject {
         self.output.items().iter().map(|item| serde_json::to_value(item).unwrap_or_default()).collect()
     }
 
-    /// The items of the output in JSON, each by itself.
+    /// The items of the output, each as JSON text.
     #[must_use]
     pub fn output_texts(&self) -> Vec<ItemText> {
         let text = |item| serde_json::to_string(item).unwrap_or_default();
         self.output.items().iter().map(|item| ItemText { id: item.id().to_owned(), text: text(item) }).collect()
     }
 
-    /// The object as it is now, apart from what came out: of that it gets to know the text, and leaves it out.
+    /// The object as it is now with an empty `output`; `output` is the JSON text that is left out.
     #[must_use]
     pub fn to_text_without(&self, output: &str) -> String {
         let written = self.settled.is_none().then(|| self.to_text());

@@ -16,7 +16,7 @@ use crate::contract::Call;
 use crate::model::CallId;
 use crate::turn::{Event, ToolOutcome, ToolResult};
 
-/// What the engine puts between the texts of two rounds; here each round's text is a message of its own.
+/// What the engine puts between the texts of two rounds; here each round's text is a separate message.
 const BETWEEN_ROUNDS: &str = "\n\n";
 
 /// All items so far.
@@ -100,7 +100,7 @@ impl Output {
         }
     }
 
-    /// An answer without a word is still an answer: clients look for its message.
+    /// Adds an empty message to an empty answer, because clients look for one.
     pub(super) fn ensure_answer(&mut self, events: &mut Vec<StreamEvent>) {
         if self.custom.is_none() && self.items.iter().all(OutputItem::is_reasoning) {
             let blank = std::mem::take(&mut self.blank);
@@ -142,7 +142,7 @@ impl Output {
         self.grow(kind, text, events);
     }
 
-    /// Probabilities come behind the text they belong to.
+    /// Probabilities follow the text they belong to.
     fn logprobs(&mut self, value: &Value, events: &mut Vec<StreamEvent>) {
         let list = value.get("content").and_then(Value::as_array);
         self.logprobs.extend(list.into_iter().flatten().filter_map(logprob));
@@ -231,7 +231,7 @@ impl Output {
         self.items.push(item);
     }
 
-    /// Puts text behind the last part of the open item, or begins a part when the last one is of another kind.
+    /// Appends text to the last part of the open item; begins a new part when the last one is of another kind.
     fn grow(&mut self, kind: OutputPart, text: String, events: &mut Vec<StreamEvent>) {
         let Some(output_index) = self.open else { return };
         let Some(item) = self.items.get_mut(output_index) else { return };

@@ -10,7 +10,7 @@ const MOST: usize = 100;
 /// Which part of a list is wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageQuery {
-    /// The id behind which the page begins.
+    /// The id after which the page begins.
     pub after: Option<String>,
     /// How many items at most, from 1 to 100.
     pub limit: usize,
@@ -59,7 +59,7 @@ impl PageQuery {
         Ok(list(page, rest.len() > page.len()))
     }
 
-    /// The wanted part of a list that was asked for behind `after` and in the wanted order, up to one item more than the limit.
+    /// The wanted part of a list that begins after `after` in the wanted order, up to one item more than the limit.
     #[must_use]
     pub fn cut(&self, found: &[Value]) -> Value {
         let shown: Vec<&Value> = found.iter().take(self.limit).collect();

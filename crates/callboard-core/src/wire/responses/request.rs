@@ -115,7 +115,7 @@ impl ResponsesRequest {
         Ok(())
     }
 
-    /// A field that is there and not null.
+    /// A field that is present and not null.
     pub(super) fn get(&self, key: &str) -> Option<&Value> {
         self.fields.get(key).filter(|value| !value.is_null())
     }

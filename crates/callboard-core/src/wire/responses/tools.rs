@@ -87,7 +87,7 @@ impl Tools {
         offer.map_or((None, flat), |offer| (offer.namespace.as_deref(), &offer.name))
     }
 
-    /// Whether the tool behind the name that the model called takes plain text.
+    /// Whether the tool that the model called takes plain text.
     pub(super) fn is_custom(&self, flat: &str) -> bool {
         self.offers.iter().any(|offer| offer.flat == flat && offer.custom)
     }

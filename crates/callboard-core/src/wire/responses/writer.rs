@@ -1,4 +1,4 @@
-//! A response as a stream: every event with its number, without gaps, and the finished object in the last one.
+//! Writes a response as one object, or as a stream of events: numbered without gaps, with the finished object in the last one.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use super::stream_event::StreamEvent;
 use crate::contract::Report;
 use crate::turn::Event;
 use crate::wire::reply_writer::write_contract_comment;
-use crate::wire::{ApiError, ReplyEnd};
+use crate::wire::{ApiError, ReplyEnd, ReplyWriter};
 
 /// How events are set apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,10 +21,11 @@ pub enum Framing {
     Lines,
 }
 
-/// Writes the events of one response.
-pub struct EventWriter {
+/// Writes one response, as events or as one object.
+pub struct ResponseWriter {
     object: ResponseObject,
-    framing: Framing,
+    /// None for one object.
+    framing: Option<Framing>,
     next: u64,
     events: Vec<StreamEvent>,
     /// Whether the usage is estimated.
@@ -34,41 +35,60 @@ pub struct EventWriter {
 #[derive(Serialize)]
 struct Numbered<'a> {
     #[serde(flatten)]
-    notice: &'a StreamEvent,
+    event: &'a StreamEvent,
     sequence_number: u64,
 }
 
-impl EventWriter {
-    /// A writer for a response that has not begun.
+impl ResponseWriter {
+    /// A writer for a new response: events where a framing is given, else one object.
     #[must_use]
-    pub fn new(object: ResponseObject, framing: Framing) -> Self {
+    pub fn new(object: ResponseObject, framing: Option<Framing>) -> Self {
         Self { object, framing, next: 0, events: Vec::new(), estimated: false }
     }
 
-    /// Writes that the response has begun.
-    pub fn begin(&mut self, out: &mut String) {
-        let response = self.object.to_text();
-        self.events.push(StreamEvent::Created { response: response.clone() });
-        self.events.push(StreamEvent::InProgress { response });
-        self.write(out);
+    fn write(&mut self, out: &mut String) {
+        for event in self.events.drain(..) {
+            let Some(framing) = self.framing else { continue };
+            let numbered = Numbered { event: &event, sequence_number: self.next };
+            let Ok(text) = serde_json::to_string(&numbered) else { continue };
+            self.next += 1;
+            let _ = match framing {
+                Framing::ServerSent => write!(out, "event: {}\ndata: {text}\n\n", kind_of(&text)),
+                Framing::Lines => writeln!(out, "{text}"),
+            };
+        }
+    }
+}
+
+impl ReplyWriter for ResponseWriter {
+    fn start(&mut self, out: &mut String) {
+        if self.framing.is_some() {
+            let response = self.object.to_text();
+            self.events.push(StreamEvent::Created { response: response.clone() });
+            self.events.push(StreamEvent::InProgress { response });
+            self.write(out);
+        }
     }
 
-    /// Writes one event of the turn.
-    pub fn event(&mut self, event: Event, out: &mut String) {
+    fn event(&mut self, event: Event, out: &mut String) {
         self.object.stream_event(event, &mut self.events);
         self.write(out);
     }
 
+    fn record(&mut self, event: Event) {
+        self.object.event(event);
+    }
+
     /// Ends all open items. The object is final and can be stored before [`Self::finish`] writes the last event.
-    pub fn settle(&mut self, end: &ReplyEnd<'_>, out: &mut String) {
+    fn complete(&mut self, end: ReplyEnd<'_>, out: &mut String) {
         self.estimated = end.usage.estimated;
-        self.object.stream_settling(end, &mut self.events);
+        self.object.stream_settling(&end, &mut self.events);
         self.write(out);
     }
 
-    /// Writes the last event of a response that is settled, and before it what was done to keep the contract.
-    pub fn finish(&mut self, report: &Report, out: &mut String) {
-        if self.framing == Framing::ServerSent {
+    fn finish(&mut self, report: &Report, out: &mut String) {
+        let Some(framing) = self.framing else { return };
+        if framing == Framing::ServerSent {
             if self.estimated {
                 out.push_str(": callboard-usage estimated\n\n");
             }
@@ -78,11 +98,12 @@ impl EventWriter {
         self.write(out);
     }
 
-    /// Writes that the response failed: the object so far, preceded by the error in a stream of server-sent events. Not on a
-    /// WebSocket, where clients would take the error for one of the next response.
-    pub fn fail(&mut self, error: &ApiError, report: &Report, out: &mut String) {
+    /// Server-sent events have the error before the failed object. A WebSocket has not: clients would take it for an error of the
+    /// next response.
+    fn fail(&mut self, error: &ApiError, report: &Report, out: &mut String) {
         self.object.fail(error);
-        if self.framing == Framing::ServerSent {
+        let Some(framing) = self.framing else { return };
+        if framing == Framing::ServerSent {
             write_contract_comment(report, out);
             self.events.push(error_event(error));
         }
@@ -90,30 +111,20 @@ impl EventWriter {
         self.write(out);
     }
 
-    /// The response so far.
-    #[must_use]
-    pub fn object(&self) -> &ResponseObject {
-        &self.object
+    fn cancel(&mut self) {
+        self.object.cancel();
     }
 
-    pub(super) fn object_mut(&mut self) -> &mut ResponseObject {
-        &mut self.object
+    fn take_body(&mut self) -> String {
+        Box::<str>::from(self.object.to_text()).into_string()
     }
 
-    fn write(&mut self, out: &mut String) {
-        for notice in self.events.drain(..) {
-            let numbered = Numbered { notice: &notice, sequence_number: self.next };
-            let Ok(text) = serde_json::to_string(&numbered) else { continue };
-            self.next += 1;
-            let _ = match self.framing {
-                Framing::ServerSent => write!(out, "event: {}\ndata: {text}\n\n", kind_of(&text)),
-                Framing::Lines => writeln!(out, "{text}"),
-            };
-        }
+    fn response(&self) -> Option<&ResponseObject> {
+        Some(&self.object)
     }
 }
 
-/// The kind of an event is the first thing its text says.
+/// The kind of an event, which is the first field of its text.
 fn kind_of(text: &str) -> &str {
     text.strip_prefix("{\"type\":\"").and_then(|rest| rest.split('"').next()).unwrap_or("message")
 }

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::super::{EventWriter, Framing, NewId, ResponseObject, ResponseStamp, ResponsesRequest};
+use super::super::{Framing, NewId, ResponseObject, ResponseStamp, ResponseWriter, ResponsesRequest};
 use super::mixing;
 use crate::contract::{Call, CallRules, RawCall, Report, SchemaLimits, ToolCache, ToolSet, check_arguments};
 use crate::model::{BadRequest, CallId, Finish, Usage};
 use crate::turn::{Event, ModelCall, ToolOutcome, ToolResult};
-use crate::wire::{ApiError, ReplyEnd};
+use crate::wire::{ApiError, ReplyEnd, ReplyWriter as _};
 
 /// One reply: what happens in the turn, how it ends, and the kinds of its items.
 pub(super) struct Case {
@@ -175,20 +175,20 @@ fn failure() -> ApiError {
 }
 
 pub(super) fn stream(case: &Case, framing: Framing) -> String {
-    let mut writer = EventWriter::new(object(case), framing);
+    let mut writer = ResponseWriter::new(object(case), Some(framing));
     let mut out = String::new();
-    writer.begin(&mut out);
+    writer.start(&mut out);
     for event in &case.events {
         writer.event(event.clone(), &mut out);
     }
     match case.end {
         End::Fail => writer.fail(&failure(), &Report::default(), &mut out),
         End::Finish(finish) => {
-            writer.settle(&ReplyEnd { finish, usage: &usage(), completed_at: 9 }, &mut out);
+            writer.complete(ReplyEnd { finish, usage: &usage(), completed_at: 9 }, &mut out);
             writer.finish(&Report::default(), &mut out);
         }
         End::NotKept(finish) => {
-            writer.settle(&ReplyEnd { finish, usage: &usage(), completed_at: 9 }, &mut out);
+            writer.complete(ReplyEnd { finish, usage: &usage(), completed_at: 9 }, &mut out);
             writer.fail(&failure(), &Report::default(), &mut out);
         }
     }

@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::{EventWriter, Framing, ResponseObject, ResponsesRequest};
+use super::super::{Framing, ResponseObject, ResponseWriter, ResponsesRequest};
 use super::cases::{Case, End, call_id, case, cases, folded, object, stream, text, usage};
 use super::chat_json;
 use crate::contract::{Report, ToolCache};
 use crate::model::{CallFragment, Delta, Finish, Usage};
 use crate::turn::{Action, Ending, Event, Input, Turn, TurnSettings};
-use crate::wire::ReplyEnd;
+use crate::wire::{ReplyEnd, ReplyWriter as _};
 
 /// The events of a server-sent stream; the name before each must be the one inside.
 fn events(stream: &str) -> Vec<Value> {
@@ -237,10 +237,10 @@ fn usage_has_all_its_counts() {
 #[test]
 fn the_tier_is_what_the_server_says_at_the_end() {
     let case = case("tier", vec![text("Hel")], &["message"]);
-    let mut writer = EventWriter::new(object(&case), Framing::Lines);
+    let mut writer = ResponseWriter::new(object(&case), Some(Framing::Lines));
     let (mut out, told) = (String::new(), Usage { service_tier: Some("flex".to_owned()), ..usage() });
-    writer.begin(&mut out);
-    writer.settle(&ReplyEnd { finish: Finish::Stop, usage: &told, completed_at: 9 }, &mut out);
+    writer.start(&mut out);
+    writer.complete(ReplyEnd { finish: Finish::Stop, usage: &told, completed_at: 9 }, &mut out);
     writer.finish(&Report::default(), &mut out);
     let lines = out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let tiers: Vec<Value> = lines.filter_map(|event| event.pointer("/response/service_tier").cloned()).collect();

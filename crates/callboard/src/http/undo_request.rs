@@ -1,8 +1,8 @@
-//! What a client wants undone: the body of `POST /v1/conversations/{id}/undo`, read so that each fault names its place.
+//! The body of `POST /v1/conversations/{id}/undo`. Errors name the field.
 
 use callboard_core::journal::Target;
 use callboard_core::model::BadRequest;
-use callboard_core::wire::responses::read_object;
+use callboard_core::wire::responses::{call_id_of, read_object};
 use serde_json::{Map, Value};
 
 const FORM: &str = "send {\"last\": 1}, or {\"call_id\": \"call_…\", \"mode\": \"cascade\"} or \"single\"";
@@ -16,8 +16,8 @@ pub(super) fn read(body: &[u8]) -> Result<Target, BadRequest> {
     }
     match (last(&fields)?, text(&fields, "call_id")?, text(&fields, "mode")?) {
         (Some(last), None, None) => Ok(Target::Last(last)),
-        (None, Some(call), None | Some("cascade")) => Ok(Target::Cascade(call_id(call))),
-        (None, Some(call), Some("single")) => Ok(Target::Single(call_id(call))),
+        (None, Some(call), None | Some("cascade")) => Ok(Target::Cascade(call_id_of(call))),
+        (None, Some(call), Some("single")) => Ok(Target::Single(call_id_of(call))),
         (None, Some(_), Some(other)) => {
             Err(BadRequest::invalid("mode", format!("mode is {other:?}; it must be \"cascade\" or \"single\"")))
         }
@@ -47,23 +47,20 @@ fn given<'a>(fields: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     fields.get(name).filter(|value| !value.is_null())
 }
 
-/// Clients of the Responses API know a call by the id of its item, which has the same letters.
-fn call_id(given: &str) -> String {
-    given.strip_prefix("mcp_").map_or_else(|| given.to_owned(), |letters| format!("call_{letters}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn wishes_are_read() {
+    fn requests_are_read() {
+        let letters = "Ab3".repeat(8);
+        let (item, call) = (format!("mcp_{letters}"), format!("call_{letters}"));
         for (body, target) in [
-            (r#"{"last": 2}"#, Target::Last(2)),
-            (r#"{"last": 2, "call_id": null, "mode": null}"#, Target::Last(2)),
-            (r#"{"call_id": "call_a"}"#, Target::Cascade("call_a".to_owned())),
-            (r#"{"call_id": "mcp_a", "mode": "cascade"}"#, Target::Cascade("call_a".to_owned())),
-            (r#"{"call_id": "mcp_a", "mode": "single"}"#, Target::Single("call_a".to_owned())),
+            (r#"{"last": 2}"#.to_owned(), Target::Last(2)),
+            (r#"{"last": 2, "call_id": null, "mode": null}"#.to_owned(), Target::Last(2)),
+            (r#"{"call_id": "call_a"}"#.to_owned(), Target::Cascade("call_a".to_owned())),
+            (format!(r#"{{"call_id": "{item}", "mode": "cascade"}}"#), Target::Cascade(call.clone())),
+            (format!(r#"{{"call_id": "{item}", "mode": "single"}}"#), Target::Single(call)),
         ] {
             assert_eq!(read(body.as_bytes()), Ok(target), "{body}");
         }
