@@ -88,7 +88,7 @@ impl<'a> Planner<'a> {
 
     fn plan_corrected(&self, correction: &Correction) -> Vec<Planned> {
         let Correction { before, after, kind } = correction;
-        if before.iter().all(|word| word.is_mark() || super::lexicon::is_filler(&word.lower)) {
+        if before.iter().all(|word| word.is_mark() || super::lexicon::FILLERS.contains(&word.lower)) {
             return self.plan_replaced(after, *kind);
         }
         if after.is_empty() {

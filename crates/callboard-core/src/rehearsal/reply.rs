@@ -80,7 +80,7 @@ fn start_of(said: &str) -> &str {
 
 /// What was said last, or, where that alone says nothing, together with what was begun before.
 fn plan_with_thought(planner: &Planner<'_>, conversation: &Conversation, words: &[Word]) -> Vec<Planned> {
-    let leads = |word: &Word| super::lexicon::is_preposition(&word.lower);
+    let leads = |word: &Word| super::lexicon::PREPOSITIONS.contains(&word.lower);
     let fragment = words.first().is_some_and(leads);
     let alone = if fragment && !conversation.unanswered.is_empty() { Vec::new() } else { planner.plan(words) };
     if !alone.is_empty() {

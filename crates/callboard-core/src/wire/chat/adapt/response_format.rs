@@ -27,7 +27,7 @@ pub(super) fn only_schemas(body: &mut Value) {
 }
 
 /// The `type` of a format.
-pub(super) fn kind(format: Option<&Value>) -> Option<&str> {
+fn kind(format: Option<&Value>) -> Option<&str> {
     format?.get("type")?.as_str()
 }
 
