@@ -142,32 +142,28 @@ const RULES: &[Rule] = &[
     (Before::Any, "ew", After::NoVowel, &[U]),
     (Before::Any, "eu", After::Any, &[U]),
     (Before::Any, "ue", After::Any, &[U]),
-];
-
-/// Letters that no rule applies to.
-const LETTERS: [(u8, Sound); 22] = [
-    (b'a', A),
-    (b'b', B),
-    (b'd', D),
-    (b'e', E),
-    (b'f', F),
-    (b'h', H),
-    (b'i', I),
-    (b'j', J),
-    (b'k', K),
-    (b'l', L),
-    (b'm', M),
-    (b'n', N),
-    (b'o', O),
-    (b'p', P),
-    (b'r', R),
-    (b's', S),
-    (b't', T),
-    (b'u', U),
-    (b'v', V),
-    (b'w', W),
-    (b'y', I),
-    (b'z', Z),
+    (Before::Any, "a", After::Any, &[A]),
+    (Before::Any, "b", After::Any, &[B]),
+    (Before::Any, "d", After::Any, &[D]),
+    (Before::Any, "e", After::Any, &[E]),
+    (Before::Any, "f", After::Any, &[F]),
+    (Before::Any, "h", After::Any, &[H]),
+    (Before::Any, "i", After::Any, &[I]),
+    (Before::Any, "j", After::Any, &[J]),
+    (Before::Any, "k", After::Any, &[K]),
+    (Before::Any, "l", After::Any, &[L]),
+    (Before::Any, "m", After::Any, &[M]),
+    (Before::Any, "n", After::Any, &[N]),
+    (Before::Any, "o", After::Any, &[O]),
+    (Before::Any, "p", After::Any, &[P]),
+    (Before::Any, "r", After::Any, &[R]),
+    (Before::Any, "s", After::Any, &[S]),
+    (Before::Any, "t", After::Any, &[T]),
+    (Before::Any, "u", After::Any, &[U]),
+    (Before::Any, "v", After::Any, &[V]),
+    (Before::Any, "w", After::Any, &[W]),
+    (Before::Any, "y", After::Any, &[I]),
+    (Before::Any, "z", After::Any, &[Z]),
 ];
 
 /// The letters from `a` to `z` as they are said, for what is spelt out ("CP", "x").
@@ -190,13 +186,10 @@ pub(super) fn sounds_of(word: &str) -> Option<Vec<Sound>> {
     let mut sounds = Vec::with_capacity(letters.len());
     let mut place = 0;
     while place < letters.len() {
-        if let Some((_, spelt, _, said)) = RULES.iter().find(|rule| applies(rule, &letters, place, &sounds)) {
-            sounds.extend_from_slice(said);
-            place += spelt.len();
-        } else {
-            sounds.extend(LETTERS.iter().find(|(own, _)| letters.get(place) == Some(own)).map(|(_, sound)| *sound));
-            place += 1;
-        }
+        let rule = RULES.iter().find(|rule| applies(rule, &letters, place, &sounds));
+        let Some((_, spelt, _, said)) = rule else { break };
+        sounds.extend_from_slice(said);
+        place += spelt.len();
     }
     Some(sounds)
 }

@@ -1,4 +1,4 @@
-//! Classes of everyday English words: which carry no meaning of their own, which tie others together, which act.
+//! Classes of everyday English words: which carry no meaning, which tie others together, which act.
 //!
 //! These are closed lists of general English. Words of a domain do not belong here: they come with the tools.
 
@@ -30,7 +30,7 @@ pub(super) static DETERMINERS: WordSet = LazyLock::new(|| {
 /// Whose it is.
 pub(super) static POSSESSIVES: WordSet = LazyLock::new(|| words("my our your his her their mine yours theirs"));
 
-/// Words that stand for somebody or something, or ask for it.
+/// Words that replace a noun, or ask for one.
 pub(super) static PRONOUNS: WordSet = LazyLock::new(|| {
     words(
         "i me we us you he him she her it they them myself yourself himself herself itself themselves ourselves who whom \

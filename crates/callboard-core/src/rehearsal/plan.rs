@@ -15,7 +15,7 @@ use super::mood::{mood_of, opened};
 use super::vocabulary::{Vocabulary, is_content};
 use super::words::{Form, Word};
 
-/// More words than anybody says in one turn: text to read, not speech to act on.
+/// Longer messages are text to read, not speech to act on.
 const MOST_WORDS: usize = 160;
 const MOST_CLAUSES: usize = 20;
 const LONGEST_GROUP: usize = 5;

@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 use super::content;
 use super::message::{calls, is_system, role, set, take};
 
-/// Stands for a user who has not spoken before the assistant did.
+/// The user message before an assistant that speaks first.
 const OPENING: &str = "(The conversation begins.)";
 
-/// What an assistant says to results where a template wants it to say something.
+/// The assistant message between results and a user, for templates that require one.
 const NOTED: &str = "I have the results.";
 
 /// One system message first, then user and assistant strictly in turn. Calls and their results stay as they are.

@@ -1,4 +1,4 @@
-//! `response_format` for servers that do not take it: the model is told in words what the answer must be.
+//! `response_format` for servers that do not take it: the prompt says what the answer must be.
 
 use serde_json::{Value, json};
 

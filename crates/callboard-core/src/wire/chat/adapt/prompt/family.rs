@@ -1,4 +1,4 @@
-//! Which form of tool calls a model was trained on, told by its name.
+//! Which form of tool calls a model was trained on, recognised by its name.
 
 /// A family of models that share one form of tool calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
