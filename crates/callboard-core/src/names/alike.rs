@@ -4,6 +4,8 @@
 //! what carries a word is dear (the sound it begins with). [`Voice`] holds what can be prepared, so that most pairs are told
 //! apart by one comparison of bits.
 
+use std::sync::LazyLock;
+
 use super::sound::Sound::{self, A, B, Ch, D, E, F, G, H, I, J, K, L, M, N, O, P, R, S, Sh, T, Th, U, V, W, Y, Z};
 
 const SOUNDS: usize = 26;
@@ -44,109 +46,61 @@ const LONG: u32 = 8;
 /// Rows with fewer consonants of the same kind are alike only if they are the same.
 const CONSONANTS_AT_LEAST: u32 = 2;
 
-/// Pairs that are mixed up, and what it costs to take one for the other.
-const NEAR: &[(Sound, Sound, u16)] = &[
-    (A, E, 10),
-    (A, O, 10),
-    (E, I, 10),
-    (O, U, 10),
-    (A, U, 15),
-    (P, B, 20),
-    (T, D, 20),
-    (K, G, 20),
-    (F, V, 20),
-    (S, Z, 10),
-    (Ch, J, 20),
-    (Sh, Ch, 30),
-    (Sh, J, 35),
-    (S, Sh, 30),
-    (Z, J, 35),
-    (S, Ch, 45),
-    (S, J, 50),
-    (Z, Sh, 40),
-    (Th, F, 30),
-    (Th, T, 30),
-    (Th, S, 35),
-    (Th, D, 30),
-    (Th, V, 40),
-    (Th, Z, 40),
-    (V, B, 35),
-    (F, P, 40),
-    (V, W, 40),
-    (F, B, 50),
-    (V, P, 50),
-    (B, W, 60),
-    (M, N, 30),
-    (N, L, 60),
-    (L, R, 50),
-    (L, W, 50),
-    (R, W, 45),
-    (M, B, 60),
-    (N, D, 60),
-    (M, V, 70),
-    (M, P, 70),
-    (N, T, 70),
-    (K, Ch, 35),
-    (G, J, 30),
-    (K, J, 60),
-    (T, Ch, 40),
-    (T, Sh, 45),
-    (D, J, 40),
-    (Y, J, 50),
-    (T, S, 60),
-    (D, Z, 60),
-    (K, S, 70),
-    (T, K, 55),
-    (P, T, 60),
-    (P, K, 60),
-    (B, D, 60),
-    (D, G, 60),
-    (B, G, 60),
-    (T, G, 70),
-    (D, K, 70),
-    (K, H, 60),
-    (D, R, 60),
-    (T, R, 75),
-    (H, F, 60),
-    (M, G, 70),
-    (N, G, 70),
-    (M, R, 70),
-    (M, L, 70),
-    (N, R, 65),
-    (Y, W, 40),
-    (H, W, 40),
-    (H, Y, 40),
-    (H, R, 50),
+/// What it costs to take one sound for another, for pairs that listeners mix up.
+const NEAR: &[(u16, &[(Sound, Sound)])] = &[
+    (10, &[(A, E), (A, O), (E, I), (O, U), (S, Z)]),
+    (15, &[(A, U)]),
+    (20, &[(P, B), (T, D), (K, G), (F, V), (Ch, J)]),
+    (30, &[(Sh, Ch), (S, Sh), (Th, F), (Th, T), (Th, D), (M, N), (G, J)]),
+    (35, &[(Sh, J), (Z, J), (Th, S), (V, B), (K, Ch)]),
+    (40, &[(Z, Sh), (Th, V), (Th, Z), (F, P), (V, W), (T, Ch), (D, J), (Y, W), (H, W), (H, Y)]),
+    (45, &[(S, Ch), (R, W), (T, Sh)]),
+    (50, &[(S, J), (F, B), (V, P), (L, R), (L, W), (Y, J), (H, R)]),
+    (55, &[(T, K)]),
+    (
+        60,
+        &[
+            (B, W),
+            (N, L),
+            (M, B),
+            (N, D),
+            (K, J),
+            (T, S),
+            (D, Z),
+            (P, T),
+            (P, K),
+            (B, D),
+            (D, G),
+            (B, G),
+            (K, H),
+            (D, R),
+            (H, F),
+        ],
+    ),
+    (65, &[(N, R)]),
+    (70, &[(M, V), (M, P), (N, T), (K, S), (T, G), (D, K), (M, G), (N, G), (M, R), (M, L)]),
+    (75, &[(T, R)]),
 ];
 
-static REPLACED: [[u16; SOUNDS]; SOUNDS] = replacement_costs();
-
-const fn replacement_costs() -> [[u16; SOUNDS]; SOUNDS] {
-    let mut costs = [[FOREIGN; SOUNDS]; SOUNDS];
-    let mut one = 0;
-    while one < SOUNDS {
-        let mut other = 0;
-        while other < SOUNDS {
-            if one == other {
-                costs[one][other] = 0;
-            } else if one <= U as usize && other <= U as usize {
-                costs[one][other] = OTHER_VOWEL;
-            } else if one >= W as usize || other >= W as usize {
-                costs[one][other] = FAINT;
-            }
-            other += 1;
+static REPLACED: LazyLock<[[u16; SOUNDS]; SOUNDS]> = LazyLock::new(|| {
+    let is_vowel = |sound: usize| sound <= U as usize;
+    let is_faint = |sound: usize| sound >= W as usize;
+    let mut costs = std::array::from_fn(|one| {
+        std::array::from_fn(|other| match (one, other) {
+            _ if one == other => 0,
+            _ if is_vowel(one) && is_vowel(other) => OTHER_VOWEL,
+            _ if is_faint(one) || is_faint(other) => FAINT,
+            _ => FOREIGN,
+        })
+    });
+    for (cost, pairs) in NEAR {
+        for (one, other) in *pairs {
+            costs[*one as usize][*other as usize] = *cost;
+            costs[*other as usize][*one as usize] = *cost;
         }
-        one += 1;
-    }
-    let mut place = 0;
-    while place < NEAR.len() {
-        let (one, other, cost) = NEAR[place];
-        costs[one as usize][other as usize] = cost;
-        costs[other as usize][one as usize] = cost;
-        place += 1;
     }
     costs
-}
+});
 
 /// What it costs to leave a sound out, which is also its weight.
 fn left_out(sound: Sound) -> u16 {
@@ -276,9 +230,10 @@ fn weights(sounds: &[Sound]) -> impl Iterator<Item = u16> {
 
 /// Weighted edit distance, or none if it is above `budget`. Costs stay far below `u16`: at most 80 sounds of at most 126.
 fn distance(one: &[Sound], other: &[Sound], budget: f64) -> Option<u16> {
+    let replaced_by = &*REPLACED;
     let (mut row, added) = first_row(other);
     for (line, (sound, dropped)) in one.iter().zip(weights(one)).enumerate() {
-        let costs = &REPLACED[*sound as usize];
+        let costs = &replaced_by[*sound as usize];
         let mut diagonal = row[0];
         let mut left = row[0] + dropped;
         row[0] = left;

@@ -1,13 +1,13 @@
 //! The arguments of a call with the names in them as the character knows them.
 //!
-//! A parameter says by `x-names` which list its value is from; `{other}` in that key stands for the value of another
+//! A parameter says by `x-names` which list its value is from; `{other}` in that key is replaced by the value of another
 //! parameter. With `x-names-open` a name outside the list is fine as it was said.
 
 use serde_json::{Map, Value};
 
 use super::{Candidate, NameBook, NameEntry, Resolution};
 
-/// Puts known names in place of what was said; an error is told in words that a model can act on.
+/// Puts known names in place of what was said; the error is a message that a model can act on.
 pub fn resolve_arguments(schema: &Value, arguments: &mut Map<String, Value>, names: &Value) -> Result<bool, String> {
     let Some(Value::Object(properties)) = schema.get("properties") else { return Ok(false) };
     let given = arguments.clone();

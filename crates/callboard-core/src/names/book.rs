@@ -14,7 +14,7 @@ use super::words::{Role, Word, words_of};
 /// Words beyond these are not read.
 const WORDS_READ: usize = 64;
 
-/// Words beyond these count only where a name is said exactly: nobody says longer names, and comparing takes its time.
+/// Words beyond these count only where a name is said exactly: longer names are rare, and comparing is slow.
 const WORDS_COMPARED: usize = 16;
 
 /// A word of this share of all names, and of three at least, says little.
@@ -25,7 +25,7 @@ const COMMON_WEIGHT: f64 = 0.4;
 /// A name and what else it is called.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NameEntry {
-    /// The real name, which an answer gives back as it stands here.
+    /// The real name, which an answer gives back as written here.
     pub name: String,
     /// Nicknames and short forms.
     pub aliases: Vec<String>,

@@ -1,4 +1,4 @@
-//! What came of looking a name up, and the thresholds that decide it.
+//! The result of a name lookup, and the thresholds that decide it.
 
 /// A score from here on is an answer; below it the name is unknown.
 ///
@@ -32,7 +32,7 @@ pub enum Resolution {
         /// At least two, best first.
         candidates: Vec<Candidate>,
     },
-    /// No name is meant, or none that can be told.
+    /// No name is meant, or it is unclear which.
     Unknown {
         /// Names that come nearest, best first; may be empty.
         nearest: Vec<Candidate>,

@@ -44,7 +44,7 @@ impl Sound {
     }
 }
 
-/// What must stand before the letters of a rule.
+/// What must come before the letters of a rule.
 #[derive(Clone, Copy)]
 enum Before {
     Any,
@@ -57,7 +57,7 @@ enum Before {
     Syllable,
 }
 
-/// What must stand after the letters of a rule.
+/// What must come after the letters of a rule.
 #[derive(Clone, Copy)]
 enum After {
     Any,
@@ -92,8 +92,7 @@ const RULES: &[Rule] = &[
     (Before::Any, "tch", After::Any, &[Ch]),
     (Before::Consonant, "ech", After::End, &[E, K]),
     (Before::Any, "ch", After::Vowel, &[Ch]),
-    (Before::Vowel, "ch", After::End, &[Ch]),
-    (Before::Consonant, "ch", After::End, &[Ch]),
+    (Before::Inside, "ch", After::End, &[Ch]),
     (Before::Any, "ch", After::Any, &[K]),
     (Before::Any, "sh", After::Any, &[Sh]),
     (Before::Any, "sc", After::Front, &[S]),
@@ -171,7 +170,7 @@ const RULES: &[Rule] = &[
 const LETTER_NAMES: &str =
     "ah bee see dee ee ef jee ech ee jay kay el em en oh pee koo ar es tee oo vee doobloo eks wee zee";
 
-/// Nobody says longer words.
+/// Longer words are not compared by sound.
 const LONGEST: usize = 64;
 
 /// The sounds of one folded word; none if it is too long or has a character that is not a Latin letter.

@@ -9,10 +9,10 @@ const SHORTEST: usize = 4;
 /// Longer words are equal or different: comparing costs their length squared.
 const LONGEST: usize = 64;
 
-/// Nobody slips more often in a name.
+/// More typing errors than this make another word.
 const CHANGES_AT_MOST: usize = 3;
 
-/// Letters with what is needed to tell most pairs apart at once.
+/// Letters with what is needed to tell most pairs apart cheaply.
 #[derive(Clone, Debug)]
 pub(super) struct Letters {
     pub(super) text: String,

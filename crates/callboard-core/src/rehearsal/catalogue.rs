@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::lexicon::{is_changing, is_generic};
+use super::lexicon::{CHANGING, GENERIC};
 use super::role::{Role, roles_of};
 use super::stem::stem;
 use super::text_sort::TextSort;
@@ -80,7 +80,7 @@ fn tool_of(function: &Value) -> Option<Tool> {
     }
     let first_words = [title.first(), summary.first()];
     Some(Tool {
-        changes: first_words.into_iter().flatten().any(|word| is_changing(word)) && !asks(&title),
+        changes: first_words.into_iter().flatten().any(|word| CHANGING.contains(word)) && !asks(&title),
         undoes: title.iter().any(|word| ["undo", "revert", "rollback"].contains(&word.as_str())),
         name,
         title,
@@ -251,7 +251,7 @@ impl Tool {
 impl Field {
     /// The stems of its name that say something.
     pub(super) fn telling(&self) -> impl Iterator<Item = &String> {
-        self.title.iter().filter(|stem| !is_generic(stem))
+        self.title.iter().filter(|stem| !GENERIC.contains(stem.as_str()))
     }
 
     /// Whether its name gives it this role.

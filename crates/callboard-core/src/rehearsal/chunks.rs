@@ -5,9 +5,7 @@
 
 use std::ops::Range;
 
-use super::lexicon::{
-    announces, is_auxiliary, is_determiner, is_empty_word, is_possessive, is_preposition, is_pronoun, is_verb,
-};
+use super::lexicon::{ANNOUNCING, AUXILIARIES, DETERMINERS, POSSESSIVES, PREPOSITIONS, PRONOUNS, VERBS, is_empty_word};
 use super::numbers::is_number_word;
 use super::side::{side_of_noun, side_of_speech};
 use super::words::{Form, Word};
@@ -65,12 +63,12 @@ impl Cutter<'_> {
                 self.next = Chunk::default();
                 self.verb = None;
             }
-        } else if is_preposition(&word.lower) {
+        } else if PREPOSITIONS.contains(&word.lower) {
             self.preposition(at, word);
-        } else if is_possessive(&word.lower) || self.owns_next(at, word) {
+        } else if POSSESSIVES.contains(&word.lower) || self.owns_next(at, word) {
             self.close(at);
             self.next.owner = Some(word.lower.clone());
-        } else if is_determiner(&word.lower) {
+        } else if DETERMINERS.contains(&word.lower) {
             self.close(at);
         } else if word.form == Form::Plain && acts(self.words, at, self.verb.is_some()) {
             self.close(at);
@@ -140,7 +138,10 @@ impl Cutter<'_> {
 }
 
 fn is_border(word: &Word) -> bool {
-    is_empty_word(&word.lower) || word.form == Form::Number || is_number_word(&word.lower) || announces(&word.lower)
+    is_empty_word(&word.lower)
+        || word.form == Form::Number
+        || is_number_word(&word.lower)
+        || ANNOUNCING.contains(&word.lower)
 }
 
 /// Whether the word belongs to a verb, as in "turn on" or "pick up", instead of leading a phrase.
@@ -156,11 +157,11 @@ pub(super) fn is_particle(words: &[Word], at: usize) -> bool {
 pub(super) fn acts(words: &[Word], at: usize, verb_seen: bool) -> bool {
     let Some(word) = words.get(at) else { return false };
     let lower = word.lower.as_str();
-    if is_auxiliary(lower) {
+    if AUXILIARIES.contains(lower) {
         return true;
     }
     let before = at.checked_sub(1).and_then(|before| words.get(before));
-    if !is_verb(&word.stem) {
+    if !VERBS.contains(&word.stem) {
         return false;
     }
     let Some(before) = before else { return true };
@@ -172,18 +173,18 @@ pub(super) fn acts(words: &[Word], at: usize, verb_seen: bool) -> bool {
     if before.is_mark() || before.is_any(&["and", "then", "to", "not", "please", "just", "also", "now", "but"]) {
         return true;
     }
-    if is_pronoun(after) || is_auxiliary(after) {
+    if PRONOUNS.contains(after) || AUXILIARIES.contains(after) {
         return true;
     }
-    if is_determiner(after)
-        || is_possessive(after)
+    if DETERMINERS.contains(after)
+        || POSSESSIVES.contains(after)
         || before.possessive
         || before.form == Form::Number
         || is_number_word(after)
     {
         return false;
     }
-    if is_preposition(after) {
+    if PREPOSITIONS.contains(after) {
         return lower.ends_with("ing") && !before.is_any(&["to", "in", "on"]);
     }
     !verb_seen || ends_question(words, at)

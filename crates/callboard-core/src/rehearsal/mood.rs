@@ -4,7 +4,7 @@
 //! never at what the sentence is about.
 
 use super::chunks::acts;
-use super::lexicon::is_filler;
+use super::lexicon::FILLERS;
 use super::stem::stem;
 use super::words::Word;
 
@@ -92,7 +92,7 @@ pub(super) fn negation_in(words: &[Word]) -> Option<usize> {
 pub(super) fn opened(words: &[Word]) -> &[Word] {
     let opening = |word: &Word| {
         word.is_mark()
-            || is_filler(&word.lower)
+            || FILLERS.contains(&word.lower)
                 && !word.is_any(&[
                     "not", "no", "never", "if", "unless", "go", "maybe", "perhaps", "next", "last", "new", "need",
                     "want",
@@ -145,8 +145,9 @@ fn did_alone(body: &[Word]) -> bool {
 
 /// An order that ends in a question mark is still an order: "play some jazz?".
 fn is_order(body: &[Word]) -> bool {
-    body.first()
-        .is_some_and(|word| super::lexicon::is_verb(&word.stem) && !word.is_any(&["want", "fancy", "got", "ready"]))
+    body.first().is_some_and(|word| {
+        super::lexicon::VERBS.contains(&word.stem) && !word.is_any(&["want", "fancy", "got", "ready"])
+    })
 }
 
 /// Something stands before the verb, and it is no order.
@@ -178,7 +179,8 @@ fn is_idle(body: &[Word], sentence: &[Word], question: bool) -> bool {
 fn has_condition(sentence: &[Word]) -> bool {
     sentence.iter().enumerate().any(|(at, word)| {
         let before = at.checked_sub(1).and_then(|before| sentence.get(before));
-        word.is("if") && !before.is_some_and(|word| super::lexicon::is_verb(&word.stem) || word.is_any(&["know", "me"]))
+        word.is("if")
+            && !before.is_some_and(|word| super::lexicon::VERBS.contains(&word.stem) || word.is_any(&["know", "me"]))
     })
 }
 

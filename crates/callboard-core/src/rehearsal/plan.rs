@@ -15,7 +15,7 @@ use super::mood::{mood_of, opened};
 use super::vocabulary::{Vocabulary, is_content};
 use super::words::{Form, Word};
 
-/// More words than anybody says in one turn: text to read, not speech to act on.
+/// Longer messages are text to read, not speech to act on.
 const MOST_WORDS: usize = 160;
 const MOST_CLAUSES: usize = 20;
 const LONGEST_GROUP: usize = 5;
@@ -88,7 +88,7 @@ impl<'a> Planner<'a> {
 
     fn plan_corrected(&self, correction: &Correction) -> Vec<Planned> {
         let Correction { before, after, kind } = correction;
-        if before.iter().all(|word| word.is_mark() || super::lexicon::is_filler(&word.lower)) {
+        if before.iter().all(|word| word.is_mark() || super::lexicon::FILLERS.contains(&word.lower)) {
             return self.plan_replaced(after, *kind);
         }
         if after.is_empty() {

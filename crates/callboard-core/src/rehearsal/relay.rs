@@ -1,4 +1,4 @@
-//! Tool results told in a sentence or two.
+//! Tool results summarised in a sentence or two.
 //!
 //! JSON results speak through their message or their first texts; anything else is given as it is, cut to a length that a
 //! person listens to.

@@ -1,4 +1,4 @@
-//! One request answered: a call, the results of calls told, or a short text that says who speaks here.
+//! One request answered: with calls, with a summary of tool results, or with a short text about this model.
 
 use serde_json::{Map, Value, json};
 
@@ -72,7 +72,7 @@ fn calls_for(request: &Value, tools: &[Tool], conversation: &Conversation) -> Ve
     }
 }
 
-/// More than anybody says in one turn is not read to its end.
+/// The part of a message that is read.
 fn start_of(said: &str) -> &str {
     let end = (0..=MOST_SPOKEN.min(said.len())).rev().find(|at| said.is_char_boundary(*at)).unwrap_or(0);
     said.get(..end).unwrap_or(said)
@@ -80,7 +80,7 @@ fn start_of(said: &str) -> &str {
 
 /// What was said last, or, where that alone says nothing, together with what was begun before.
 fn plan_with_thought(planner: &Planner<'_>, conversation: &Conversation, words: &[Word]) -> Vec<Planned> {
-    let leads = |word: &Word| super::lexicon::is_preposition(&word.lower);
+    let leads = |word: &Word| super::lexicon::PREPOSITIONS.contains(&word.lower);
     let fragment = words.first().is_some_and(leads);
     let alone = if fragment && !conversation.unanswered.is_empty() { Vec::new() } else { planner.plan(words) };
     if !alone.is_empty() {

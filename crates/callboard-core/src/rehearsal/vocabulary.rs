@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::catalogue::{Choice, Holds, Tool};
-use super::lexicon::{is_empty_word, is_generic};
+use super::lexicon::{GENERIC, is_empty_word};
 use super::synonyms::synonyms;
 use super::words::{Form, Word};
 
@@ -108,12 +108,15 @@ impl ToolWords {
         let mut words = Self { phrases: HashSet::new(), weights: HashMap::new(), initials: HashMap::new() };
         words.add_phrases(&tool.summary);
         for stem in &tool.title {
-            words.add(stem, if is_generic(stem) { IN_GENERIC_NAME } else { IN_NAME });
+            words.add(stem, if GENERIC.contains(stem) { IN_GENERIC_NAME } else { IN_NAME });
         }
         words.add_initials(&tool.title, IN_NAME);
         tool.summary.iter().for_each(|stem| words.add(stem, IN_DESCRIPTION));
         for field in &tool.fields {
-            field.title.iter().for_each(|stem| words.add(stem, if is_generic(stem) { 0.4 } else { IN_PARAMETER }));
+            field
+                .title
+                .iter()
+                .for_each(|stem| words.add(stem, if GENERIC.contains(stem) { 0.4 } else { IN_PARAMETER }));
             words.add_initials(&field.title, IN_PARAMETER);
             field.summary.iter().for_each(|stem| words.add(stem, IN_DETAIL));
             words.add_phrases(&field.summary);
@@ -126,7 +129,7 @@ impl ToolWords {
         if stem.len() < 2 || is_empty_word(stem) {
             return;
         }
-        let weight = if is_generic(stem) { weight.min(IN_GENERIC_NAME) } else { weight };
+        let weight = if GENERIC.contains(stem) { weight.min(IN_GENERIC_NAME) } else { weight };
         let entry = self.weights.entry(stem.to_owned()).or_default();
         *entry = entry.max(weight);
     }

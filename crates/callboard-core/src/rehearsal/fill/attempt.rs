@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::super::catalogue::{Holds, Tool};
-use super::super::lexicon::is_light;
+use super::super::lexicon::LIGHT;
 use super::super::mood::Mood;
 use super::super::text_sort::TextSort;
 use super::super::units::is_unit;
@@ -124,7 +124,7 @@ fn judge(draft: &Draft<'_>, told: Evidence<'_>, terms: Terms<'_>) -> Option<f32>
         }
         if weight > 0.15 || used {
             explained += 1.0;
-        } else if !is_light(&word.lower) {
+        } else if !LIGHT.contains(&word.lower) {
             open += if at >= aside || is_measure(words, at) { 0.4 } else { 1.0 };
         }
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::super::catalogue::{Choice, Field, Holds};
 use super::super::chunks::acts;
 use super::super::cues::leads_to;
-use super::super::lexicon::{is_empty_word, is_generic};
+use super::super::lexicon::{GENERIC, is_empty_word};
 use super::super::side::{side_of_noun, sided};
 use super::super::synonyms::alike;
 use super::super::vocabulary::small_phrases;
@@ -137,7 +137,7 @@ fn by_part(words: &[Word], choice: &Choice, all: &[Choice]) -> Option<(Vec<usize
         .filter_map(|stem| words.iter().position(|word| word.stem == *stem && !is_empty_word(&word.lower)))
         .collect();
     (!found.is_empty()).then(|| {
-        let telling = choice.title.iter().filter(|stem| !is_generic(stem)).count().max(1);
+        let telling = choice.title.iter().filter(|stem| !GENERIC.contains(stem.as_str())).count().max(1);
         let share = (found.len() as f32 / telling as f32).min(1.0);
         (found, 0.45 + 0.4 * share, false)
     })

@@ -45,7 +45,7 @@ pub(in super::super) enum Origin {
     Inherited,
 }
 
-/// An attempt in the making.
+/// An attempt in progress.
 pub(in super::super) struct Draft<'a> {
     pub(in super::super) tool: &'a Tool,
     pub(in super::super) reading: &'a Reading<'a>,

@@ -1,4 +1,4 @@
-//! Values that nobody said: from the context, from the call before, or from the schema's defaults.
+//! Values that were not said: from the context, from the call before, or from the schema's defaults.
 
 use serde_json::Value;
 

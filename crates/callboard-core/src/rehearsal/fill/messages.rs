@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::super::catalogue::{Field, Holds};
 use super::super::chunks::acts;
-use super::super::lexicon::{is_empty_word, is_possessive, is_verb};
+use super::super::lexicon::{POSSESSIVES, VERBS, is_empty_word};
 use super::super::role::Role;
 use super::super::synonyms::alike;
 use super::super::text_sort::TextSort;
@@ -102,7 +102,9 @@ fn cue(draft: &Draft<'_>, field: &Field) -> Option<usize> {
         .position(|(at, word)| word.is("that") && at > 0 && !words.get(at + 1).is_some_and(|next| next.is_mark()));
     let tasked = (1..words.len()).find(|at| {
         words.get(*at).is_some_and(|word| word.is("to"))
-            && words.get(at + 1).is_some_and(|next| is_verb(&next.stem) || next.is_any(&["be", "go", "have", "do"]))
+            && words
+                .get(at + 1)
+                .is_some_and(|next| VERBS.contains(&next.stem) || next.is_any(&["be", "go", "have", "do"]))
             && words.get(at - 1).is_some_and(|before| {
                 before.is_any(&[
                     "me", "us", "him", "her", "them", "need", "remember", "forget", "reminder", "task", "todo",
@@ -121,9 +123,9 @@ fn cue(draft: &Draft<'_>, field: &Field) -> Option<usize> {
 /// Where the order ends and its content begins: after the verb and the tool's own words.
 fn order_end(draft: &Draft<'_>, field: &Field) -> usize {
     let words = draft.reading.words;
-    let verb = words
-        .iter()
-        .position(|word| word.form == Form::Plain && (is_verb(&word.stem) || draft.tool.title.contains(&word.stem)));
+    let verb = words.iter().position(|word| {
+        word.form == Form::Plain && (VERBS.contains(&word.stem) || draft.tool.title.contains(&word.stem))
+    });
     let Some(verb) = verb else { return 0 };
     let speaks =
         |word: &Word| draft.tool.names(&word.stem) || draft.tool.title.iter().any(|own| alike(own, &word.stem));
@@ -134,7 +136,7 @@ fn order_end(draft: &Draft<'_>, field: &Field) -> usize {
         is_empty_word(&word.lower)
             && (!word
                 .is_any(&["i", "we", "you", "he", "she", "they", "it", "not", "how", "what", "who", "where", "why"]))
-            || is_possessive(&word.lower)
+            || POSSESSIVES.contains(&word.lower)
     };
     (verb + 1..words.len())
         .find(|at| {

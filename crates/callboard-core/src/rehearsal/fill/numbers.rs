@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::super::catalogue::{Field, Holds};
 use super::super::chunks::acts;
-use super::super::lexicon::{is_empty_word, is_preposition, is_taking};
+use super::super::lexicon::{PREPOSITIONS, TAKING, is_empty_word};
 use super::super::numbers::{Spoken, json_number};
 use super::super::role::Role;
 use super::super::synonyms::alike;
@@ -97,7 +97,7 @@ fn is_loss(draft: &Draft<'_>, field: &Field, least: f64) -> bool {
             .words
             .iter()
             .enumerate()
-            .any(|(at, word)| is_taking(&word.stem) && (acts(draft.reading.words, at, false) || word.is("minus")))
+            .any(|(at, word)| TAKING.contains(&word.stem) && (acts(draft.reading.words, at, false) || word.is("minus")))
 }
 
 /// A parameter that says by how much something changes.
@@ -228,7 +228,7 @@ fn noun_before(words: &[Word], number: &Spoken) -> Option<usize> {
 }
 
 fn is_noun(word: &Word) -> bool {
-    word.form == super::super::words::Form::Plain && !is_empty_word(&word.lower) && !is_preposition(&word.lower)
+    word.form == super::super::words::Form::Plain && !is_empty_word(&word.lower) && !PREPOSITIONS.contains(&word.lower)
 }
 
 fn take_unit(draft: &mut Draft<'_>, field: usize, number: &Spoken) {

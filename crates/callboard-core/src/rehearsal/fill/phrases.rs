@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::super::catalogue::{Field, Holds, Tool};
 use super::super::chunks::{Chunk, chunks_in};
 use super::super::cues::leads_to;
-use super::super::lexicon::{is_empty_word, is_verb};
+use super::super::lexicon::{VERBS, is_empty_word};
 use super::super::role::Role;
 use super::super::side::{side_of_noun, sided};
 use super::super::text_sort::TextSort;
@@ -161,7 +161,10 @@ pub(super) fn affinity(draft: &Draft<'_>, field: &Field, chunk: &Chunk) -> f32 {
     if wants_code(field) && !own.iter().any(is_code) {
         score -= 2.0;
     }
-    if own.iter().all(|word| word.lower.ends_with("ly") || is_verb(&word.stem) && !word.capital && own.len() == 1) {
+    if own
+        .iter()
+        .all(|word| word.lower.ends_with("ly") || VERBS.contains(&word.stem) && !word.capital && own.len() == 1)
+    {
         score -= 0.6;
     }
     score

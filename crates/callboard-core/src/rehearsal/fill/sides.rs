@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::super::catalogue::{Choice, Field, Holds};
 use super::super::chunks::{Chunk, acts};
-use super::super::lexicon::is_harming;
+use super::super::lexicon::HARMING;
 use super::super::role::Role;
 use super::super::side::{Side, side_of_noun, side_of_speech, sided};
 use super::super::text_sort::TextSort;
@@ -76,7 +76,7 @@ fn side_of_phrase(draft: &Draft<'_>, chunk: &Chunk) -> (Side, Origin) {
     let doer = subject(words);
     let side = if chunk.subject {
         Side::Own
-    } else if chunk.verb.as_deref().is_some_and(is_harming) {
+    } else if chunk.verb.as_deref().is_some_and(|verb| HARMING.contains(verb)) {
         doer.unwrap_or(Side::Own).opposite()
     } else {
         doer.unwrap_or(Side::Own)

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use serde_json::Value;
 
 use super::super::catalogue::{Field, Holds};
-use super::super::lexicon::is_generic;
+use super::super::lexicon::GENERIC;
 use super::super::mood::negation_in;
 use super::super::stem::stem;
 use super::super::words::Word;
@@ -69,7 +69,9 @@ fn named(words: &[Word], field: &Field) -> Option<usize> {
     let telling: Vec<&String> = field
         .title
         .iter()
-        .filter(|own| !is_generic(own) && !["has", "have", "should", "was", "are", "can"].contains(&own.as_str()))
+        .filter(|own| {
+            !GENERIC.contains(own.as_str()) && !["has", "have", "should", "was", "are", "can"].contains(&own.as_str())
+        })
         .collect();
     let place = |own: &String| words.iter().position(|word| word.stem == *own);
     let all: Option<Vec<usize>> = telling.iter().map(|own| place(own)).collect();

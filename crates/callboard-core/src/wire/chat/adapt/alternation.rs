@@ -5,18 +5,11 @@ use serde_json::{Value, json};
 use super::content;
 use super::message::{calls, is_system, role, set, take};
 
-/// Stands for a user who has not spoken before the assistant did.
+/// The user message before an assistant that speaks first.
 const OPENING: &str = "(The conversation begins.)";
 
-/// What an assistant says to results where a template wants it to say something.
+/// The assistant message between results and a user, for templates that require one.
 const NOTED: &str = "I have the results.";
-
-/// Whether the messages are what [`alternate`] makes of them.
-pub(super) fn alternates(messages: &[Value]) -> bool {
-    let spoken = messages.get(usize::from(messages.first().is_some_and(is_system))..).unwrap_or_default();
-    let starts = spoken.first().is_none_or(|first| role(first) == "user");
-    starts && !spoken.iter().any(is_system) && !spoken.windows(2).any(|pair| matches!(pair, [a, b] if one_voice(a, b)))
-}
 
 /// One system message first, then user and assistant strictly in turn. Calls and their results stay as they are.
 pub(super) fn alternate(messages: &mut Vec<Value>) {
@@ -34,11 +27,6 @@ pub(super) fn alternate(messages: &mut Vec<Value>) {
         messages.push(message);
     }
     merge_neighbours(messages);
-}
-
-/// Whether a user speaks directly behind the result of a call.
-pub(super) fn has_user_after_tool(messages: &[Value]) -> bool {
-    messages.windows(2).any(|pair| matches!(pair, [first, second] if role(first) == "tool" && role(second) == "user"))
 }
 
 /// Lets the assistant speak between the result of a call and a user.
@@ -124,7 +112,8 @@ mod tests {
         for (mut messages, expected) in rows {
             alternate(&mut messages);
             assert_eq!(messages, expected);
-            assert!(alternates(&messages), "{messages:?}");
+            alternate(&mut messages);
+            assert_eq!(messages, expected, "adapted twice");
         }
     }
 }

@@ -56,7 +56,7 @@ fn adapt_fields(fields: &mut Map<String, Value>, quirks: &BTreeSet<Quirk>) {
 }
 
 /// Whether a choice is more than a wish.
-pub(super) fn forces_call(choice: Option<&Value>) -> bool {
+fn forces_call(choice: Option<&Value>) -> bool {
     choice.is_some_and(|choice| choice == "required" || choice.is_object())
 }
 

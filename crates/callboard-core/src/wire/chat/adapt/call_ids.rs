@@ -14,7 +14,7 @@ const LENGTH: usize = 9;
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /// Whether an id has Mistral's form.
-pub(super) fn is_short(id: &str) -> bool {
+fn is_short(id: &str) -> bool {
     id.len() == LENGTH && id.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 

@@ -4,26 +4,21 @@ use serde_json::{Value, json};
 
 use super::message::{calls, set};
 
-/// Stands where a server takes neither null nor an empty string.
+/// Replaces content where a server takes neither null nor an empty string.
 const NOTHING: &str = "(no text)";
 
 /// Whether content is null or missing.
-pub(super) fn is_null(message: &Value) -> bool {
+fn is_null(message: &Value) -> bool {
     message.get("content").is_none_or(Value::is_null)
 }
 
 /// Whether content is an empty string, or a list whose texts are all empty.
-pub(super) fn is_empty(message: &Value) -> bool {
+fn is_empty(message: &Value) -> bool {
     match message.get("content") {
         Some(Value::String(text)) => text.trim().is_empty(),
         Some(content @ Value::Array(_)) => joined(content).is_some_and(|text| text.trim().is_empty()),
         _ => false,
     }
-}
-
-/// Whether content is a list of nothing but text.
-pub(super) fn is_text_parts(message: &Value) -> bool {
-    message.get("content").is_some_and(|content| content.is_array() && joined(content).is_some())
 }
 
 /// The words of any content; parts that are no text are left out.

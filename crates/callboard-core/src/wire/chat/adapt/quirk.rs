@@ -15,7 +15,7 @@ pub enum Quirk {
     Strict,
     /// `stream_options` is refused.
     StreamOptions,
-    /// `response_format` is refused: the model is told in words.
+    /// `response_format` is refused: it goes into the prompt.
     ResponseFormat,
     /// Of the response formats only `json_schema` is taken.
     JsonObject,

@@ -1,4 +1,4 @@
-//! `response_format` for servers that do not take it: the model is told in words what the answer must be.
+//! `response_format` for servers that do not take it: the prompt says what the answer must be.
 
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ pub(super) fn only_schemas(body: &mut Value) {
 }
 
 /// The `type` of a format.
-pub(super) fn kind(format: Option<&Value>) -> Option<&str> {
+fn kind(format: Option<&Value>) -> Option<&str> {
     format?.get("type")?.as_str()
 }
 

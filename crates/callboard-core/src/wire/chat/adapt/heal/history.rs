@@ -1,31 +1,79 @@
-//! One pass over a history, and the names of what was mended.
+//! A whole history: each message healed, results directly behind the calls they answer, and one for every call.
 
-use serde_json::Value;
+use std::collections::{HashMap, HashSet};
 
-use super::{arguments, contents, order};
+use serde_json::{Value, json};
 
-/// What was mended, each kind once, in the order it was first met.
-#[derive(Default)]
-pub(super) struct Mended(Vec<&'static str>);
+use super::message::heal_message;
+use crate::wire::chat::adapt::message::{answered_id, call_id, calls};
 
-impl Mended {
-    pub(super) fn note(&mut self, kind: &'static str) {
-        if !self.0.contains(&kind) {
-            self.0.push(kind);
-        }
+const NO_RESULT: &str = "Error: no result was recorded for this call";
+
+/// Heals a history. A valid one stays as it is.
+pub fn heal(messages: &mut Vec<Value>) {
+    messages.iter_mut().for_each(heal_message);
+    if !is_ordered(messages) {
+        order_results(messages);
     }
 }
 
-/// Heals a history and says what was mended: nothing for a clean one, which stays as it is.
-///
-/// The words: `object_arguments`, `empty_arguments`, `repaired_arguments`, `malformed_arguments`, `empty_tool_calls`,
-/// `null_content`, `other_content`, `moved_result`, `unanswered_call`.
-pub fn heal(messages: &mut Vec<Value>) -> Vec<&'static str> {
-    let mut mended = Mended::default();
-    for message in messages.iter_mut() {
-        arguments::heal(message, &mut mended);
-        contents::heal(message, &mut mended);
+fn order_results(messages: &mut Vec<Value>) {
+    let owners = owners(messages);
+    let mut results: HashMap<usize, Vec<Value>> = HashMap::new();
+    let mut others = Vec::with_capacity(messages.len());
+    for (place, (message, owner)) in messages.drain(..).zip(owners).enumerate() {
+        match owner {
+            Some(owner) => results.entry(owner).or_default().push(message),
+            None => others.push((place, message)),
+        }
     }
-    order::heal(messages, &mut mended);
-    mended.0
+    let last = others.last().map(|(place, _)| *place);
+    for (place, message) in others {
+        let mut answers = results.remove(&place).unwrap_or_default();
+        if last != Some(place) || !answers.is_empty() {
+            answers.extend(missing(&message, &answers));
+        }
+        messages.push(message);
+        messages.extend(answers);
+    }
+}
+
+/// Whether every call is followed by its results; those of the last message are still to come.
+fn is_ordered(messages: &[Value]) -> bool {
+    let mut open: Vec<&str> = Vec::new();
+    let mut answers = 0_usize;
+    for message in messages {
+        if let Some(place) = answered_id(message).and_then(|id| open.iter().position(|open| *open == id)) {
+            open.swap_remove(place);
+            answers += 1;
+        } else if !open.is_empty() || answered_id(message).is_some() {
+            return false;
+        } else {
+            (open, answers) = (ids(message), 0);
+        }
+    }
+    open.is_empty() || answers == 0
+}
+
+/// For every result, the place of the message whose call it answers: the last before it with that id.
+fn owners(messages: &[Value]) -> Vec<Option<usize>> {
+    let mut callers: HashMap<&str, usize> = HashMap::new();
+    let mut owners = Vec::with_capacity(messages.len());
+    for (place, message) in messages.iter().enumerate() {
+        owners.push(answered_id(message).and_then(|id| callers.get(id).copied()));
+        callers.extend(ids(message).into_iter().map(|id| (id, place)));
+    }
+    owners
+}
+
+/// Each id once.
+fn ids(message: &Value) -> Vec<&str> {
+    let mut seen = HashSet::new();
+    calls(message).iter().filter_map(call_id).filter(|id| seen.insert(*id)).collect()
+}
+
+fn missing(message: &Value, answers: &[Value]) -> Vec<Value> {
+    let answered: HashSet<&str> = answers.iter().filter_map(answered_id).collect();
+    let open = ids(message).into_iter().filter(|id| !answered.contains(id));
+    open.map(|id| json!({"role": "tool", "tool_call_id": id, "content": NO_RESULT})).collect()
 }

@@ -51,7 +51,7 @@ pub(super) fn in_message(subject: &str, path: &[String], sent: &Sent<'_>) -> Opt
         return sent.has_tool_history().then_some(Quirk::Tools);
     }
     if path.iter().rev().skip(1).any(|part| part == "content") {
-        return sent.has_text_parts().then_some(Quirk::ContentParts);
+        return sent.holds(&Quirk::ContentParts).then_some(Quirk::ContentParts);
     }
     let mut quoted = subject.split('\'').skip(1).step_by(2);
     let name = sent.message_field(last).or_else(|| quoted.find_map(|name| sent.message_field(name)))?;
@@ -61,7 +61,7 @@ pub(super) fn in_message(subject: &str, path: &[String], sent: &Sent<'_>) -> Opt
 fn quirk_of(field: &str, sent: &Sent<'_>) -> Quirk {
     match field {
         "tools" => Quirk::Tools,
-        "tool_choice" if sent.forces_call() => Quirk::ToolChoice,
+        "tool_choice" if sent.holds(&Quirk::ToolChoice) => Quirk::ToolChoice,
         "parallel_tool_calls" => Quirk::ParallelToolCalls,
         "stream_options" => Quirk::StreamOptions,
         "response_format" => Quirk::ResponseFormat,

@@ -91,8 +91,6 @@ fn names_nothing(refusal: &Refusal<'_>) -> bool {
 
 /// The fields that servers most often do not know, as far as they were sent.
 fn optional(sent: &Sent<'_>) -> Vec<Quirk> {
-    let strict = sent.has_strict().then_some(Quirk::Strict);
-    let fields = [("stream_options", Quirk::StreamOptions), ("parallel_tool_calls", Quirk::ParallelToolCalls)];
-    let fields = fields.into_iter().filter(|(field, _)| sent.has(field)).map(|(_, quirk)| quirk);
-    fields.chain(strict).collect()
+    let quirks = [Quirk::StreamOptions, Quirk::ParallelToolCalls, Quirk::Strict];
+    quirks.into_iter().filter(|quirk| sent.holds(quirk)).collect()
 }

@@ -36,27 +36,26 @@ const TOOLS: &str = "tool use|tool calling|tool calls|tool-calling|function call
 /// A list of validation errors names every field in sight.
 const NOT_TOOLS: &str = "parallel|tool_choice|type of tool|tool type|input should be";
 
-/// A quirk; whether the request holds what it is about; words that name it; and, unless there are none, others that must be there.
-struct Sign(Quirk, fn(&Sent<'_>) -> bool, &'static str, &'static [&'static str]);
+/// A quirk; words that name it; and, unless there are none, others of which one must occur.
+struct Sign(Quirk, &'static str, &'static [&'static str]);
 
 /// Signs that mean nothing else, whatever the status; the likeliest first.
-const CERTAIN: [Sign; 6] = [
-    Sign(Quirk::ShortCallIds, |sent| sent.has_long_call_ids(), NINE, &["id"]),
-    Sign(Quirk::UserAfterTool, |sent| sent.has_user_after_tool(), USER_AFTER_TOOL, &[]),
-    Sign(Quirk::Tools, |sent| sent.has_tools(), SETUP, &[]),
-    Sign(Quirk::Tools, |sent| sent.has_tool_history(), ONLY_USER_AND_ASSISTANT, &[]),
-    Sign(Quirk::Alternation, |sent| !sent.alternates(), TURNS, &[]),
-    Sign(Quirk::SystemRole, |sent| sent.has_role("system"), ONLY_USER_AND_ASSISTANT, &[]),
+const CERTAIN: [Sign; 5] = [
+    Sign(Quirk::ShortCallIds, NINE, &["id"]),
+    Sign(Quirk::UserAfterTool, USER_AFTER_TOOL, &[]),
+    Sign(Quirk::Tools, SETUP, &[]),
+    Sign(Quirk::Alternation, TURNS, &[]),
+    Sign(Quirk::SystemRole, ONLY_USER_AND_ASSISTANT, &[]),
 ];
 
 const LIKELY: [Sign; 7] = [
-    Sign(Quirk::Strict, |sent| sent.has_strict(), STRICT, &[REFUSED]),
-    Sign(Quirk::JsonObject, |sent| sent.has_format_but("json_schema"), ONLY_SCHEMAS, &[]),
-    Sign(Quirk::ResponseFormat, |sent| sent.has_format_but("text"), FORMAT, &[REFUSED, WRONG]),
-    Sign(Quirk::ToolChoice, |sent| sent.forces_call(), CHOICE, &[REFUSED, WRONG]),
-    Sign(Quirk::ParallelToolCalls, |sent| sent.has("parallel_tool_calls"), PARALLEL, &[REFUSED]),
-    Sign(Quirk::MaxTokens, |sent| sent.has("max_tokens"), USE_NEW_LIMIT, &[]),
-    Sign(Quirk::MaxCompletionTokens, |sent| sent.has("max_completion_tokens"), USE_OLD_LIMIT, &[]),
+    Sign(Quirk::Strict, STRICT, &[REFUSED]),
+    Sign(Quirk::JsonObject, ONLY_SCHEMAS, &[]),
+    Sign(Quirk::ResponseFormat, FORMAT, &[REFUSED, WRONG]),
+    Sign(Quirk::ToolChoice, CHOICE, &[REFUSED, WRONG]),
+    Sign(Quirk::ParallelToolCalls, PARALLEL, &[REFUSED]),
+    Sign(Quirk::MaxTokens, USE_NEW_LIMIT, &[]),
+    Sign(Quirk::MaxCompletionTokens, USE_OLD_LIMIT, &[]),
 ];
 
 /// Roles that not every template knows, and what their absence means.
@@ -68,6 +67,10 @@ pub(super) fn suspects(complaint: &Complaint, refusal: &Refusal<'_>, sent: &Sent
     let (subject, path) = (fields::subject(complaint), complaint.path.as_slice());
     let is_about_request = complaint.listed || matches!(refusal.status, 400 | 422);
     let mut found = matching(&CERTAIN, &subject, sent);
+    // Templates without tools complain of the order of roles.
+    if sent.has_tool_history() && any(&subject, ONLY_USER_AND_ASSISTANT) {
+        found.insert(0, Quirk::Tools);
+    }
     found.extend(fields::in_message(&subject, path, sent).filter(|_| is_about_request));
     found.extend(roles(&complaint.words, path, sent));
     found.extend(contents(&complaint.words, path, sent));
@@ -82,8 +85,8 @@ pub(super) fn suspects(complaint: &Complaint, refusal: &Refusal<'_>, sent: &Sent
 }
 
 fn matching(signs: &[Sign], words: &str, sent: &Sent<'_>) -> Vec<Quirk> {
-    let is_named = |Sign(_, is_present, names, others): &&Sign| {
-        any(words, names) && (others.is_empty() || others.iter().any(|other| any(words, other))) && is_present(sent)
+    let is_named = |Sign(quirk, names, others): &&Sign| {
+        any(words, names) && (others.is_empty() || others.iter().any(|other| any(words, other))) && sent.holds(quirk)
     };
     signs.iter().filter(is_named).map(|sign| sign.0.clone()).collect()
 }
@@ -91,7 +94,7 @@ fn matching(signs: &[Sign], words: &str, sent: &Sent<'_>) -> Vec<Quirk> {
 /// A server or model without native tools.
 fn tools(subject: &str, sent: &Sent<'_>) -> Option<Quirk> {
     let is_named = any(subject, TOOLS) || subject.starts_with("tools ");
-    (is_named && any(subject, REFUSED) && !any(subject, NOT_TOOLS) && sent.has_tools()).then_some(Quirk::Tools)
+    (is_named && any(subject, REFUSED) && !any(subject, NOT_TOOLS) && sent.holds(&Quirk::Tools)).then_some(Quirk::Tools)
 }
 
 /// Roles that are refused: those named outside a list of known roles, else those that such a list lacks.
@@ -134,13 +137,7 @@ fn contents(words: &str, path: &[String], sent: &Sent<'_>) -> Vec<Quirk> {
         return Vec::new();
     }
     let (list, string, empty) = (any(words, LIST), any(words, STRING_EXPECTED), any(words, EMPTY));
-    let null = any(words, NULL) || string && !list || empty && !sent.has_empty_content();
-    [
-        (empty && sent.has_empty_content()).then_some(Quirk::EmptyContent),
-        (null && sent.has_null_content()).then_some(Quirk::NullContent),
-        ((list || string) && sent.has_text_parts()).then_some(Quirk::ContentParts),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    let null = any(words, NULL) || string && !list || empty && !sent.holds(&Quirk::EmptyContent);
+    let quirks = [(empty, Quirk::EmptyContent), (null, Quirk::NullContent), (list || string, Quirk::ContentParts)];
+    quirks.into_iter().filter(|(is_named, quirk)| *is_named && sent.holds(quirk)).map(|(_, quirk)| quirk).collect()
 }

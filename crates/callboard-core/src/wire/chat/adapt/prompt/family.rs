@@ -1,4 +1,4 @@
-//! Which form of tool calls a model was trained on, told by its name.
+//! Which form of tool calls a model was trained on, recognised by its name.
 
 /// A family of models that share one form of tool calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -24,51 +24,22 @@ pub enum Family {
     MiniMax,
 }
 
-/// A part of a model's name, and what it says. The first that fits decides: a name may hold those of several families,
+/// Parts of a model's name that tell its family. The first that occurs decides: a name may hold those of several families,
 /// where one was trained further in the form of another.
-const NAMES: [(&str, Family); 42] = [
-    ("hermes", Family::Hermes),
-    ("distill", Family::Hermes),
-    ("tool-use", Family::Hermes),
-    ("qwen3-coder", Family::QwenCoder),
-    ("qwen3coder", Family::QwenCoder),
-    ("qwen-3-coder", Family::QwenCoder),
-    ("qwen3.5", Family::QwenCoder),
-    ("qwen3.6", Family::QwenCoder),
-    ("qwen3.7", Family::QwenCoder),
-    ("qwen3.8", Family::QwenCoder),
-    ("nemotron-3", Family::QwenCoder),
-    ("deepseek-v3.2", Family::Dsml),
-    ("deepseek-v4", Family::Dsml),
-    ("deepseek-v2", Family::Hermes),
-    ("deepseek-coder", Family::Hermes),
-    ("deepseek-llm", Family::Hermes),
-    ("deepseek-math", Family::Hermes),
-    ("deepseek-vl", Family::Hermes),
-    ("deepseek", Family::DeepSeek),
-    ("kimi-k", Family::Kimi),
-    ("kimi-linear", Family::Kimi),
-    ("glm-4.5", Family::Glm),
-    ("glm-4.6", Family::Glm),
-    ("glm-4.7", Family::Glm),
-    ("glm4.5", Family::Glm),
-    ("glm4.6", Family::Glm),
-    ("glm4.7", Family::Glm),
-    ("glm-5", Family::Glm),
-    ("minimax-m2", Family::MiniMax),
-    ("minimax-m3", Family::MiniMax),
-    ("llama-3", Family::Llama),
-    ("llama3", Family::Llama),
-    ("llama-4", Family::Llama),
-    ("llama4", Family::Llama),
-    ("mistral", Family::Mistral),
-    ("mixtral", Family::Mistral),
-    ("ministral", Family::Mistral),
-    ("magistral", Family::Mistral),
-    ("devstral", Family::Mistral),
-    ("codestral", Family::Mistral),
-    ("pixtral", Family::Mistral),
-    ("voxtral", Family::Mistral),
+const NAMES: &[(Family, &[&str])] = &[
+    (Family::Hermes, &["hermes", "distill", "tool-use"]),
+    (
+        Family::QwenCoder,
+        &["qwen3-coder", "qwen3coder", "qwen-3-coder", "qwen3.5", "qwen3.6", "qwen3.7", "qwen3.8", "nemotron-3"],
+    ),
+    (Family::Dsml, &["deepseek-v3.2", "deepseek-v4"]),
+    (Family::Hermes, &["deepseek-v2", "deepseek-coder", "deepseek-llm", "deepseek-math", "deepseek-vl"]),
+    (Family::DeepSeek, &["deepseek"]),
+    (Family::Kimi, &["kimi-k", "kimi-linear"]),
+    (Family::Glm, &["glm-4.5", "glm-4.6", "glm-4.7", "glm4.5", "glm4.6", "glm4.7", "glm-5"]),
+    (Family::MiniMax, &["minimax-m2", "minimax-m3"]),
+    (Family::Llama, &["llama-3", "llama3", "llama-4", "llama4"]),
+    (Family::Mistral, &["mistral", "mixtral", "ministral", "magistral", "devstral", "codestral", "pixtral", "voxtral"]),
 ];
 
 impl Family {
@@ -76,23 +47,8 @@ impl Family {
     #[must_use]
     pub fn of(model: &str) -> Self {
         let name = model.to_ascii_lowercase().replace(['_', ' '], "-");
-        NAMES.iter().find(|(part, _)| name.contains(part)).map_or(Self::Hermes, |(_, family)| *family)
-    }
-
-    /// The name used in settings and the ledger.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Hermes => "hermes",
-            Self::QwenCoder => "qwen_coder",
-            Self::Llama => "llama",
-            Self::Mistral => "mistral",
-            Self::DeepSeek => "deepseek",
-            Self::Dsml => "dsml",
-            Self::Kimi => "kimi",
-            Self::Glm => "glm",
-            Self::MiniMax => "minimax",
-        }
+        let known = NAMES.iter().find(|(_, parts)| parts.iter().any(|part| name.contains(part)));
+        known.map_or(Self::Hermes, |(family, _)| *family)
     }
 }
 
