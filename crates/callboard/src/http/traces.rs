@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use super::query::known_pairs;
 use super::reply;
 use super::router::Shared;
-use crate::store::{Page, StoreError, Trace, TraceFilter};
+use crate::store::{StoreError, Trace, TraceFilter, TracePage};
 
 const PARAMETERS: [&str; 6] = ["limit", "after", "conversation", "character", "model", "order"];
 
@@ -51,7 +51,7 @@ async fn page(shared: &Shared, query: &str) -> Result<String, ApiError> {
     // Whoever has seen the end of a turn finds its trace.
     shared.app.traces.flush().await;
     let store = &shared.store;
-    let behind = match &page.after {
+    let before = match &page.after {
         None => None,
         Some(id) => {
             let trace = store.trace(id).await.map_err(failed)?;
@@ -65,7 +65,7 @@ async fn page(shared: &Shared, query: &str) -> Result<String, ApiError> {
             Some((known.created_at, known.id))
         }
     };
-    let found = find(shared, behind, page.limit, &filter).await.map_err(failed)?;
+    let found = find(shared, before, page.limit, &filter).await.map_err(failed)?;
     Ok(written(&found, page.limit))
 }
 
@@ -84,21 +84,21 @@ fn wish(query: &str) -> Result<Wish, BadRequest> {
 /// One more than wanted, where there are so many: then there is a next page.
 async fn find(
     shared: &Shared,
-    mut behind: Option<(i64, String)>,
+    mut before: Option<(i64, String)>,
     limit: usize,
     filter: &TraceFilter,
 ) -> Result<Vec<Trace>, StoreError> {
     let most = limit.saturating_add(1);
     let mut found = Vec::new();
     while found.len() < most {
-        let page = Page { behind: behind.take(), limit: i64::try_from(most).unwrap_or(i64::MAX) };
+        let page = TracePage { before: before.take(), limit: i64::try_from(most).unwrap_or(i64::MAX) };
         let traces = shared.store.traces_like(&page, filter).await?;
         let (last, whole) = (traces.last().map(|trace| (trace.created_at, trace.id.clone())), traces.len() == most);
         found.extend(traces.into_iter().filter(|trace| fits(trace, filter)));
         if !whole {
             break;
         }
-        behind = last;
+        before = last;
     }
     Ok(found)
 }
