@@ -9,7 +9,7 @@ use super::chat_snapshots::{ChatSnapshots, FoundHistory};
 use super::history_key::HistoryKey;
 use crate::characters::LoadedCharacter;
 use crate::clock;
-use crate::store::{CharacterMemory, NewSnapshot, Notes, Store, StoreError};
+use crate::store::{CharacterMemory, NewSnapshot, Store, StoreError, TurnRecords};
 
 /// Where a turn is saved.
 pub struct ChatHistory {
@@ -116,17 +116,22 @@ impl ChatHistory {
     /// Saves a complete turn: the client's next history will end with the text that was sent.
     pub(super) async fn save(self, memory: Option<Arc<CharacterMemory>>) -> Result<(), StoreError> {
         let key = self.key.then("assistant", &self.sent);
-        let notes = self.notes(key, memory, None);
-        self.store.note(notes).await
+        let records = self.records(key, memory, None);
+        self.store.write_records(&records).await
     }
 
     /// Saves an interrupted turn, without waiting: the client's next history holds some of the text, or none.
     pub(super) fn save_interrupted(self, memory: Option<Arc<CharacterMemory>>) -> Result<(), StoreError> {
-        let notes = self.notes(self.key.interrupted(), memory, Some(self.sent.clone()));
-        self.store.note_unawaited(notes)
+        let records = self.records(self.key.interrupted(), memory, Some(self.sent.clone()));
+        self.store.write_records_in_background(&records)
     }
 
-    fn notes(&self, key: HistoryKey, memory: Option<Arc<CharacterMemory>>, interrupted: Option<String>) -> Notes {
+    fn records(
+        &self,
+        key: HistoryKey,
+        memory: Option<Arc<CharacterMemory>>,
+        interrupted: Option<String>,
+    ) -> TurnRecords {
         let snapshot = memory.map(|memory| NewSnapshot {
             key: key.to_string(),
             name: self.name.map(|name| name.to_string()),
@@ -135,6 +140,6 @@ impl ChatHistory {
             interrupted,
             response: None,
         });
-        Notes { snapshot, ..Notes::default() }
+        TurnRecords { snapshot, ..TurnRecords::default() }
     }
 }

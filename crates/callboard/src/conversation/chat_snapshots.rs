@@ -80,7 +80,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::store::{NewSnapshot, Notes};
+    use crate::store::{NewSnapshot, TurnRecords};
 
     fn history(words: &[&str]) -> Vec<PlainMessage> {
         let roles = ["user", "assistant"].into_iter().cycle();
@@ -102,7 +102,7 @@ mod tests {
     }
 
     async fn save(snapshots: &ChatSnapshots, new: NewSnapshot) {
-        snapshots.store.note(Notes { snapshot: Some(new), ..Notes::default() }).await.unwrap();
+        snapshots.store.write_records(&TurnRecords { snapshot: Some(new), ..TurnRecords::default() }).await.unwrap();
     }
 
     #[tokio::test]

@@ -4,7 +4,7 @@ use callboard_core::wire::ApiError;
 use serde_json::Value;
 
 use super::response_context::items_said;
-use crate::store::{ResponseChain, Said, Store, StoreError};
+use crate::store::{Exchange, ResponseChain, Store, StoreError};
 
 /// The most responses that may follow each other.
 const LONGEST: usize = 10_000;
@@ -43,7 +43,7 @@ impl<'a> LoadedResponses<'a> {
             if self.newest_first.len() >= LONGEST {
                 return Err(too_long(self.id));
             }
-            let piece = self.piece(None).await?.said;
+            let piece = self.piece(None).await?.exchanges;
             if piece.is_empty() {
                 return Ok(());
             }
@@ -53,8 +53,8 @@ impl<'a> LoadedResponses<'a> {
     }
 
     /// Adds a piece, unless all of it is too large then.
-    pub(super) fn add(&mut self, piece: &[Said]) -> Result<(), StoreError> {
-        self.bytes = piece.iter().map(Said::bytes).fold(self.bytes, u64::saturating_add);
+    pub(super) fn add(&mut self, piece: &[Exchange]) -> Result<(), StoreError> {
+        self.bytes = piece.iter().map(Exchange::bytes).fold(self.bytes, u64::saturating_add);
         self.store.check_history(self.id, self.bytes)?;
         let mut items = Vec::new();
         for said in piece {

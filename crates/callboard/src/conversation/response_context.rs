@@ -15,7 +15,7 @@ use super::response_saving::{SaveTarget, character_of, snapshot_key};
 use super::who_may_continue::{Continued, check_continuation};
 use crate::characters::LoadedCharacter;
 use crate::clock;
-use crate::store::{CharacterMemory, FoundSnapshot, Said, Store, StoreError, Turn};
+use crate::store::{CharacterMemory, Exchange, FoundSnapshot, Store, StoreError, Turn};
 
 /// How long a turn waits for others of its conversation.
 pub const TURN_WAIT: Duration = Duration::from_secs(120);
@@ -92,7 +92,7 @@ impl ContextQuery<'_> {
 
     async fn conversation(&self, id: &str) -> Result<ResponseContext, ApiError> {
         // Checked before waiting for a running turn: other owners' conversations neither block nor are blocked.
-        if self.store.is_playing(id) {
+        if self.store.has_running_turn(id) {
             owned_conversation(self.store, id, self.owner).await?;
         }
         let (turn, items) = begin_turn(self.store, id).await?;
@@ -129,9 +129,9 @@ impl ContextQuery<'_> {
         }
         let mut chain = LoadedResponses::new(self.store, id);
         let newest = chain.piece(Some(clock::milliseconds())).await?;
-        self.check_newest(id, newest.said.last())?;
-        self.check_response_character(id, newest.kept_with.as_deref())?;
-        chain.add(&newest.said)?;
+        self.check_newest(id, newest.exchanges.last())?;
+        self.check_response_character(id, newest.snapshot_key.as_deref())?;
+        chain.add(&newest.exchanges)?;
         chain.read_rest().await?;
         if let Some(gone) = chain.rest {
             let message =
@@ -170,7 +170,7 @@ impl ContextQuery<'_> {
         }
     }
 
-    fn check_newest(&self, id: &str, newest: Option<&Said>) -> Result<(), ApiError> {
+    fn check_newest(&self, id: &str, newest: Option<&Exchange>) -> Result<(), ApiError> {
         let missing = || Err(ApiError::previous_response_not_found(id));
         let Some(last) = newest.filter(|last| last.owner == self.owner && last.id == id) else { return missing() };
         if let Some(conversation) = &last.conversation {
@@ -199,7 +199,7 @@ impl ContextQuery<'_> {
         let Some(found) = self.newest_memory(&newest_first).await? else { return Ok(None) };
         let Some(id) = newest_first.get(found.index) else { return Ok(None) };
         let response = self.store.response(id, clock::milliseconds()).await?;
-        Ok(response.filter(|response| response.said.owner == self.owner).map(|_| found.memory))
+        Ok(response.filter(|response| response.exchange.owner == self.owner).map(|_| found.memory))
     }
 
     /// Items that the input references, from the responses they belong to.
@@ -210,7 +210,7 @@ impl ContextQuery<'_> {
         let (mut items, mut bytes) = (Vec::new(), 0_u64);
         for id in responses {
             let response = self.store.response(&id, clock::milliseconds()).await?;
-            if let Some(said) = response.map(|response| response.said).filter(|said| said.owner == self.owner) {
+            if let Some(said) = response.map(|response| response.exchange).filter(|said| said.owner == self.owner) {
                 bytes = bytes.saturating_add(said.bytes());
                 self.store.check_history(&id, bytes)?;
                 let mut found = items_said(&said)?;
@@ -238,7 +238,7 @@ impl ContextQuery<'_> {
 }
 
 /// All items that a response was made from: its context and its own input.
-pub async fn input_of(store: &Store, said: &Said) -> Result<Vec<Value>, ApiError> {
+pub async fn input_of(store: &Store, said: &Exchange) -> Result<Vec<Value>, ApiError> {
     let mut items = Vec::new();
     if let Some(previous) = &said.previous {
         let mut chain = LoadedResponses::new(store, previous);
@@ -254,7 +254,7 @@ fn id_of(item: &Value) -> Option<&str> {
 }
 
 /// The input and output of a response.
-pub(super) fn items_said(said: &Said) -> Result<Vec<Value>, StoreError> {
+pub(super) fn items_said(said: &Exchange) -> Result<Vec<Value>, StoreError> {
     let mut items: Vec<Value> = serde_json::from_str(&said.input).map_err(damaged)?;
     items.extend(serde_json::from_str::<Vec<Value>>(&said.output).map_err(damaged)?);
     Ok(items)

@@ -8,7 +8,9 @@ use serde_json::Value;
 use super::connection_cache::ConnectionResponse;
 use super::saving::SaveFuture;
 use crate::clock;
-use crate::store::{CharacterMemory, NewItem, NewSnapshot, Notes, Response, Said, Store, StoreError, Turn, TurnWrite};
+use crate::store::{
+    CharacterMemory, Exchange, NewItem, NewSnapshot, Response, Store, StoreError, Turn, TurnRecords, TurnWrite,
+};
 
 /// Where a response is saved.
 pub enum SaveTarget {
@@ -63,22 +65,24 @@ impl ResponseSaving {
     /// Saves a complete response.
     pub(super) fn save(self, object: &ResponseObject, memory: Memory<'_>) -> SaveFuture {
         let items = self.items(object);
-        let notes = self.notes(object, &items, memory);
+        let records = self.records(object, &items, memory);
         match self.target {
             SaveTarget::Conversation(turn) => {
-                let write = turn_write(items, memory, notes);
+                let write = turn_write(items, memory, records);
                 Box::pin(async move { turn.finish(write).await.map(drop) })
             }
-            _ => Box::pin(self.save_notes(notes)),
+            _ => Box::pin(self.save_records(records)),
         }
     }
 
-    async fn save_notes(self, notes: Notes) -> Result<(), StoreError> {
+    async fn save_records(self, records: TurnRecords) -> Result<(), StoreError> {
         // Only a connection that has the context can save a response whose previous one was deleted.
-        let retry = self.context.as_ref().is_some_and(|context| !context.is_empty()).then(|| notes.clone());
-        match (self.store.note(notes).await, retry) {
-            (Err(StoreError::BaseGone(_)), Some(notes)) => self.store.note(self.without_previous(notes)).await,
-            (saved, _) => saved,
+        let has_context = self.context.as_ref().is_some_and(|context| !context.is_empty());
+        match self.store.write_records(&records).await {
+            Err(StoreError::BaseGone(_)) if has_context => {
+                self.store.write_records(&self.without_previous(records)).await
+            }
+            saved => saved,
         }
     }
 
@@ -91,7 +95,7 @@ impl ResponseSaving {
                 if self.store.conversation(id).await?.is_none() {
                     return Ok(());
                 }
-                self.store.note(self.notes(object, &self.items(object), None)).await
+                self.store.write_records(&self.records(object, &self.items(object), None)).await
             }
             _ => self.save(object, memory).await,
         }
@@ -100,10 +104,10 @@ impl ResponseSaving {
     /// Saves a response whose client is gone, without waiting.
     pub(super) fn save_unawaited(self, object: &ResponseObject, memory: Memory<'_>) -> Result<(), StoreError> {
         let items = self.items(object);
-        let notes = self.notes(object, &items, memory);
+        let records = self.records(object, &items, memory);
         match self.target {
-            SaveTarget::Conversation(turn) => turn.finish_unawaited(turn_write(items, memory, notes)),
-            _ => self.store.note_unawaited(notes),
+            SaveTarget::Conversation(turn) => turn.finish_in_background(turn_write(items, memory, records)),
+            _ => self.store.write_records_in_background(&records),
         }
     }
 
@@ -136,7 +140,7 @@ impl ResponseSaving {
         }
     }
 
-    fn notes(&self, object: &ResponseObject, items: &StoredItems, memory: Memory<'_>) -> Notes {
+    fn records(&self, object: &ResponseObject, items: &StoredItems, memory: Memory<'_>) -> TurnRecords {
         let (previous, snapshot) = match &self.target {
             SaveTarget::Response { previous } => (previous.clone(), memory.map(|memory| snapshot(object, memory))),
             _ => (None, None),
@@ -147,10 +151,10 @@ impl ResponseSaving {
             let body = object.to_text_without(&output);
             let (id, owner) = (object.id().to_owned(), self.owner.clone());
             let conversation = self.conversation().map(str::to_owned);
-            let said = Said { id, owner, conversation, previous, input, output };
-            Response { said, created_at: clock::milliseconds(), expires_at: None, body }
+            let exchange = Exchange { id, owner, conversation, previous, input, output };
+            Response { exchange, created_at: clock::milliseconds(), expires_at: None, body }
         });
-        Notes { response, snapshot, ..Notes::default() }
+        TurnRecords { response, snapshot, ..TurnRecords::default() }
     }
 
     fn unstored_context(&self) -> &[Value] {
@@ -158,14 +162,14 @@ impl ResponseSaving {
     }
 
     /// Makes the context of a response whose previous one was deleted part of its input.
-    fn without_previous(&self, mut notes: Notes) -> Notes {
-        if let Some(response) = &mut notes.response {
-            response.said.previous = None;
+    fn without_previous(&self, mut records: TurnRecords) -> TurnRecords {
+        if let Some(response) = &mut records.response {
+            response.exchange.previous = None;
             let context = self.context.iter().flatten();
             let all: Vec<NewItem> = context.chain(&self.input).map(NewItem::of).collect();
-            response.said.input = array(&all);
+            response.exchange.input = array(&all);
         }
-        notes
+        records
     }
 }
 
@@ -179,9 +183,9 @@ fn snapshot(object: &ResponseObject, memory: &Arc<CharacterMemory>) -> NewSnapsh
     }
 }
 
-fn turn_write(items: StoredItems, memory: Memory<'_>, notes: Notes) -> TurnWrite {
+fn turn_write(items: StoredItems, memory: Memory<'_>, records: TurnRecords) -> TurnWrite {
     let items = items.input.into_iter().chain(items.output).collect();
-    TurnWrite { at: clock::milliseconds(), memory: memory.cloned(), items, notes }
+    TurnWrite { at: clock::milliseconds(), memory: memory.cloned(), items, records }
 }
 
 /// Items as a JSON array.

@@ -140,7 +140,7 @@ pub(super) async fn input_items(
     let pairs = query::pairs(query.as_deref().unwrap_or_default())?;
     let page = PageQuery::read(pairs.iter().map(|(key, value)| (key.as_str(), value.as_str())))?;
     let response = stored(&shared, &id, &headers).await?;
-    let items = input_of(&shared.store, &response.said).await?;
+    let items = input_of(&shared.store, &response.exchange).await?;
     Ok(reply::json(page.page(&items)?.to_string()))
 }
 
@@ -153,5 +153,5 @@ pub(super) async fn cancel(State(shared): State<Shared>, Path(id): Path<String>,
 async fn stored(shared: &Shared, id: &str, headers: &HeaderMap) -> Result<store::Response, ApiError> {
     let owner = Requester::of(shared, headers).owner;
     let found = shared.store.response(id, clock::milliseconds()).await?;
-    found.filter(|response| response.said.owner == owner).ok_or_else(|| ApiError::response_not_found(id))
+    found.filter(|response| response.exchange.owner == owner).ok_or_else(|| ApiError::response_not_found(id))
 }

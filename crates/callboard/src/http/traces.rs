@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::query::known_pairs;
 use super::reply::{self, HttpResult};
 use super::router::Shared;
-use crate::store::{Page, StoreError, Trace, TraceFilter};
+use crate::store::{StoreError, Trace, TraceFilter, TracePage};
 
 const PARAMETERS: [&str; 6] = ["limit", "after", "conversation", "character", "model", "order"];
 
@@ -26,7 +26,7 @@ pub(super) async fn list(State(shared): State<Shared>, RawQuery(query): RawQuery
     let (page, filter) = read_query(&query.unwrap_or_default())?;
     // A client that has read the end of a turn finds its trace.
     shared.app.traces.flush().await;
-    let behind = match &page.after {
+    let before = match &page.after {
         None => None,
         Some(id) => {
             let message = || format!("after is {id:?}, which is not a trace");
@@ -35,7 +35,7 @@ pub(super) async fn list(State(shared): State<Shared>, RawQuery(query): RawQuery
             Some((trace.created_at, trace.id))
         }
     };
-    let found = find(&shared, behind, page.limit, &filter).await.map_err(failed)?;
+    let found = find(&shared, before, page.limit, &filter).await.map_err(failed)?;
     Ok(reply::json(written(&found, page.limit)))
 }
 
@@ -62,21 +62,21 @@ fn read_query(query: &str) -> Result<(PageQuery, TraceFilter), BadRequest> {
 /// Up to one more than the limit: the extra one shows that there is a next page.
 async fn find(
     shared: &Shared,
-    mut behind: Option<(i64, String)>,
+    mut before: Option<(i64, String)>,
     limit: usize,
     filter: &TraceFilter,
 ) -> Result<Vec<Trace>, StoreError> {
     let most = limit.saturating_add(1);
     let mut found = Vec::new();
     while found.len() < most {
-        let page = Page { behind: behind.take(), limit: i64::try_from(most).unwrap_or(i64::MAX) };
+        let page = TracePage { before: before.take(), limit: i64::try_from(most).unwrap_or(i64::MAX) };
         let traces = shared.store.traces_like(&page, filter).await?;
         let (last, whole) = (traces.last().map(|trace| (trace.created_at, trace.id.clone())), traces.len() == most);
         found.extend(traces.into_iter().filter(|trace| fits(trace, filter)));
         if !whole {
             break;
         }
-        behind = last;
+        before = last;
     }
     Ok(found)
 }

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::character_memory::CharacterMemory;
 use super::error::StoreError;
 
-/// What a turn added. The first part of a chain also holds what the conversation began with.
+/// What a turn added. The first part of a chain also has the initial values of the conversation.
 #[derive(Serialize, Deserialize)]
 pub(super) struct ChainPart {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -27,7 +27,7 @@ impl ChainPart {
     pub(super) fn whole(memory: &CharacterMemory) -> Result<Self, StoreError> {
         let initial = memory.record.initial().map(|state| RawValue::from_string(state.to_owned()));
         let part = Self::after(memory, 0, &[])?;
-        let initial = initial.transpose().map_err(damaged)?;
+        let initial = initial.transpose().map_err(StoreError::damaged("a history"))?;
         Ok(Self { system_prompt: Some(memory.system_prompt.clone()), initial, ..part })
     }
 
@@ -39,7 +39,7 @@ impl ChainPart {
         Ok(Self {
             system_prompt: None,
             initial: None,
-            messages: messages.collect::<Result<_, _>>().map_err(damaged)?,
+            messages: messages.collect::<Result<_, _>>().map_err(StoreError::damaged("a history"))?,
             journal: journal.iter().skip(marks.len()).cloned().collect(),
             marks: marked
                 .filter(|(_, (entry, mark))| entry.undone_by != **mark)
@@ -49,11 +49,11 @@ impl ChainPart {
     }
 
     pub(super) fn read(text: &str) -> Result<Self, StoreError> {
-        serde_json::from_str(text).map_err(damaged)
+        serde_json::from_str(text).map_err(StoreError::damaged("a history"))
     }
 
     pub(super) fn write(&self) -> Result<String, StoreError> {
-        serde_json::to_string(self).map_err(damaged)
+        serde_json::to_string(self).map_err(StoreError::damaged("a history"))
     }
 }
 
@@ -89,9 +89,4 @@ impl LoadedChain {
             ..CharacterMemory::default()
         }
     }
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "it is what map_err hands over")]
-pub(super) fn damaged(error: serde_json::Error) -> StoreError {
-    StoreError::Damaged(format!("a history: {error}"))
 }

@@ -2,7 +2,6 @@
 
 use super::error::StoreError;
 use super::handle::Store;
-use super::page::Page;
 use super::statement::{Conflict, Row, Statement, cells};
 
 const INSERT: &str = "INSERT INTO conversations \
@@ -10,8 +9,6 @@ const INSERT: &str = "INSERT INTO conversations \
      VALUES ($1, $2, $3, $3, $4, 0, 0, 1) ON CONFLICT (id) DO NOTHING";
 const SELECT: &str = "SELECT id, owner, created_at, updated_at, metadata, version, next_position, next_sequence, bytes \
      FROM conversations WHERE id = $1";
-const NEWEST: &str = "SELECT id, owner, created_at, updated_at, metadata, version, next_position, next_sequence, bytes \
-     FROM conversations WHERE (updated_at, id) < ($1, $2) ORDER BY updated_at DESC, id DESC LIMIT $3";
 const SET_METADATA: &str = "UPDATE conversations SET metadata = $1, updated_at = $2 WHERE id = $3";
 
 /// A conversation to begin.
@@ -54,7 +51,7 @@ impl Store {
     /// Begins a conversation.
     pub async fn create_conversation(&self, new: NewConversation) -> Result<(), StoreError> {
         let id = new.id.clone();
-        match self.writes().write(vec![insert(new)]).await? {
+        match self.writes.write(vec![insert(new)]).await? {
             None => Ok(()),
             Some(_) => Err(StoreError::Exists(id)),
         }
@@ -65,15 +62,10 @@ impl Store {
         self.settled_reads().await.first(Statement::new(SELECT, cells![id]), Conversation::read).await
     }
 
-    /// Conversations, the one written last first.
-    pub async fn conversations(&self, page: &Page) -> Result<Vec<Conversation>, StoreError> {
-        self.reads().all(Statement::new(NEWEST, page.cells()), Conversation::read).await
-    }
-
     /// Replaces the metadata.
     pub async fn set_metadata(&self, id: &str, metadata: String, at: i64) -> Result<(), StoreError> {
-        let change = Statement::new(SET_METADATA, cells![metadata, at, id]).or(Conflict::Gone);
-        match self.writes().write(vec![change]).await? {
+        let change = Statement::new(SET_METADATA, cells![metadata, at, id]).or(Conflict::Missing);
+        match self.writes.write(vec![change]).await? {
             None => Ok(()),
             Some(_) => Err(StoreError::NotFound(id.to_owned())),
         }
@@ -81,7 +73,7 @@ impl Store {
 
     /// Deletes a conversation with all that belongs to it; false if there was none. A running turn of it can no longer be written.
     pub async fn delete_conversation(&self, id: &str) -> Result<bool, StoreError> {
-        Ok(self.writes().write(delete(id)).await?.is_none())
+        Ok(self.writes.write(delete(id)).await?.is_none())
     }
 }
 
@@ -91,7 +83,7 @@ fn insert(new: NewConversation) -> Statement {
 
 /// The conversation's own row is deleted first: a turn that is being written has locked it, or finds it gone.
 fn delete(id: &str) -> Vec<Statement> {
-    let own = Statement::new("DELETE FROM conversations WHERE id = $1", cells![id]).or(Conflict::Gone);
+    let own = Statement::new("DELETE FROM conversations WHERE id = $1", cells![id]).or(Conflict::Missing);
     std::iter::once(own).chain(delete_parts(id)).collect()
 }
 
@@ -112,15 +104,15 @@ pub(super) fn delete_parts(id: &str) -> impl Iterator<Item = Statement> {
 impl Conversation {
     pub(super) fn read(row: &mut Row) -> Result<Self, StoreError> {
         Ok(Self {
-            id: row.text()?,
-            owner: row.text()?,
-            created_at: row.integer()?,
-            updated_at: row.integer()?,
-            metadata: row.text()?,
-            version: row.integer()?,
-            next_position: row.integer()?,
-            next_sequence: row.integer()?,
-            bytes: row.integer()?,
+            id: row.get()?,
+            owner: row.get()?,
+            created_at: row.get()?,
+            updated_at: row.get()?,
+            metadata: row.get()?,
+            version: row.get()?,
+            next_position: row.get()?,
+            next_sequence: row.get()?,
+            bytes: row.get()?,
         })
     }
 }

@@ -8,12 +8,12 @@ use super::character_memory::CharacterMemory;
 use super::conversation::Conversation;
 use super::error::StoreError;
 use super::handle::Store;
-use super::statement::{Row, Statement};
+use super::statement::{Row, Statement, cells};
 
 pub(super) const SELECT: &str = "SELECT c.id, c.owner, c.created_at, c.updated_at, c.metadata, c.version, \
      c.next_position, c.next_sequence, c.bytes, s.body, o.body FROM conversations c \
      LEFT JOIN states s ON s.conversation_id = c.id LEFT JOIN openings o ON o.conversation_id = c.id WHERE c.id = $1";
-/// With the items as a JSON array, or NULL where they exceed $1 bytes. Sorted in the subquery, so both databases read them in index order.
+/// Also the items as a JSON array, NULL where they exceed $1 bytes. Sorted in the subquery, so both databases read them in index order.
 pub(super) const SELECT_WITH_ITEMS: &str = "SELECT c.id, c.owner, c.created_at, c.updated_at, c.metadata, c.version, \
      c.next_position, c.next_sequence, c.bytes, s.body, o.body, (SELECT '[' || string_agg(i.body, ',') || ']' FROM \
      (SELECT body FROM items WHERE conversation_id = c.id AND c.bytes <= $1 ORDER BY position) i) FROM conversations c \
@@ -32,7 +32,7 @@ pub struct ConversationHead {
     pub memory: Option<CharacterMemory>,
 }
 
-/// What a character's part began with, as it is stored.
+/// The initial values of a character's part, as stored.
 #[derive(Serialize, Deserialize)]
 struct OpeningRow {
     #[serde(default)]
@@ -44,16 +44,15 @@ struct OpeningRow {
 impl Store {
     /// The head of a conversation.
     pub async fn conversation_head(&self, conversation: &str) -> Result<Option<ConversationHead>, StoreError> {
-        let rows = self.settled_reads().await.read(Statement::new(SELECT, [conversation.into()])).await?;
-        rows.into_iter().next().as_mut().map(ConversationHead::read).transpose()
+        let query = Statement::new(SELECT, cells![conversation]);
+        self.settled_reads().await.first(query, ConversationHead::read).await
     }
 }
 
 impl ConversationHead {
     pub(super) fn read(row: &mut Row) -> Result<Self, StoreError> {
         let conversation = Conversation::read(row)?;
-        let state = row.optional_text()?;
-        let opening = row.optional_text()?;
+        let (state, opening): (_, Option<String>) = (row.get()?, row.get()?);
         let memory = opening.map(|text| memory(&text, state, &conversation)).transpose()?;
         Ok(Self { conversation, memory })
     }
@@ -65,7 +64,7 @@ impl ConversationHead {
 }
 
 fn memory(opening: &str, state: Option<String>, conversation: &Conversation) -> Result<CharacterMemory, StoreError> {
-    let row: OpeningRow = serde_json::from_str(opening).map_err(damaged)?;
+    let row: OpeningRow = serde_json::from_str(opening).map_err(StoreError::damaged("a state"))?;
     let initial = row.state.map(|state| state.get().to_owned());
     let next_sequence = u64::try_from(conversation.next_sequence).unwrap_or(1);
     Ok(CharacterMemory {
@@ -81,17 +80,12 @@ pub(super) fn put_opening(conversation: &str, memory: &CharacterMemory) -> Resul
     let row = OpeningRow {
         character: memory.character.clone(),
         system_prompt: memory.system_prompt.clone(),
-        state: state.transpose().map_err(damaged)?,
+        state: state.transpose().map_err(StoreError::damaged("a state"))?,
     };
-    let text = serde_json::to_string(&row).map_err(damaged)?;
-    Ok(Statement::new(PUT_OPENING, [conversation.into(), text.into()]).independent())
+    let text = serde_json::to_string(&row).map_err(StoreError::damaged("a state"))?;
+    Ok(Statement::new(PUT_OPENING, cells![conversation, text]).independent())
 }
 
 pub(super) fn put_state(conversation: &str, state: &str) -> Statement {
-    Statement::new(PUT_STATE, [conversation.into(), state.into()]).independent()
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "it is what map_err hands over")]
-fn damaged(error: serde_json::Error) -> StoreError {
-    StoreError::Damaged(format!("a state: {error}"))
+    Statement::new(PUT_STATE, cells![conversation, state]).independent()
 }

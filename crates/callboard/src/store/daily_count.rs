@@ -4,7 +4,7 @@ use super::error::StoreError;
 use super::handle::Store;
 use super::statement::{Row, Statement, cells};
 
-/// One count is kept in so many rows.
+/// Rows per count, so that concurrent writers rarely wait for each other.
 const SHARDS: u64 = 16;
 
 const ADD: &str = "INSERT INTO counts (day, character, model, name, amount, shard) VALUES ($1, $2, $3, $4, $5, $6) \
@@ -30,19 +30,13 @@ pub struct Count {
 impl Store {
     /// All counts since a day.
     pub async fn counts(&self, since_day: i64) -> Result<Vec<Count>, StoreError> {
-        self.reads().all(Statement::new(SINCE, cells![since_day]), Count::read).await
+        self.reads.all(Statement::new(SINCE, cells![since_day]), Count::read).await
     }
 }
 
 impl Count {
     fn read(row: &mut Row) -> Result<Self, StoreError> {
-        Ok(Self {
-            day: row.integer()?,
-            character: row.text()?,
-            model: row.text()?,
-            name: row.text()?,
-            amount: row.integer()?,
-        })
+        Ok(Self { day: row.get()?, character: row.get()?, model: row.get()?, name: row.get()?, amount: row.get()? })
     }
 }
 

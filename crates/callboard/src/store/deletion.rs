@@ -1,23 +1,23 @@
-//! Deletion of responses: at once where none follows, and otherwise with the last response that does.
+//! Deletion of responses: immediately where none follows, otherwise together with the last follower.
 //!
 //! A deleted response with followers is hidden until then. A snapshot of a response is deleted with the response's row, the parts of a
-//! chain with the last snapshot of that chain. Each deletion locks before it checks whether something is still used: a concurrent
-//! writer that builds on it is either seen, or finds it gone.
+//! chain with the last snapshot of that chain. Each deletion takes its locks before it checks for users, so a concurrent writer is
+//! either seen or finds the row deleted.
 
 use super::error::StoreError;
 use super::handle::Store;
-use super::statement::{Conflict, Statement, cells};
+use super::statement::{Conflict, Row, Statement, cells};
 
 const HIDE: &str = "UPDATE responses SET deleted_at = $1 WHERE id = $2 AND deleted_at IS NULL";
 const LOCK: &str = "UPDATE responses SET deleted_at = deleted_at WHERE id = $1";
 const DELETE: &str = "DELETE FROM responses WHERE id = $1 \
      AND NOT EXISTS (SELECT 1 FROM responses f WHERE f.previous_id = $1)";
-const BEFORE: &str = "SELECT previous_id FROM responses WHERE id = $1";
-const BEFORE_IF_DUE: &str = "SELECT previous_id FROM responses WHERE id = $1 \
+const PREVIOUS: &str = "SELECT previous_id FROM responses WHERE id = $1";
+const PREVIOUS_IF_DUE: &str = "SELECT previous_id FROM responses WHERE id = $1 \
      AND (deleted_at IS NOT NULL OR created_at < $2 OR expires_at < $3)";
 
-/// Deletes what belongs to a response whose row is gone, in this order.
-const CLEAR: [&str; 3] = [
+/// Deletes what belongs to a response whose row was deleted, in this order.
+const DELETE_PARTS: [&str; 4] = [
     "UPDATE chain_parts SET part = part WHERE part = 0 AND chain IN (SELECT chain FROM snapshots WHERE response_id = $1) \
      AND NOT EXISTS (SELECT 1 FROM responses WHERE id = $1)",
     "DELETE FROM chain_parts WHERE chain IN (SELECT chain FROM snapshots WHERE response_id = $1) \
@@ -25,36 +25,36 @@ const CLEAR: [&str; 3] = [
      AND NOT EXISTS (SELECT 1 FROM snapshots s WHERE s.chain = chain_parts.chain \
      AND (s.response_id IS NULL OR s.response_id <> $1))",
     "DELETE FROM snapshots WHERE response_id = $1 AND NOT EXISTS (SELECT 1 FROM responses WHERE id = $1)",
+    "DELETE FROM traces WHERE content_of = $1",
 ];
-const DELETE_TRACES: &str = "DELETE FROM traces WHERE content_of = $1";
 
 /// Which responses are due, beside those that were deleted.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Due {
-    /// Those that were made before.
-    pub(super) made_before: i64,
-    /// Those that expired before.
+    /// Those created before this time.
+    pub(super) created_before: i64,
+    /// Those that expired before this time.
     pub(super) expired_before: i64,
 }
 
 impl Due {
     /// Only those that were deleted.
-    const DELETED: Self = Self { made_before: i64::MIN, expired_before: i64::MIN };
+    const DELETED: Self = Self { created_before: i64::MIN, expired_before: i64::MIN };
 }
 
 impl Store {
-    /// Deletes a response; false if there was none. Those that follow it can be followed as before: its row stays for them,
-    /// hidden, until the last of them is gone.
+    /// Deletes a response; false if there was none. Its followers stay usable: its row stays hidden until the last of them is
+    /// deleted.
     pub async fn delete_response(&self, id: &str, now: i64) -> Result<bool, StoreError> {
-        let before = self.reads().read(Statement::new(BEFORE, cells![id])).await?;
-        let hide = Statement::new(HIDE, cells![now, id]).or(Conflict::Gone);
+        let previous = self.reads.first(Statement::new(PREVIOUS, cells![id]), Row::get::<Option<String>>).await?;
+        let hide = Statement::new(HIDE, cells![now, id]).or(Conflict::Missing);
         let delete = Statement::new(DELETE, cells![id]);
-        let statements = [hide, delete].into_iter().chain(clear(id)).collect();
-        if self.writes().write(statements).await?.is_some() {
+        let statements = [hide, delete].into_iter().chain(delete_parts(id)).collect();
+        if self.writes.write(statements).await?.is_some() {
             return Ok(false);
         }
-        if let Some(previous) = before.into_iter().next().and_then(|mut row| row.optional_text().transpose()) {
-            self.delete_chain(previous?, Due::DELETED).await?;
+        if let Some(previous) = previous.flatten() {
+            self.delete_chain(previous, Due::DELETED).await?;
         }
         Ok(true)
     }
@@ -63,14 +63,14 @@ impl Store {
     pub(super) async fn delete_chain(&self, last: String, due: Due) -> Result<u64, StoreError> {
         let (mut next, mut deleted) = (Some(last), 0);
         while let Some(id) = next {
-            let cells = cells![&id, due.made_before, due.expired_before];
-            let found = self.reads().read(Statement::new(BEFORE_IF_DUE, cells)).await?;
-            let Some(mut row) = found.into_iter().next() else { break };
-            if self.writes().write(delete(&id)).await?.is_some() {
+            let cells = cells![&id, due.created_before, due.expired_before];
+            let previous = self.reads.first(Statement::new(PREVIOUS_IF_DUE, cells), Row::get).await?;
+            let Some(previous) = previous else { break };
+            if self.writes.write(delete(&id)).await?.is_some() {
                 break;
             }
             deleted += 1;
-            next = row.optional_text()?;
+            next = previous;
         }
         Ok(deleted)
     }
@@ -78,11 +78,11 @@ impl Store {
 
 /// Deletes a response, unless another follows it.
 fn delete(id: &str) -> Vec<Statement> {
-    let lock = Statement::new(LOCK, cells![id]).or(Conflict::Gone);
-    let delete = Statement::new(DELETE, cells![id]).or(Conflict::Gone);
-    [lock, delete].into_iter().chain(clear(id)).collect()
+    let lock = Statement::new(LOCK, cells![id]).or(Conflict::Missing);
+    let delete = Statement::new(DELETE, cells![id]).or(Conflict::Missing);
+    [lock, delete].into_iter().chain(delete_parts(id)).collect()
 }
 
-fn clear(id: &str) -> impl Iterator<Item = Statement> {
-    CLEAR.into_iter().chain([DELETE_TRACES]).map(move |sql| Statement::new(sql, cells![id]))
+fn delete_parts(id: &str) -> impl Iterator<Item = Statement> {
+    DELETE_PARTS.into_iter().map(move |sql| Statement::new(sql, cells![id]))
 }

@@ -103,6 +103,11 @@ impl StoreError {
     pub(super) fn part(part: &str, remedy: &str) -> Self {
         Self::AddressPart { part: part.to_owned(), remedy: remedy.to_owned() }
     }
+
+    /// The JSON of a stored `kind` cannot be parsed.
+    pub(super) fn damaged(kind: &str) -> impl Fn(serde_json::Error) -> Self {
+        move |error| Self::Damaged(format!("{kind}: {error}"))
+    }
 }
 
 /// What clients see. The message of the database stays in the log.

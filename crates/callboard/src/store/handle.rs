@@ -20,13 +20,13 @@ use super::{postgres, sqlite};
 /// How a store is opened.
 #[derive(Debug, Clone)]
 pub struct StoreSettings {
-    /// Tells this process from all others: random letters.
+    /// Identifies this process: random letters.
     pub instance: String,
     /// How long a lease lasts after the process that took it has died.
     pub lease: Duration,
     /// Connections to PostgreSQL.
     pub connections: usize,
-    /// Threads that will ask for connections of their own.
+    /// Threads that get their own connections.
     pub serving_threads: usize,
     /// Bytes of a history that may be loaded for a turn.
     pub history_bytes: u64,
@@ -51,8 +51,9 @@ impl StoreSettings {
 /// The store. Clones are handles to the same one.
 #[derive(Debug, Clone)]
 pub struct Store {
-    // Dropped before `inner`, whose end waits until all queues are closed.
-    pub(super) queues: Queues,
+    // Dropped before `inner`, whose drop waits until all queues are closed.
+    pub(super) reads: Queue,
+    pub(super) writes: Queue,
     pub(super) inner: Arc<StoreInner>,
 }
 
@@ -63,7 +64,7 @@ pub(super) struct StoreInner {
     pub(super) claims: Arc<TurnClaims>,
     pub(super) pending_writes: PendingWrites,
     pub(super) health: WriteHealth,
-    /// What each serving thread gets of the connections; none where they are not shared out.
+    /// The connections of each serving thread; none where all are shared.
     pub(super) share: Option<ThreadShare>,
     other_processes: OtherProcesses,
     last_number: AtomicU64,
@@ -80,36 +81,30 @@ enum OtherProcesses {
     Any,
 }
 
-/// Where reads and writes are submitted.
-#[derive(Debug, Clone)]
-pub(super) struct Queues {
-    pub(super) reads: Queue,
-    pub(super) writes: Queue,
-}
-
-impl From<Queue> for Queues {
-    fn from(queue: Queue) -> Self {
-        Self { reads: queue.clone(), writes: queue }
-    }
-}
-
 impl Store {
     /// Opens the store and migrates it to its newest version. Blocks until that is done.
     pub fn open(address: &Address, settings: StoreSettings) -> Result<Self, StoreError> {
         let (mut threads, health) = (Threads::default(), WriteHealth::default());
-        let (queues, share, other_processes) = match address {
+        let ((reads, writes), share, other_processes) = match address {
             Address::Postgres(url) => {
                 let (queue, share) = open_postgres(url, &settings, &health, &mut threads)?;
-                (queue.into(), share, OtherProcesses::Any)
+                ((queue.clone(), queue), share, OtherProcesses::Any)
             }
-            Address::Memory => (open_memory(&health, &mut threads)?.into(), None, OtherProcesses::None),
+            // A database in memory belongs to one connection, so reads and writes share it.
+            Address::Memory => {
+                let options = sqlite::OpenOptions { path: None, synchronous_full: false };
+                let queue = open_sqlite("store-sqlite", &options, &health, &mut threads)?;
+                ((queue.clone(), queue), None, OtherProcesses::None)
+            }
             Address::File { path, synchronous_full } => {
                 let options = sqlite::OpenOptions { path: Some(path), synchronous_full: *synchronous_full };
-                (open_file(&options, &health, &mut threads)?, None, OtherProcesses::Local(process_lock(path)?))
+                let writes = open_sqlite("store-write", &options, &health, &mut threads)?;
+                let reads = open_sqlite("store-read", &options, &health, &mut threads)?;
+                ((reads, writes), None, OtherProcesses::Local(process_lock(path)?))
             }
         };
         let claims = Arc::new(TurnClaims::default());
-        let renewal = LeaseRenewal::start(&settings, Arc::clone(&claims), queues.writes.clone(), &mut threads)?;
+        let renewal = LeaseRenewal::start(&settings, Arc::clone(&claims), writes.clone(), &mut threads)?;
         let inner = StoreInner {
             settings,
             claims,
@@ -121,15 +116,10 @@ impl Store {
             renewal,
             threads,
         };
-        Ok(Self { queues, inner: Arc::new(inner) })
+        Ok(Self { reads, writes, inner: Arc::new(inner) })
     }
 
-    /// The same store, by another queue.
-    pub(super) fn with_queue(&self, queue: Queue) -> Self {
-        Self { queues: queue.into(), inner: Arc::clone(&self.inner) }
-    }
-
-    /// Whether a history of so many bytes may be loaded.
+    /// Checks that a history of this size may be loaded.
     pub fn check_history(&self, history: &str, bytes: u64) -> Result<(), StoreError> {
         let limit = self.inner.settings.history_bytes;
         if bytes <= limit { Ok(()) } else { Err(StoreError::TooLarge { history: history.to_owned(), bytes, limit }) }
@@ -149,23 +139,15 @@ impl Store {
         }
     }
 
-    pub(super) fn reads(&self) -> &Queue {
-        &self.queues.reads
-    }
-
     /// For reads of what turns write: waits for pending writes first.
     pub(super) async fn settled_reads(&self) -> &Queue {
         self.inner.pending_writes.settled().await;
-        self.reads()
-    }
-
-    pub(super) fn writes(&self) -> &Queue {
-        &self.queues.writes
+        &self.reads
     }
 }
 
 impl StoreInner {
-    /// A name that is unique in the database, since the process has a name of its own.
+    /// A name that is unique in the database, since it contains the name of the process.
     pub(super) fn new_name(&self) -> String {
         format!("{}-{}", self.settings.instance, self.next_number())
     }
@@ -227,23 +209,13 @@ fn open_postgres(
     Ok((queue, share))
 }
 
-/// A database in memory belongs to one connection, so reads and writes share it.
-fn open_memory(health: &WriteHealth, threads: &mut Threads) -> Result<Queue, StoreError> {
-    let database = sqlite::open(&sqlite::OpenOptions { path: None, synchronous_full: false })?;
-    let ((queue, jobs), health) = (Queue::new(), health.clone());
-    threads.start("store-sqlite", move || sqlite::serve(database, &health, jobs))?;
-    Ok(queue)
-}
-
-fn open_file(
+fn open_sqlite(
+    thread: &str,
     options: &sqlite::OpenOptions<'_>,
     health: &WriteHealth,
     threads: &mut Threads,
-) -> Result<Queues, StoreError> {
-    let mut start = |name| {
-        let (database, (queue, jobs), health) = (sqlite::open(options)?, Queue::new(), health.clone());
-        threads.start(name, move || sqlite::serve(database, &health, jobs))?;
-        Ok(queue)
-    };
-    Ok(Queues { writes: start("store-write")?, reads: start("store-read")? })
+) -> Result<Queue, StoreError> {
+    let (database, (queue, jobs), health) = (sqlite::open(options)?, Queue::new(), health.clone());
+    threads.start(thread, move || sqlite::serve(database, &health, jobs))?;
+    Ok(queue)
 }

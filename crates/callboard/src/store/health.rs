@@ -1,4 +1,4 @@
-//! Whether the database accepts writes, as far as the last one shows.
+//! Whether the last write succeeded, for the readiness check.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::error::StoreError;
 use super::handle::Store;
 use super::lease::Lease;
-use super::statement::{Answer, Job, Statement, Work};
+use super::statement::{Answer, Job, Statement};
 
 /// The outcome of the last change. Clones share it.
 #[derive(Debug, Clone, Default)]
@@ -15,32 +15,23 @@ pub(super) struct WriteHealth {
 }
 
 impl WriteHealth {
-    /// Answers a job, and notes its outcome.
+    /// Answers a job, and records its outcome.
     pub(super) fn answer(&self, job: Job, answer: Result<Answer, StoreError>) {
-        if matches!(job.work, Work::Write(..)) {
-            self.note(answer.is_ok());
+        if !job.work.change.is_empty() {
+            self.failed.store(answer.is_err(), Ordering::Relaxed);
         }
         // The receiver may be gone.
         let _ = job.reply.send(answer);
     }
-
-    /// Notes the outcome of a change.
-    pub(super) fn note(&self, was_made: bool) {
-        self.failed.store(!was_made, Ordering::Relaxed);
-    }
-
-    fn is_failing(&self) -> bool {
-        self.failed.load(Ordering::Relaxed)
-    }
 }
 
 impl Store {
-    /// Whether the database answers, and accepts writes: after one has failed, another is tried.
+    /// Whether the database answers, and accepts writes: after a failed write, another is tried.
     pub async fn check(&self) -> Result<(), StoreError> {
-        self.reads().read(Statement::new("SELECT version FROM callboard_schema", [])).await?;
-        if self.inner.health.is_failing() {
+        self.reads.read(Statement::new("SELECT version FROM callboard_schema", [])).await?;
+        if self.inner.health.failed.load(Ordering::Relaxed) {
             let lease = Lease { conversation: self.inner.new_name(), token: self.inner.new_name() };
-            self.writes().write(lease.write_check()).await?;
+            self.writes.write(lease.write_check()).await?;
         }
         Ok(())
     }

@@ -1,13 +1,12 @@
-//! The items of conversations: what was said and done, in order.
+//! The items of conversations, in order.
 
 use std::sync::LazyLock;
 
 use super::error::StoreError;
 use super::handle::Store;
-use super::page::ItemPage;
 use super::statement::{Cell, Conflict, Row, Statement, cells};
 
-/// One statement inserts at most so many items.
+/// The most items that one statement inserts.
 const MAX_ROWS: usize = 8;
 /// The statements that insert one, two and more rows.
 static INSERTS: LazyLock<Vec<String>> = LazyLock::new(|| (1..=MAX_ROWS).map(insert_rows).collect());
@@ -31,10 +30,23 @@ pub struct Item {
     pub body: String,
 }
 
+/// A page of the items of a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ItemPage {
+    /// Only items after this position, in the order of the page; none for all.
+    pub after: Option<i64>,
+    /// Newest first.
+    pub descending: bool,
+    /// The most items on the page.
+    pub limit: i64,
+}
+
 impl Store {
     /// Items of a conversation.
     pub async fn items(&self, conversation: &str, page: ItemPage) -> Result<Vec<Item>, StoreError> {
-        self.settled_reads().await.all(items_query(page, conversation), Item::read).await
+        let (sql, start) = if page.descending { (DESCENDING, i64::MAX) } else { (ASCENDING, -1) };
+        let query = Statement::new(sql, cells![conversation, page.after.unwrap_or(start), page.limit]);
+        self.settled_reads().await.all(query, Item::read).await
     }
 
     /// One item.
@@ -44,12 +56,12 @@ impl Store {
 
     /// Deletes one item; false if there was none.
     pub async fn delete_item(&self, conversation: &str, id: &str) -> Result<bool, StoreError> {
-        let change = |sql| Statement::new(sql, cells![conversation, id]).or(Conflict::Gone);
-        Ok(self.writes().write(vec![change(SHRINK), change(DELETE)]).await?.is_none())
+        let change = |sql| Statement::new(sql, cells![conversation, id]).or(Conflict::Missing);
+        Ok(self.writes.write(vec![change(SHRINK), change(DELETE)]).await?.is_none())
     }
 }
 
-/// Inserts items, as many as there are.
+/// Inserts items, several per statement.
 pub(super) fn insert(conversation: &str, mut items: Vec<Item>) -> Vec<Statement> {
     let mut statements = Vec::with_capacity(items.len().div_ceil(MAX_ROWS));
     while !items.is_empty() {
@@ -69,13 +81,8 @@ fn insert_rows(items: usize) -> String {
     format!("INSERT INTO items (conversation_id, position, id, body) VALUES {}", rows.join(", "))
 }
 
-fn items_query(page: ItemPage, conversation: &str) -> Statement {
-    let (sql, start) = if page.descending { (DESCENDING, i64::MAX) } else { (ASCENDING, -1) };
-    Statement::new(sql, cells![conversation, page.after.unwrap_or(start), page.limit])
-}
-
 impl Item {
     fn read(row: &mut Row) -> Result<Self, StoreError> {
-        Ok(Self { position: row.integer()?, id: row.text()?, body: row.text()? })
+        Ok(Self { position: row.get()?, id: row.get()?, body: row.get()? })
     }
 }

@@ -6,9 +6,9 @@ use callboard_core::journal::{CallNote, Entry, Target, UndoError, UndoOutcome};
 
 use super::error::StoreError;
 use super::handle::Store;
-use super::notes::Notes;
-use super::statement::{Row, Statement};
+use super::statement::{Row, Statement, cells};
 use super::turn::Turn;
+use super::turn_records::TurnRecords;
 use super::turn_write::TurnWrite;
 
 const INSERT: &str = "INSERT INTO journal (conversation_id, sequence, undone_by, body) VALUES ($1, $2, NULL, $3)";
@@ -19,25 +19,24 @@ const MARK: &str = "UPDATE journal SET undone_by = $1 WHERE conversation_id = $2
 /// Why nothing was undone.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UndoFailure {
-    /// It cannot be.
+    /// The journal does not allow it.
     #[error(transparent)]
     Refused(#[from] UndoError),
-    /// It could have been.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 impl Store {
-    /// Entries behind a sequence, in their order.
+    /// Entries after a sequence, in order.
     pub async fn journal(&self, conversation: &str, after: u64, limit: i64) -> Result<Vec<Entry>, StoreError> {
-        let cells = [conversation.into(), number(after).into(), limit.into()];
-        let rows = self.settled_reads().await.read(Statement::new(SELECT, cells)).await?;
-        rows.into_iter().map(|mut row| read(&mut row)).collect()
+        let query = Statement::new(SELECT, cells![conversation, number(after), limit]);
+        self.settled_reads().await.all(query, read).await
     }
 }
 
 impl Turn {
-    /// Undoes something and writes it; none where the target is empty. The note tells who asked, and when.
+    /// Undoes a target and writes the result; none where the target is empty.
     pub async fn undo(&mut self, target: &Target, note: CallNote) -> Result<Option<UndoOutcome>, UndoFailure> {
         let mut memory = self.head.memory.clone().unwrap_or_default();
         let entries = self.held.store.journal(&self.head.conversation.id, 0, i64::MAX).await?;
@@ -45,31 +44,26 @@ impl Turn {
         let at = note.at;
         let Some(undone) = memory.record.undo(target, note)? else { return Ok(None) };
         let write = TurnWrite { at, memory: Some(Arc::new(memory)), ..TurnWrite::default() };
-        self.perform(write.plan(&self.head)?, Notes::default()).await?;
+        self.perform(write.plan(&self.head)?, &TurnRecords::default()).await?;
         Ok(Some(undone))
     }
 }
 
 pub(super) fn insert(conversation: &str, entry: &Entry) -> Result<Statement, StoreError> {
-    let body = serde_json::to_string(entry).map_err(damaged)?;
-    Ok(Statement::new(INSERT, [conversation.into(), number(entry.sequence).into(), body.into()]).independent())
+    let body = serde_json::to_string(entry).map_err(StoreError::damaged("a journal entry"))?;
+    Ok(Statement::new(INSERT, cells![conversation, number(entry.sequence), body]).independent())
 }
 
 pub(super) fn mark(conversation: &str, sequence: u64, by: Option<u64>) -> Statement {
-    Statement::new(MARK, [by.map(number).into(), conversation.into(), number(sequence).into()])
+    Statement::new(MARK, cells![by.map(number), conversation, number(sequence)])
 }
 
 fn read(row: &mut Row) -> Result<Entry, StoreError> {
-    let undone_by = row.optional_integer()?.and_then(|by| u64::try_from(by).ok());
-    let entry: Entry = serde_json::from_str(&row.text()?).map_err(damaged)?;
+    let undone_by = row.get::<Option<i64>>()?.and_then(|by| u64::try_from(by).ok());
+    let entry: Entry = serde_json::from_str(&row.get::<String>()?).map_err(StoreError::damaged("a journal entry"))?;
     Ok(Entry { undone_by, ..entry })
 }
 
 fn number(sequence: u64) -> i64 {
     i64::try_from(sequence).unwrap_or(i64::MAX)
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "it is what map_err hands over")]
-fn damaged(error: serde_json::Error) -> StoreError {
-    StoreError::Damaged(format!("a journal entry: {error}"))
 }

@@ -17,10 +17,6 @@ use super::handle::Threads;
 use super::queue::Queue;
 use super::statement::{Conflict, Statement, Work, cells};
 
-/// A lease of another process is tried again after these pauses.
-const FIRST_PAUSE: Duration = Duration::from_millis(5);
-const LONGEST_PAUSE: Duration = Duration::from_millis(80);
-
 /// A lease of the same process is taken over: inside it the queue decides. So is one that ends later than any new lease could: the
 /// clock was set back since. Twice its length, since a writer may have waited for this row a while.
 const TAKE: &str = "INSERT INTO turn_leases (conversation_id, instance, token, expires_at, version) \
@@ -127,11 +123,6 @@ impl Lease {
     }
 }
 
-/// The pauses between attempts, each longer than the last.
-pub(super) fn pauses() -> impl Iterator<Item = Duration> {
-    std::iter::successors(Some(FIRST_PAUSE), |pause| Some((*pause * 2).min(LONGEST_PAUSE)))
-}
-
 /// Renews the leases of this process while its turns run.
 #[derive(Debug)]
 pub(super) struct LeaseRenewal {
@@ -163,7 +154,7 @@ impl LeaseRenewal {
 /// The outcome does not matter: a lease that could not be renewed ends, and the version decides.
 fn renew(claims: &TurnClaims, writes: &Queue, length: Duration) {
     for lease in unpoisoned(&claims.leases).iter() {
-        drop(writes.submit(Work::Write(vec![lease.renew(length)], Vec::new())));
+        drop(writes.submit(Work::write(vec![lease.renew(length)])));
     }
 }
 

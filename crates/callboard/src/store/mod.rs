@@ -5,6 +5,7 @@
 //! whose rules are in `callboard_core::journal`. SQL is written once, for both databases.
 
 mod address;
+mod backoff;
 mod chain_part;
 mod character_memory;
 mod conversation;
@@ -17,8 +18,6 @@ mod health;
 mod item;
 mod journal;
 mod lease;
-mod notes;
-mod page;
 mod pending_writes;
 mod per_thread;
 mod postgres;
@@ -32,6 +31,7 @@ mod sqlite;
 mod statement;
 mod trace;
 mod turn;
+mod turn_records;
 mod turn_write;
 
 pub use address::Address;
@@ -41,13 +41,12 @@ pub use conversation_head::ConversationHead;
 pub use daily_count::Count;
 pub use error::StoreError;
 pub use handle::{Store, StoreSettings};
-pub use item::Item;
+pub use item::{Item, ItemPage};
 pub use journal::UndoFailure;
-pub use notes::Notes;
-pub use page::{ItemPage, Page};
-pub use response::{Response, ResponseChain, Said};
+pub use response::{Exchange, Response, ResponseChain};
 pub use retention::{Pruned, Retention};
 pub use snapshot::{ChainPosition, FoundSnapshot, NewSnapshot};
-pub use trace::{Trace, TraceFilter};
+pub use trace::{Trace, TraceFilter, TracePage};
 pub use turn::Turn;
+pub use turn_records::TurnRecords;
 pub use turn_write::{NewItem, TurnWrite};

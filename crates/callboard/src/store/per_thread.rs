@@ -8,12 +8,12 @@ use std::sync::Arc;
 use super::handle::{Store, StoreSettings};
 use super::postgres::{self, Server, ThreadPool};
 
-/// At least so many connections are shared.
+/// The fewest shared connections.
 const SHARED_AT_LEAST: usize = 2;
-/// A thread has so many of its own, or none.
+/// The fewest connections that a thread gets; with fewer it gets none.
 const OWN_AT_LEAST: usize = 2;
 
-/// What each serving thread gets of the connections.
+/// The connections of each serving thread.
 #[derive(Debug)]
 pub(super) struct ThreadShare {
     server: Arc<Server>,
@@ -48,7 +48,7 @@ impl Store {
     }
 
     fn with_own_pool(&self, share: &ThreadShare) -> (Self, Option<ThreadPool>) {
-        let (queue, jobs) = self.queues.writes.for_thread();
+        let (queue, jobs) = self.writes.for_thread();
         let pool = ThreadPool {
             server: Arc::clone(&share.server),
             settings: StoreSettings { connections: share.connections, ..self.inner.settings.clone() },
@@ -56,7 +56,7 @@ impl Store {
             jobs,
             shared: queue.shared(),
         };
-        (self.with_queue(queue), Some(pool))
+        (Self { reads: queue.clone(), writes: queue, inner: Arc::clone(&self.inner) }, Some(pool))
     }
 }
 

@@ -59,7 +59,7 @@ impl Queue {
     }
 
     pub(super) async fn read(&self, query: Statement) -> Result<Vec<Row>, StoreError> {
-        let mut rows = self.run(Work::Read(vec![query])).await?.rows;
+        let mut rows = self.run(Work::read(vec![query])).await?.rows;
         Ok(rows.pop().unwrap_or_default())
     }
 
@@ -82,7 +82,7 @@ impl Queue {
     }
 
     pub(super) async fn write(&self, statements: Vec<Statement>) -> Result<Option<Conflict>, StoreError> {
-        Ok(self.run(Work::Write(statements, Vec::new())).await?.conflict)
+        Ok(self.run(Work::write(statements)).await?.conflict)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Responses: each with its input, its output, and the one it followed.
 //!
-//! A response can follow another only as long as that one exists, and keeps it there. Deletion is in `deletion`.
+//! A response can follow another only while that one exists, and keeps its row alive. Deletion is in `deletion`.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -35,14 +35,14 @@ const CHAIN: &str = "WITH RECURSIVE chain (id, depth, bytes) AS ( \
      FROM chain JOIN responses r ON r.id = chain.id ORDER BY chain.depth DESC";
 /// Ids are unique, so the row exists only if this response was stored.
 const IS_STORED: &str = "SELECT id FROM responses WHERE id = $1";
-const KEPT_WITH: &str = "SELECT history FROM snapshots WHERE response_id = $1";
+const SNAPSHOT_KEY: &str = "SELECT history FROM snapshots WHERE response_id = $1";
 
 /// A stored response.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Response {
-    /// What its followers need.
-    pub said: Said,
-    /// When.
+    /// Its items, and its place in a chain.
+    pub exchange: Exchange,
+    /// In milliseconds since 1970.
     pub created_at: i64,
     /// When it expires.
     pub expires_at: Option<i64>,
@@ -52,7 +52,7 @@ pub struct Response {
 
 /// The input and output of a response.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Said {
+pub struct Exchange {
     /// `resp_…`.
     pub id: String,
     /// Its owner, as the caller identifies them; empty where it does not.
@@ -70,10 +70,10 @@ pub struct Said {
 /// Responses that follow each other.
 #[derive(Debug, Default)]
 pub struct ResponseChain {
-    /// What was said in them, oldest first.
-    pub said: Vec<Said>,
-    /// The key of the snapshot that was kept with the newest one, where a character played in it.
-    pub kept_with: Option<String>,
+    /// Oldest first.
+    pub exchanges: Vec<Exchange>,
+    /// The key of the newest response's snapshot, if a character answered.
+    pub snapshot_key: Option<String>,
 }
 
 impl Store {
@@ -82,25 +82,28 @@ impl Store {
         self.settled_reads().await.first(Statement::new(ONE, cells![id, now]), Response::read).await
     }
 
-    /// A response behind all that it followed, also what was deleted since: so many at most, and no more bytes than may be loaded
-    /// at once. If the first of them names a previous one, the rest begins there. Where a time is given, the response itself
-    /// must be one that can be seen then.
-    pub async fn response_chain(&self, id: &str, most: i64, seen: Option<i64>) -> Result<ResponseChain, StoreError> {
-        let cells = cells![id, seen, most, self.history_bytes()];
-        let queries = vec![Statement::new(CHAIN, cells), Statement::new(KEPT_WITH, cells![id])];
-        let mut rows = self.settled_reads().await.run(Work::Read(queries)).await?.rows.into_iter().map(Vec::into_iter);
-        let (chain, mut kept) = (rows.next().unwrap_or_default(), rows.next().unwrap_or_default());
-        let said = chain.map(|mut row| Ok(Said::read(&mut row)?.0)).collect::<Result<_, StoreError>>()?;
-        Ok(ResponseChain { said, kept_with: kept.next().map(|mut row| row.text()).transpose()? })
+    /// A response and those before it, also deleted ones, up to `limit` and the history limit in bytes. If the oldest of them has a
+    /// previous one, the rest begins there. Where a time is given, the response itself must be visible then.
+    pub async fn response_chain(
+        &self,
+        id: &str,
+        limit: i64,
+        visible_at: Option<i64>,
+    ) -> Result<ResponseChain, StoreError> {
+        let cells = cells![id, visible_at, limit, self.history_bytes()];
+        let queries = vec![Statement::new(CHAIN, cells), Statement::new(SNAPSHOT_KEY, cells![id])];
+        let mut rows = self.settled_reads().await.run(Work::read(queries)).await?.rows.into_iter();
+        let (mut chain, mut keys) = (rows.next().unwrap_or_default(), rows.next().unwrap_or_default());
+        let exchanges = chain.iter_mut().map(|row| Ok(Exchange::read(row)?.0)).collect::<Result<_, StoreError>>()?;
+        Ok(ResponseChain { exchanges, snapshot_key: keys.first_mut().map(Row::get).transpose()? })
     }
 }
 
-/// Stores a response, or its new body. Where the outcome stays unknown, nothing depends on it: a client that gets an error makes another
-/// one.
-pub(super) fn put(response: Response) -> Statement {
-    let Response { said, created_at, expires_at, body } = response;
-    let Said { id, owner, conversation, previous, input, output } = said;
-    let cells = cells![id, owner, conversation, created_at, expires_at, body, output, input];
+/// Stores a response, or its new body. An unknown outcome does no harm: a client that gets an error creates another response.
+pub(super) fn put(response: &Response) -> Statement {
+    let Response { exchange, created_at, expires_at, body } = response;
+    let Exchange { id, owner, conversation, previous, input, output } = exchange;
+    let cells = cells![id, owner, conversation.as_deref(), *created_at, *expires_at, body, output, input];
     match previous {
         None => Statement::new(PUT, cells).idempotent_with_proof(IS_STORED),
         Some(previous) => {
@@ -112,46 +115,44 @@ pub(super) fn put(response: Response) -> Statement {
 
 impl Response {
     fn read(row: &mut Row) -> Result<Self, StoreError> {
-        let (said, body) = Said::read(row)?;
-        Ok(Self { said, body, created_at: row.integer()?, expires_at: row.optional_integer()? })
+        let (exchange, body) = Exchange::read(row)?;
+        Ok(Self { exchange, body, created_at: row.get()?, expires_at: row.get()? })
     }
 
     /// The whole object, as the client got it.
     pub fn to_text(&self) -> Result<String, StoreError> {
-        let mut fields: Map<String, Value> = serde_json::from_str(&self.body).map_err(damaged)?;
-        fields.insert("output".to_owned(), serde_json::from_str(&self.said.output).map_err(damaged)?);
-        serde_json::to_string(&fields).map_err(damaged)
+        let mut fields: Map<String, Value> =
+            serde_json::from_str(&self.body).map_err(StoreError::damaged("a response"))?;
+        fields.insert(
+            "output".to_owned(),
+            serde_json::from_str(&self.exchange.output).map_err(StoreError::damaged("a response"))?,
+        );
+        serde_json::to_string(&fields).map_err(StoreError::damaged("a response"))
     }
 }
 
-impl Said {
+impl Exchange {
     /// Bytes of its items.
     pub fn bytes(&self) -> u64 {
         (self.input.len() + self.output.len()) as u64
     }
 
-    /// Also the body, where that was looked at.
+    /// Also the body, where it was selected.
     fn read(row: &mut Row) -> Result<(Self, String), StoreError> {
-        let (id, owner, conversation, previous) =
-            (row.text()?, row.text()?, row.optional_text()?, row.optional_text()?);
-        let (input, output, body) = (row.text()?, row.optional_text()?, row.optional_text()?.unwrap_or_default());
-        let output = output.map_or_else(|| output_in(&body), Ok)?;
+        let (id, owner, conversation, previous) = (row.get()?, row.get()?, row.get()?, row.get()?);
+        let (input, output, body) = (row.get()?, row.get()?, row.get::<Option<String>>()?.unwrap_or_default());
+        let output = Option::map_or_else(output, || output_in(&body), Ok)?;
         Ok((Self { id, owner, conversation, previous, input, output }, body))
     }
 }
 
-/// What came out of a response of an earlier version.
+/// The output of a response that an earlier version stored.
 fn output_in(body: &str) -> Result<String, StoreError> {
     #[derive(Deserialize)]
     struct Body<'a> {
         #[serde(borrow, default)]
         output: Option<&'a RawValue>,
     }
-    let Body { output } = serde_json::from_str(body).map_err(damaged)?;
+    let Body { output } = serde_json::from_str(body).map_err(StoreError::damaged("a response"))?;
     Ok(output.map_or("[]", RawValue::get).to_owned())
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "it is what map_err hands over")]
-fn damaged(error: serde_json::Error) -> StoreError {
-    StoreError::Damaged(format!("a response: {error}"))
 }

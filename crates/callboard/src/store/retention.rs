@@ -4,12 +4,12 @@ use super::conversation;
 use super::deletion::Due;
 use super::error::StoreError;
 use super::handle::Store;
-use super::statement::{Cell, Conflict, Row, Statement, cells};
+use super::statement::{Conflict, Row, Statement, cells};
 
 const BATCH: i64 = 100;
 const DAY: i64 = 24 * 60 * 60 * 1000;
 
-/// How many days each kind of thing is kept since it was last written; none for ever.
+/// How many days each kind of record is kept since it was last written; none means forever.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Retention {
     /// Conversations with all that belongs to them.
@@ -35,14 +35,14 @@ pub struct Pruned {
     pub traces: u64,
 }
 
-/// Something that may be deleted, if it has not been written since.
+/// A row that may be deleted, unless it was written since.
 struct OldRow {
     id: String,
     time: i64,
     chain: Option<String>,
 }
 
-/// A kind of thing: how the old ones are found, how one of them is deleted, and how many in one transaction.
+/// How old rows of one kind are found, how one is deleted, and how many in one transaction.
 struct PrunedKind {
     older: &'static str,
     delete: fn(&OldRow) -> Vec<Statement>,
@@ -56,7 +56,7 @@ const CONVERSATIONS: PrunedKind = PrunedKind {
         let untouched = "DELETE FROM conversations WHERE id = $1 AND updated_at = $2 AND NOT EXISTS \
              (SELECT 1 FROM turn_leases l WHERE l.conversation_id = $1 AND l.expires_at > callboard_now() \
              AND l.version >= conversations.version)";
-        let own = Statement::new(untouched, old.cells()).or(Conflict::Gone);
+        let own = Statement::new(untouched, cells![&old.id, old.time]).or(Conflict::Missing);
         std::iter::once(own).chain(conversation::delete_parts(&old.id)).collect()
     },
     batch: 1,
@@ -64,7 +64,7 @@ const CONVERSATIONS: PrunedKind = PrunedKind {
 const TRACES: PrunedKind = PrunedKind {
     older: "SELECT id, created_at FROM traces WHERE created_at < $1 ORDER BY created_at LIMIT $2",
     delete: |old| vec![Statement::new("DELETE FROM traces WHERE id = $1", cells![&old.id])],
-    // There are many, and they are never written again.
+    // They are many, and never updated.
     batch: 100,
 };
 /// Histories of Chat Completions only: a snapshot of a response is deleted with it.
@@ -77,29 +77,30 @@ const SNAPSHOTS: PrunedKind = PrunedKind {
         let name = "DELETE FROM named_snapshots WHERE history = $1";
         let unused =
             "DELETE FROM chain_parts WHERE chain = $1 AND NOT EXISTS (SELECT 1 FROM snapshots WHERE chain = $1)";
+        let chain = old.chain.as_deref();
         vec![
-            Statement::new(lock, cells![old.chain.clone()]),
-            Statement::new(untouched, old.cells()).or(Conflict::Gone),
+            Statement::new(lock, cells![chain]),
+            Statement::new(untouched, cells![&old.id, old.time]).or(Conflict::Missing),
             Statement::new(name, cells![&old.id]),
-            Statement::new(unused, cells![old.chain.clone()]),
+            Statement::new(unused, cells![chain]),
         ]
     },
     batch: 1,
 };
 
-/// Responses without followers, after one that was seen already: those that are too old, have expired, or were hidden.
+/// Responses without followers, after a cursor: those that are too old, have expired, or were deleted by a client.
 const OLD_ENDS: &str = "SELECT id, created_at FROM responses r WHERE created_at < $1 AND (created_at, id) > ($2, $3) \
      AND NOT EXISTS (SELECT 1 FROM responses f WHERE f.previous_id = r.id) ORDER BY created_at, id LIMIT $4";
 const EXPIRED_ENDS: &str = "SELECT id, expires_at FROM responses r WHERE expires_at < $1 AND (expires_at, id) > ($2, $3) \
      AND NOT EXISTS (SELECT 1 FROM responses f WHERE f.previous_id = r.id) ORDER BY expires_at, id LIMIT $4";
-const HIDDEN_ENDS: &str = "SELECT id, deleted_at FROM responses r WHERE deleted_at < $1 AND (deleted_at, id) > ($2, $3) \
+const DELETED_ENDS: &str = "SELECT id, deleted_at FROM responses r WHERE deleted_at < $1 AND (deleted_at, id) > ($2, $3) \
      AND NOT EXISTS (SELECT 1 FROM responses f WHERE f.previous_id = r.id) ORDER BY deleted_at, id LIMIT $4";
-/// Those of turns that are over, or of processes that died in one, unless another process took them over.
 const DELETE_STALE_LEASES: &str = "DELETE FROM turn_leases WHERE expires_at < callboard_now() - 3600000";
+
 impl Store {
     /// Deletes what is too old.
     pub async fn prune(&self, retention: &Retention, now: i64) -> Result<Pruned, StoreError> {
-        self.writes().write(vec![Statement::new(DELETE_STALE_LEASES, [])]).await?;
+        self.writes.write(vec![Statement::new(DELETE_STALE_LEASES, [])]).await?;
         Ok(Pruned {
             conversations: self.prune_kind(&CONVERSATIONS, retention.conversations, now).await?,
             responses: self.prune_responses(retention.responses, now).await?,
@@ -108,16 +109,16 @@ impl Store {
         })
     }
 
-    /// Deletes old things, until none is found, or none that can be deleted.
+    /// Deletes old rows until none is found, or none can be deleted.
     async fn prune_kind(&self, kind: &PrunedKind, days: Option<u32>, now: i64) -> Result<u64, StoreError> {
         let Some(oldest) = oldest(days, now) else { return Ok(0) };
         let mut pruned = 0;
         loop {
-            let mut found = self.reads().all(Statement::new(kind.older, cells![oldest, BATCH]), OldRow::read).await?;
-            found.retain(|old| !self.is_playing(&old.id));
+            let mut found = self.reads.all(Statement::new(kind.older, cells![oldest, BATCH]), OldRow::read).await?;
+            found.retain(|old| !self.has_running_turn(&old.id));
             let mut deleted = 0;
             for batch in found.chunks(kind.batch) {
-                let conflict = self.writes().write(batch.iter().flat_map(kind.delete).collect()).await?;
+                let conflict = self.writes.write(batch.iter().flat_map(kind.delete).collect()).await?;
                 deleted += conflict.map_or(batch.len() as u64, |_| 0);
             }
             pruned += deleted;
@@ -128,19 +129,19 @@ impl Store {
     }
 
     async fn prune_responses(&self, days: Option<u32>, now: i64) -> Result<u64, StoreError> {
-        let made_before = oldest(days, now).unwrap_or(i64::MIN);
-        let due = Due { made_before, expired_before: now };
-        Ok(self.prune_ends(OLD_ENDS, made_before, due).await?
+        let created_before = oldest(days, now).unwrap_or(i64::MIN);
+        let due = Due { created_before, expired_before: now };
+        Ok(self.prune_ends(OLD_ENDS, created_before, due).await?
             + self.prune_ends(EXPIRED_ENDS, now, due).await?
-            + self.prune_ends(HIDDEN_ENDS, i64::MAX, due).await?)
+            + self.prune_ends(DELETED_ENDS, i64::MAX, due).await?)
     }
 
-    /// From the end of each chain back, once through all ends that the query finds.
+    /// Deletes chains of responses from their ends, which the query finds page by page.
     async fn prune_ends(&self, query: &'static str, bound: i64, due: Due) -> Result<u64, StoreError> {
         let (mut pruned, mut seen) = (0, (i64::MIN, String::new()));
         loop {
             let cells = cells![bound, seen.0, &seen.1, BATCH];
-            let ends = self.reads().all(Statement::new(query, cells), OldRow::read).await?;
+            let ends = self.reads.all(Statement::new(query, cells), OldRow::read).await?;
             let Some(last) = ends.last() else { return Ok(pruned) };
             seen = (last.time, last.id.clone());
             for end in ends {
@@ -150,17 +151,13 @@ impl Store {
     }
 }
 
-/// What was written before is too old.
+/// Rows written before this time are past their retention.
 fn oldest(days: Option<u32>, now: i64) -> Option<i64> {
     days.map(|days| now.saturating_sub(i64::from(days).saturating_mul(DAY)))
 }
 
 impl OldRow {
     fn read(row: &mut Row) -> Result<Self, StoreError> {
-        Ok(Self { id: row.text()?, time: row.integer()?, chain: row.optional_text()? })
-    }
-
-    fn cells(&self) -> [Cell; 2] {
-        cells![&self.id, self.time]
+        Ok(Self { id: row.get()?, time: row.get()?, chain: row.get()? })
     }
 }

@@ -1,18 +1,18 @@
 //! Snapshots of a character's part: at the end of each turn of a Chat Completions history, and of each response outside a conversation.
 //!
 //! A snapshot is found by a key that identifies the whole history before it. Its messages are a prefix of a chain, so a long history is
-//! stored once and not once per turn; an edited history forks and gets a chain of its own.
+//! stored once and not once per turn; an edited history forks and gets a new chain.
 
 use std::sync::Arc;
 
-use super::chain_part::{ChainPart, LoadedChain, damaged};
+use super::chain_part::{ChainPart, LoadedChain};
 use super::character_memory::CharacterMemory;
 use super::error::StoreError;
 use super::handle::Store;
-use super::statement::{Cell, Conflict, Row, Statement};
+use super::statement::{Cell, Conflict, Row, Statement, cells};
 
-/// Keys per query. The newest are the likeliest, so a second query is rare.
-const AT_ONCE: usize = 16;
+/// The newest keys match most often, so a second query is rare.
+const KEYS_PER_QUERY: usize = 16;
 
 const FIND: &str = "SELECT history, chain, parts, bytes, state, interrupted FROM snapshots WHERE history IN \
      ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
@@ -94,9 +94,9 @@ impl Store {
         fits: impl Fn(usize, Option<&str>) -> bool,
     ) -> Result<Option<FoundSnapshot>, StoreError> {
         self.inner.pending_writes.settled().await;
-        for (chunk, some) in keys.chunks(AT_ONCE).enumerate() {
+        for (chunk, some) in keys.chunks(KEYS_PER_QUERY).enumerate() {
             let rows = self.snapshot_rows(some).await?;
-            for (index, key) in (chunk * AT_ONCE..).zip(some) {
+            for (index, key) in (chunk * KEYS_PER_QUERY..).zip(some) {
                 let row = rows.iter().find(|row| row.key == *key);
                 let Some(row) = row.filter(|row| fits(index, row.interrupted.as_deref())) else { continue };
                 if let Some(memory) = self.load_chain(row).await? {
@@ -110,32 +110,28 @@ impl Store {
     /// The newest snapshot of a conversation that the client named.
     pub async fn named_snapshot(&self, name: &str) -> Result<Option<CharacterMemory>, StoreError> {
         self.inner.pending_writes.settled().await;
-        let rows = self.reads().read(Statement::new(NAMED, [name.into()])).await?;
-        match rows.into_iter().next() {
-            Some(mut row) => self.load_chain(&SnapshotRow::read(&mut row)?).await,
+        match self.reads.first(Statement::new(NAMED, cells![name]), SnapshotRow::read).await? {
+            Some(row) => self.load_chain(&row).await,
             None => Ok(None),
         }
     }
 
     async fn snapshot_rows(&self, keys: &[String]) -> Result<Vec<SnapshotRow>, StoreError> {
         let none = std::iter::repeat(Cell::Null);
-        let cells: Vec<Cell> = keys.iter().map(|key| key.as_str().into()).chain(none).take(AT_ONCE).collect();
-        let rows = self.reads().read(Statement::new(FIND, cells)).await?;
-        rows.into_iter().map(|mut row| SnapshotRow::read(&mut row)).collect()
+        let cells: Vec<Cell> = keys.iter().map(|key| key.as_str().into()).chain(none).take(KEYS_PER_QUERY).collect();
+        self.reads.all(Statement::new(FIND, cells), SnapshotRow::read).await
     }
 
     /// None where the chain was deleted since the row was read.
     async fn load_chain(&self, row: &SnapshotRow) -> Result<Option<CharacterMemory>, StoreError> {
         self.check_history(&row.key, u64::try_from(row.position.bytes).unwrap_or_default())?;
-        let cells = [row.position.chain.as_str().into(), row.position.parts.into()];
-        let parts = self.reads().read(Statement::new(PARTS, cells)).await?;
+        let query = Statement::new(PARTS, cells![&row.position.chain, row.position.parts]);
+        let parts = self.reads.all(query, |row| ChainPart::read(&row.get::<String>()?)).await?;
         if i64::try_from(parts.len()) != Ok(row.position.parts) {
             return Ok(None);
         }
         let mut loaded = LoadedChain::default();
-        for mut part in parts {
-            loaded.append(ChainPart::read(&part.text()?)?);
-        }
+        parts.into_iter().for_each(|part| loaded.append(part));
         let mut memory = loaded.into_memory(row.state.clone());
         let marks = memory.record.journal().iter().map(|entry| entry.undone_by).collect();
         memory.stored = Some(ChainPosition { messages: memory.messages.len(), marks, ..row.position.clone() });
@@ -146,9 +142,9 @@ impl Store {
 /// Where new messages are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ChainMode {
-    /// Behind those that are stored.
+    /// At the end of the chain.
     Append,
-    /// In a new chain, with a copy of the others.
+    /// In a new chain, with a copy of the earlier ones.
     Fork,
 }
 
@@ -162,34 +158,18 @@ pub(super) fn insert(new: &NewSnapshot, new_chain: &str, mode: ChainMode) -> Res
     };
     let part = part?.write()?;
     let added = i64::try_from(part.len()).unwrap_or(i64::MAX);
-    let (chain, parts, bytes, stored) = match position {
-        Some(position) => {
-            let append = Statement::new(APPEND, [position.parts.into(), part.into(), position.chain.as_str().into()]);
-            (
-                position.chain.as_str(),
-                position.parts + 1,
-                position.bytes.saturating_add(added),
-                append.or(Conflict::Chain),
-            )
-        }
-        None => (new_chain, 1, added, Statement::new(BEGIN_CHAIN, [new_chain.into(), part.into()])),
+    let (chain, parts, bytes) = position.map_or((new_chain, 0, 0), |at| (at.chain.as_str(), at.parts, at.bytes));
+    let stored = match position {
+        Some(_) => Statement::new(APPEND, cells![parts, part, chain]).or(Conflict::Chain),
+        None => Statement::new(BEGIN_CHAIN, cells![chain, part]),
     };
-    let interrupted = new.interrupted.as_ref().map(serde_json::to_string).transpose().map_err(damaged)?;
-    let row: [Cell; 8] = [
-        new.key.as_str().into(),
-        chain.into(),
-        parts.into(),
-        bytes.into(),
-        memory.record.state().map(str::to_owned).into(),
-        interrupted.into(),
-        new.at.into(),
-        new.response.clone().into(),
-    ];
-    let replaced = [LOCK_REPLACED, DROP_REPLACED].map(|sql| Statement::new(sql, [new.key.as_str().into()]));
-    let name = new
-        .name
-        .as_ref()
-        .map(|name| Statement::new(NAME, [name.as_str().into(), new.key.as_str().into(), new.at.into()]));
+    let (key, state) = (new.key.as_str(), memory.record.state());
+    let interrupted =
+        new.interrupted.as_ref().map(serde_json::to_string).transpose().map_err(StoreError::damaged("a history"))?;
+    let (bytes, response) = (bytes.saturating_add(added), new.response.as_deref());
+    let row = cells![key, chain, parts + 1, bytes, state, interrupted, new.at, response];
+    let replaced = [LOCK_REPLACED, DROP_REPLACED].map(|sql| Statement::new(sql, cells![key]));
+    let name = new.name.as_deref().map(|name| Statement::new(NAME, cells![name, key, new.at]));
     Ok([stored, Statement::new(KEEP, row)].into_iter().chain(replaced).chain(name).collect())
 }
 
@@ -203,15 +183,19 @@ impl ChainPosition {
 impl SnapshotRow {
     fn read(row: &mut Row) -> Result<Self, StoreError> {
         Ok(Self {
-            key: row.text()?,
+            key: row.get()?,
             position: ChainPosition {
-                chain: row.text()?,
-                parts: row.integer()?,
-                bytes: row.integer()?,
+                chain: row.get()?,
+                parts: row.get()?,
+                bytes: row.get()?,
                 ..ChainPosition::default()
             },
-            state: row.optional_text()?,
-            interrupted: row.optional_text()?.map(|text| serde_json::from_str(&text)).transpose().map_err(damaged)?,
+            state: row.get()?,
+            interrupted: row
+                .get::<Option<String>>()?
+                .map(|text| serde_json::from_str(&text))
+                .transpose()
+                .map_err(StoreError::damaged("a history"))?,
         })
     }
 }

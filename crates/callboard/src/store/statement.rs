@@ -1,18 +1,18 @@
-//! What is asked of a database, as data: statements with their values, and the rows that come back.
+//! Database work as data: statements with their parameters, and the rows that come back.
 //!
-//! A change is a list of statements that run in one transaction. A statement may require that it touches a row; when it touches
+//! A change is a list of statements that run in one transaction. A statement may require that it affects a row; when it affects
 //! none, the whole list is rolled back.
 //!
-//! Rows that a change builds upon must stay until it commits. SQLite has one writer at a time; on PostgreSQL such rows are locked, by
-//! words in a comment that only PostgreSQL is shown the inside of: `/*postgres: FOR SHARE*/`.
+//! Rows that a change depends on must exist until it commits. SQLite has one writer at a time; on PostgreSQL such rows are locked by
+//! a clause in a comment that only PostgreSQL executes: `/*postgres: FOR SHARE*/`.
 
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::error::StoreError;
 
-/// At most so many statements are combined into one: PostgreSQL plans each combination once.
-const COMBINED_AT_MOST: usize = 6;
+/// Limit of statements combined into one: PostgreSQL plans each combination once.
+const MAX_COMBINED: usize = 6;
 
 /// A value in a statement or a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,25 +22,25 @@ pub(super) enum Cell {
     Text(String),
 }
 
-/// One statement with its values for `$1`, `$2` and so on.
+/// One statement with its parameters `$1`, `$2` and so on.
 #[derive(Debug, Clone)]
 pub(super) struct Statement {
     pub(super) sql: &'static str,
     pub(super) cells: Vec<Cell>,
-    /// What it means when no row was touched; none where that is fine.
-    pub(super) otherwise: Option<Conflict>,
+    /// The conflict when no row was affected; none where that is fine.
+    pub(super) required: Option<Conflict>,
     effect: Effect,
 }
 
-/// How a statement gets on with others of its change, and with being sent twice.
+/// How a statement depends on the others of its change, and whether it can be sent twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Effect {
-    /// It may touch rows that others of its change touch, so the order counts.
+    /// It may affect rows that others of its change affect, so the order matters.
     Ordered,
-    /// It touches rows that no other statement of its change touches.
+    /// It affects rows that no other statement of its change affects.
     Independent,
-    /// The same, and a second execution makes no difference. The query finds a row, by the first value, once it was executed and never
-    /// before.
+    /// Independent, and a second execution makes no difference. The proof is a query by the first parameter that finds a row only after
+    /// the statement was executed.
     Idempotent { proof: Option<&'static str> },
 }
 
@@ -52,29 +52,28 @@ pub(super) enum Conflict {
     /// The id is in use.
     Taken,
     /// There is no such row.
-    Gone,
-    /// The chain of messages was continued by another, or is gone.
+    Missing,
+    /// Another writer appended to the chain of messages, or it was deleted.
     Chain,
-    /// The response that this one follows is gone.
+    /// The response that this one follows was deleted.
     Base,
     /// Another process holds the lease.
     Leased,
 }
 
-/// Something to do for the database.
-#[derive(Debug)]
-pub(super) enum Work {
-    Read(Vec<Statement>),
-    /// A change, and queries that run after it, unless there was a conflict.
-    Write(Vec<Statement>, Vec<Statement>),
+/// A change, and queries that run after it unless there was a conflict. Reads have no change.
+#[derive(Debug, Default)]
+pub(super) struct Work {
+    pub(super) change: Vec<Statement>,
+    pub(super) queries: Vec<Statement>,
 }
 
-/// How work is sent to PostgreSQL, which decides what is done when its answer is lost.
+/// How work is sent to PostgreSQL, which decides how it is recovered when the answer is lost.
 #[derive(Debug)]
 pub(super) enum Delivery {
-    /// Without BEGIN and COMMIT: it can be sent again.
+    /// Without BEGIN and COMMIT: it can be resent.
     Idempotent,
-    /// As one statement that applies to one version of a conversation: sent again, it is applied at most once. The query finds a row
+    /// As one statement that applies to one version of a conversation, so resending applies it at most once. The proof finds a row
     /// if it was applied.
     AtMostOnce { proof: Statement },
     /// Between BEGIN and COMMIT: the server is asked for the status of the transaction.
@@ -82,43 +81,44 @@ pub(super) enum Delivery {
 }
 
 impl Work {
+    pub(super) fn read(queries: Vec<Statement>) -> Self {
+        Self { queries, ..Self::default() }
+    }
+
+    pub(super) fn write(change: Vec<Statement>) -> Self {
+        Self { change, ..Self::default() }
+    }
+
     pub(super) fn delivery(&self) -> Delivery {
-        match self {
-            Self::Read(_) => Delivery::Idempotent,
-            Self::Write(statements, queries) => delivery(statements, queries),
+        match self.change.as_slice() {
+            [] | [Statement { effect: Effect::Idempotent { .. }, .. }] => Delivery::Idempotent,
+            [first, rest @ ..]
+                if first.required == Some(Conflict::Version)
+                    && self.queries.is_empty()
+                    && rest.len() < MAX_COMBINED
+                    && rest.iter().all(|part| part.effect != Effect::Ordered && part.required.is_none()) =>
+            {
+                let proof = rest.iter().find_map(Statement::proof);
+                proof.map_or(Delivery::Transaction, |proof| Delivery::AtMostOnce { proof })
+            }
+            _ => Delivery::Transaction,
         }
     }
 }
 
-fn delivery(statements: &[Statement], queries: &[Statement]) -> Delivery {
-    match statements {
-        [Statement { effect: Effect::Idempotent { .. }, .. }] => Delivery::Idempotent,
-        [first, rest @ ..]
-            if first.otherwise == Some(Conflict::Version)
-                && queries.is_empty()
-                && rest.len() < COMBINED_AT_MOST
-                && rest.iter().all(|part| part.effect != Effect::Ordered && part.otherwise.is_none()) =>
-        {
-            let proof = rest.iter().find_map(Statement::proof);
-            proof.map_or(Delivery::Transaction, |proof| Delivery::AtMostOnce { proof })
-        }
-        _ => Delivery::Transaction,
-    }
-}
-
-/// What came of it.
+/// The result of work.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
     /// The rows of each query.
     pub(super) rows: Vec<Vec<Row>>,
-    /// Why nothing was changed, if nothing was.
+    /// Why the change was rolled back, if it was.
     pub(super) conflict: Option<Conflict>,
 }
 
-/// Where the answer of work arrives.
+/// Receives the answer of work.
 pub(super) type PendingAnswer = oneshot::Receiver<Result<Answer, StoreError>>;
 
-/// Work with the place where its answer goes.
+/// Work in a queue, with the sender for its answer.
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) work: Work,
@@ -129,36 +129,36 @@ pub(super) struct Job {
 impl Statement {
     pub(super) fn new(sql: &'static str, cells: impl Into<Vec<Cell>>) -> Self {
         debug_assert!(is_numbered_in_order(sql), "{sql}");
-        Self { sql, cells: cells.into(), otherwise: None, effect: Effect::Ordered }
+        Self { sql, cells: cells.into(), required: None, effect: Effect::Ordered }
     }
 
-    /// It must touch a row.
+    /// Without an affected row the change is rolled back with this conflict.
     pub(super) fn or(mut self, conflict: Conflict) -> Self {
-        self.otherwise = Some(conflict);
+        self.required = Some(conflict);
         self
     }
 
-    /// It touches rows that no other statement of its change touches.
+    /// It affects rows that no other statement of its change affects.
     pub(super) fn independent(mut self) -> Self {
         self.effect = Effect::Independent;
         self
     }
 
-    /// The same, and a second execution makes no difference.
+    /// Independent, and a second execution makes no difference.
     pub(super) fn idempotent(mut self) -> Self {
         self.effect = Effect::Idempotent { proof: None };
         self
     }
 
-    /// The same, and this query finds a row, by the first value, once it was executed and never before.
+    /// Idempotent, and this query by the first parameter finds a row only after the statement was executed.
     pub(super) fn idempotent_with_proof(mut self, query: &'static str) -> Self {
         self.effect = Effect::Idempotent { proof: Some(query) };
         self
     }
 
-    /// The conflict that follows from the number of touched rows.
-    pub(super) fn conflict(&self, touched: u64) -> Option<Conflict> {
-        self.otherwise.filter(|_| touched == 0)
+    /// The conflict that follows from the number of affected rows.
+    pub(super) fn conflict(&self, affected: u64) -> Option<Conflict> {
+        self.required.filter(|_| affected == 0)
     }
 
     fn proof(&self) -> Option<Self> {
@@ -167,12 +167,12 @@ impl Statement {
     }
 }
 
-/// The text as PostgreSQL gets it.
+/// The SQL that PostgreSQL executes.
 pub(super) fn for_postgres(sql: &str) -> String {
     sql.replace("/*postgres:", "").replace("*/", "")
 }
 
-/// SQLite numbers `$1` and `$2` as they first appear, PostgreSQL by their digits: the two must agree.
+/// SQLite numbers parameters in order of appearance, PostgreSQL by their digits: the two must agree.
 fn is_numbered_in_order(sql: &str) -> bool {
     let mut highest = 0;
     sql.split('$').skip(1).all(|after| {
@@ -184,7 +184,7 @@ fn is_numbered_in_order(sql: &str) -> bool {
     })
 }
 
-/// The values of a statement.
+/// The parameters of a statement.
 macro_rules! cells {
     ($($value:expr),* $(,)?) => {
         [$($crate::store::statement::Cell::from($value)),*]
@@ -222,7 +222,7 @@ impl<T: Into<Self>> From<Option<T>> for Cell {
     }
 }
 
-/// A row, taken apart from left to right.
+/// A row, read from left to right.
 #[derive(Debug)]
 pub(super) struct Row(std::vec::IntoIter<Cell>);
 
@@ -231,31 +231,35 @@ impl Row {
         Self(cells.into_iter())
     }
 
-    pub(super) fn text(&mut self) -> Result<String, StoreError> {
-        self.optional_text()?.ok_or_else(|| unexpected("a text", &Cell::Null))
-    }
-
-    pub(super) fn optional_text(&mut self) -> Result<Option<String>, StoreError> {
-        match self.0.next() {
-            Some(Cell::Text(text)) => Ok(Some(text)),
-            Some(Cell::Null) | None => Ok(None),
-            Some(other) => Err(unexpected("a text", &other)),
-        }
-    }
-
-    pub(super) fn integer(&mut self) -> Result<i64, StoreError> {
-        self.optional_integer()?.ok_or_else(|| unexpected("a number", &Cell::Null))
-    }
-
-    pub(super) fn optional_integer(&mut self) -> Result<Option<i64>, StoreError> {
-        match self.0.next() {
-            Some(Cell::Integer(number)) => Ok(Some(number)),
-            Some(Cell::Null) | None => Ok(None),
-            Some(other) => Err(unexpected("a number", &other)),
-        }
+    /// The next column. A column that was not selected reads as NULL.
+    pub(super) fn get<T: FromCell>(&mut self) -> Result<T, StoreError> {
+        T::from_cell(self.0.next().unwrap_or(Cell::Null))
     }
 }
 
-fn unexpected(wanted: &str, found: &Cell) -> StoreError {
-    StoreError::Damaged(format!("{wanted} was expected in a column, found {found:?}"))
+/// A type of a column.
+pub(super) trait FromCell: Sized {
+    fn from_cell(cell: Cell) -> Result<Self, StoreError>;
+}
+
+impl FromCell for String {
+    fn from_cell(cell: Cell) -> Result<Self, StoreError> {
+        if let Cell::Text(text) = cell { Ok(text) } else { Err(unexpected("text", &cell)) }
+    }
+}
+
+impl FromCell for i64 {
+    fn from_cell(cell: Cell) -> Result<Self, StoreError> {
+        if let Cell::Integer(number) = cell { Ok(number) } else { Err(unexpected("an integer", &cell)) }
+    }
+}
+
+impl<T: FromCell> FromCell for Option<T> {
+    fn from_cell(cell: Cell) -> Result<Self, StoreError> {
+        if cell == Cell::Null { Ok(None) } else { T::from_cell(cell).map(Some) }
+    }
+}
+
+fn unexpected(expected: &str, found: &Cell) -> StoreError {
+    StoreError::Damaged(format!("expected {expected} in a column, found {found:?}"))
 }

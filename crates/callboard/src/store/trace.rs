@@ -1,12 +1,11 @@
-//! Traces: what happened in a turn, step by step.
+//! Stored traces of turns.
 
 use serde_json::json;
 
 use super::daily_count::{self, Count};
 use super::error::StoreError;
 use super::handle::Store;
-use super::page::Page;
-use super::statement::{Cell, Row, Statement, cells};
+use super::statement::{Row, Statement, cells};
 
 const INSERT: &str = "INSERT INTO traces (id, conversation_id, created_at, body, content_of) VALUES ($1, $2, $3, $4, $5) \
      ON CONFLICT (id) DO NOTHING";
@@ -14,7 +13,16 @@ const ONE: &str = "SELECT id, conversation_id, created_at, body, content_of FROM
 const LIKE: &str = "SELECT id, conversation_id, created_at, body, content_of FROM traces WHERE ($1 = '' OR conversation_id = $1) \
      AND body LIKE $2 ESCAPE '!' AND (created_at, id) < ($3, $4) ORDER BY created_at DESC, id DESC LIMIT $5";
 
-/// Which traces are wanted; none is any.
+/// A page of traces, newest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TracePage {
+    /// Only traces older than this one: its time and id.
+    pub before: Option<(i64, String)>,
+    /// The most traces on the page.
+    pub limit: i64,
+}
+
+/// Selects traces; none matches any.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TraceFilter {
     /// Those of this conversation.
@@ -26,10 +34,9 @@ pub struct TraceFilter {
 }
 
 impl TraceFilter {
-    /// A `LIKE` pattern for how the JSON of such a trace begins. More may match than were meant: SQLite ignores case, and an omitted name
-    /// matches any text.
+    /// A `LIKE` pattern for the start of the trace's JSON. It is inexact: SQLite ignores case, and an omitted name matches any text.
     fn pattern(&self) -> String {
-        let name = |wanted: &Option<String>| match wanted {
+        let name = |name: &Option<String>| match name {
             None => "%".to_owned(),
             Some(name) => json!(name).to_string().replace('!', "!!").replace('%', "!%").replace('_', "!_"),
         };
@@ -53,23 +60,24 @@ pub struct Trace {
 }
 
 impl Store {
-    /// Keeps traces, and adds counts, in one transaction.
-    pub async fn keep_traces(&self, traces: Vec<Trace>, counts: Vec<Count>) -> Result<(), StoreError> {
+    /// Stores traces and adds counts, in one transaction.
+    pub async fn store_traces(&self, traces: Vec<Trace>, counts: Vec<Count>) -> Result<(), StoreError> {
         let added = daily_count::add(counts, self.inner.next_number());
         let statements: Vec<Statement> = traces.into_iter().map(insert).chain(added).collect();
-        if statements.is_empty() { Ok(()) } else { self.writes().write(statements).await.map(drop) }
+        self.writes.write(statements).await.map(drop)
     }
 
     /// One trace.
     pub async fn trace(&self, id: &str) -> Result<Option<Trace>, StoreError> {
-        self.reads().first(Statement::new(ONE, cells![id]), Trace::read).await
+        self.reads.first(Statement::new(ONE, cells![id]), Trace::read).await
     }
 
-    /// Traces that may match the filter, newest first: more may match than were meant.
-    pub async fn traces_like(&self, page: &Page, filter: &TraceFilter) -> Result<Vec<Trace>, StoreError> {
-        let filter = cells![filter.conversation.clone().unwrap_or_default(), filter.pattern()];
-        let cells: Vec<Cell> = filter.into_iter().chain(page.cells()).collect();
-        self.reads().all(Statement::new(LIKE, cells), Trace::read).await
+    /// Traces that may match the filter, newest first. The caller checks them, since the pattern is inexact.
+    pub async fn traces_like(&self, page: &TracePage, filter: &TraceFilter) -> Result<Vec<Trace>, StoreError> {
+        let (time, id) = page.before.clone().unwrap_or((i64::MAX, String::new()));
+        let conversation = filter.conversation.as_deref().unwrap_or_default();
+        let cells = cells![conversation, filter.pattern(), time, id, page.limit];
+        self.reads.all(Statement::new(LIKE, cells), Trace::read).await
     }
 }
 
@@ -81,11 +89,11 @@ pub(super) fn insert(trace: Trace) -> Statement {
 impl Trace {
     fn read(row: &mut Row) -> Result<Self, StoreError> {
         Ok(Self {
-            id: row.text()?,
-            conversation: row.optional_text()?,
-            created_at: row.integer()?,
-            body: row.text()?,
-            content_of: row.optional_text()?,
+            id: row.get()?,
+            conversation: row.get()?,
+            created_at: row.get()?,
+            body: row.get()?,
+            content_of: row.get()?,
         })
     }
 }

@@ -1,18 +1,19 @@
-//! What a turn writes at its end: items, the character's memory, and the records beside them.
+//! The write at the end of a turn: items, the character's memory, and the records beside them.
 //!
-//! It becomes one list of statements, headed by the check that the conversation still has the version that the turn loaded.
+//! It becomes one list of statements. The first checks that the conversation still has the version that the turn loaded.
 
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::character_memory::CharacterMemory;
+use super::conversation::Conversation;
 use super::conversation_head::{self, ConversationHead};
 use super::error::StoreError;
 use super::item::{self, Item};
 use super::journal;
-use super::notes::Notes;
-use super::statement::{Cell, Conflict, Statement};
+use super::statement::{Conflict, Statement, cells};
+use super::turn_records::TurnRecords;
 
 const ADVANCE: &str = "UPDATE conversations SET version = version + 1, updated_at = $1, next_position = $2, next_sequence = $3, \
      bytes = bytes + $4 WHERE id = $5 AND version = $6";
@@ -27,7 +28,7 @@ pub struct TurnWrite {
     /// New items, in order.
     pub items: Vec<NewItem>,
     /// Records beside the conversation.
-    pub notes: Notes,
+    pub records: TurnRecords,
 }
 
 /// An item to append.
@@ -80,21 +81,16 @@ impl TurnWrite {
         let items = numbered(self.items, &mut conversation.next_position);
         conversation.bytes += added;
         statements.extend(item::insert(&conversation.id, items));
-        let cells: [Cell; 6] = [
-            conversation.updated_at.into(),
-            conversation.next_position.into(),
-            conversation.next_sequence.into(),
-            added.into(),
-            conversation.id.as_str().into(),
-            before.conversation.version.into(),
-        ];
+        let Conversation { id, updated_at, next_position, next_sequence, .. } = &conversation;
+        let version = before.conversation.version;
+        let cells = cells![*updated_at, *next_position, *next_sequence, added, id, version];
         // First, because it also locks the conversation's row.
         statements.insert(0, Statement::new(ADVANCE, cells).or(Conflict::Version).independent());
         Ok(WritePlan { statements, after: ConversationHead { conversation, memory } })
     }
 }
 
-/// Adds what the character's part begins with, where it does, and what the turn changed in it.
+/// Adds the initial values of a new character's part, and the changes of the turn.
 fn write_memory(
     conversation: &str,
     memory: &CharacterMemory,

@@ -173,7 +173,7 @@ impl Traces {
         while !waiting.is_empty() || !counts.is_empty() {
             let (now, later) = waiting.split_at_checked(PER_TRANSACTION).unwrap_or((waiting, &[]));
             let traces = now.iter().map(TurnTrace::stored).collect();
-            if let Err(error) = self.0.store.keep_traces(traces, counts.clone()).await {
+            if let Err(error) = self.0.store.store_traces(traces, counts.clone()).await {
                 self.0.pending.put_back(&counts);
                 turn_metrics::traces_dropped("store", waiting.len() as u64);
                 return Err(error);

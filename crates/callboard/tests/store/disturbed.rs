@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use callboard::store::{Address, ItemPage, NewItem, Notes, Store, StoreError, StoreSettings, Trace, TurnWrite};
+use callboard::store::{Address, ItemPage, NewItem, Store, StoreError, StoreSettings, Trace, TurnRecords, TurnWrite};
 use futures_util::FutureExt as _;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
@@ -34,8 +34,9 @@ async fn finish(store: &Store, number: usize, before: impl AsyncFnOnce()) -> Res
     let turn = store.begin_turn("conv_1", WAIT).await?;
     before().await;
     let items = vec![NewItem { id: format!("item_{number}"), body: "{}".to_owned() }];
-    let notes = Notes { response: Some(response(&format!("resp_{number}"), None, 1)), ..Notes::default() };
-    turn.finish(TurnWrite { items, notes, ..TurnWrite::default() }).await.map(drop)
+    let records =
+        TurnRecords { response: Some(response(&format!("resp_{number}"), None, 1)), ..TurnRecords::default() };
+    turn.finish(TurnWrite { items, records, ..TurnWrite::default() }).await.map(drop)
 }
 
 fn outcome_of(written: Result<(), StoreError>) -> &'static str {
@@ -156,7 +157,9 @@ fn what_may_be_done_again_is_done_again_where_its_answer_is_lost() {
     let database = Database::new(&Kind::Postgres(Server::start()));
     let proxy = Proxy::before(&database.address);
     let store = open(&proxy.address);
-    let put = async |id: &str| store.note(Notes { response: Some(response(id, None, 1)), ..Notes::default() }).await;
+    let put = async |id: &str| {
+        store.write_records(&TurnRecords { response: Some(response(id, None, 1)), ..TurnRecords::default() }).await
+    };
     block_on(async {
         store.create_conversation(new("conv_1", 1)).await.unwrap();
         put("resp_1").await.unwrap();
@@ -228,7 +231,7 @@ fn a_store_ends_though_its_server_hangs() {
     proxy.set(Fault::Hang);
     let trace =
         Trace { id: "t".to_owned(), conversation: None, created_at: 1, body: "{}".to_owned(), content_of: None };
-    store.note_unawaited(Notes { trace: Some(trace), ..Notes::default() }).unwrap();
+    store.write_records_in_background(&TurnRecords { trace: Some(trace), ..TurnRecords::default() }).unwrap();
     let began = Instant::now();
     drop(store);
     assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
@@ -291,7 +294,7 @@ fn a_thread_whose_own_connections_are_held_up_leaves_its_work_to_others() {
         client.batch_execute("BEGIN; LOCK TABLE responses").await.unwrap();
         let put = |number: usize| {
             let (store, put) = (own.clone(), Some(response(&format!("resp_{number}"), None, 1)));
-            async move { store.note(Notes { response: put, ..Notes::default() }).await }
+            async move { store.write_records(&TurnRecords { response: put, ..TurnRecords::default() }).await }
         };
         for number in 0..4 {
             tasks.spawn(put(number));

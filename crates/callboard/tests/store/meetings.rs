@@ -5,11 +5,11 @@
 
 use std::pin::Pin;
 
-use callboard::store::{Notes, Pruned, Retention, Store, StoreError};
+use callboard::store::{Pruned, Retention, Store, StoreError, TurnRecords};
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::{Client, Error, NoTls};
 
-use crate::contract::{find, follow, keep, memory_of, new_snapshot, notes, response, trace};
+use crate::contract::{find, follow, keep, memory_of, new_snapshot, records, response, trace};
 use crate::databases::{Database, Kind, block_on};
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
@@ -87,10 +87,10 @@ fn meet<A: Send, B: Send>(
 }
 
 /// Two responses of which the second is about to be written.
-async fn follower(store: &Store) -> Notes {
-    store.note(notes(response("resp_1", None, 1), memory_of("p", "1", &["0"]))).await.unwrap();
+async fn follower(store: &Store) -> TurnRecords {
+    store.write_records(&records(response("resp_1", None, 1), memory_of("p", "1", &["0"]))).await.unwrap();
     let next = follow(store, FIRST, memory_of("p", "2", &["0", "1"])).await;
-    notes(response("resp_2", Some("resp_1"), NOW), next)
+    records(response("resp_2", Some("resp_1"), NOW), next)
 }
 
 /// Stands before the last thing that the second response writes.
@@ -98,14 +98,14 @@ const BEFORE_THE_END: &str = "INSERT INTO traces (id, created_at, body) VALUES (
 
 async fn is_whole(store: &Store) {
     let chain = store.response_chain("resp_2", 9, Some(0)).await.unwrap();
-    assert_eq!(chain.said.iter().map(|said| said.id.as_str()).collect::<Vec<_>>(), ["resp_1", "resp_2"]);
+    assert_eq!(chain.exchanges.iter().map(|exchange| exchange.id.as_str()).collect::<Vec<_>>(), ["resp_1", "resp_2"]);
     assert_eq!(find(store, &[SECOND]).await.unwrap().1, memory_of("p", "2", &["0", "1"]));
 }
 
 fn deleted_while_followed(database: &Database, store: &Store) {
     let written = block_on(follower(store));
     let obstacle = Obstacle::new(database, BEFORE_THE_END);
-    let (kept, deleted) = meet(database, obstacle, store.note(written), store.delete_response("resp_1", NOW));
+    let (kept, deleted) = meet(database, obstacle, store.write_records(&written), store.delete_response("resp_1", NOW));
     assert_eq!((kept, deleted), (Ok(()), Ok(true)));
     block_on(is_whole(store));
 }
@@ -114,7 +114,7 @@ fn forgotten_while_followed(database: &Database, store: &Store) {
     let written = block_on(follower(store));
     let obstacle = Obstacle::new(database, BEFORE_THE_END);
     let retention = Retention { responses: Some(1), snapshots: Some(1), ..Retention::default() };
-    let (kept, pruned) = meet(database, obstacle, store.note(written), store.prune(&retention, NOW));
+    let (kept, pruned) = meet(database, obstacle, store.write_records(&written), store.prune(&retention, NOW));
     assert_eq!((kept, pruned), (Ok(()), Ok(Pruned::default())));
     block_on(is_whole(store));
 }
@@ -122,7 +122,7 @@ fn forgotten_while_followed(database: &Database, store: &Store) {
 fn followed_while_deleted(database: &Database, store: &Store) {
     let written = block_on(follower(store));
     let obstacle = Obstacle::new(database, "SELECT id FROM traces WHERE id = 'trace of resp_1' FOR UPDATE");
-    let (deleted, kept) = meet(database, obstacle, store.delete_response("resp_1", NOW), store.note(written));
+    let (deleted, kept) = meet(database, obstacle, store.delete_response("resp_1", NOW), store.write_records(&written));
     assert_eq!((deleted, kept), (Ok(true), Err(StoreError::BaseGone("resp_1".to_owned()))));
     for table in ["responses", "snapshots", "chain_parts", "traces"] {
         assert_eq!(database.count(table), 0, "{table}");
@@ -130,11 +130,11 @@ fn followed_while_deleted(database: &Database, store: &Store) {
 }
 
 /// The first part of a history of Chat Completions, and the second, about to be written.
-async fn history(store: &Store) -> Notes {
+async fn history(store: &Store) -> TurnRecords {
     keep(store, "a", Some("game"), 1, memory_of("p", "1", &["0"])).await;
     let next = follow(store, "a", memory_of("p", "2", &["0", "1"])).await;
     let new = new_snapshot("b", NOW, next);
-    Notes { snapshot: Some(new), trace: Some(trace(2, NOW)), ..Notes::default() }
+    TurnRecords { snapshot: Some(new), trace: Some(trace(2, NOW)), ..TurnRecords::default() }
 }
 
 fn old_histories() -> Retention {
@@ -145,7 +145,7 @@ fn history_goes_on(database: &Database, store: &Store) {
     let written = block_on(history(store));
     let obstacle = Obstacle::new(database, "INSERT INTO traces (id, created_at, body) VALUES ('trace_2', 0, '{}')");
     let retention = old_histories();
-    let (kept, pruned) = meet(database, obstacle, store.note(written), store.prune(&retention, NOW));
+    let (kept, pruned) = meet(database, obstacle, store.write_records(&written), store.prune(&retention, NOW));
     assert_eq!((kept, pruned.map(|pruned| pruned.snapshots)), (Ok(()), Ok(1)));
     assert_eq!(block_on(find(store, &["b"])).unwrap().1, memory_of("p", "2", &["0", "1"]));
 }
@@ -154,7 +154,7 @@ fn history_is_forgotten(database: &Database, store: &Store) {
     let written = block_on(history(store));
     let obstacle = Obstacle::new(database, "SELECT name FROM named_snapshots FOR UPDATE");
     let retention = old_histories();
-    let (pruned, kept) = meet(database, obstacle, store.prune(&retention, NOW), store.note(written));
+    let (pruned, kept) = meet(database, obstacle, store.prune(&retention, NOW), store.write_records(&written));
     assert_eq!((kept, pruned.map(|pruned| pruned.snapshots)), (Ok(()), Ok(1)));
     assert_eq!(block_on(find(store, &["b"])).unwrap().1, memory_of("p", "2", &["0", "1"]));
     assert_eq!(database.count("chain_parts"), 1);

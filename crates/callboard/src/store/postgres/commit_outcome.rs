@@ -1,12 +1,13 @@
-//! What became of work whose answer was lost, with its connection or at the end of its time.
+//! Recovers work whose answer was lost with its connection or timed out.
 //!
 //! Idempotent work is sent once more. A change that is applied at most once is sent until its outcome is known; when it conflicts, its
 //! proof tells whether an earlier attempt or another writer was first. Of a transaction the server knows the status.
 
 use std::time::Duration;
 
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
+use super::super::backoff::Backoff;
 use super::super::error::StoreError;
 use super::super::statement::{Answer, Cell, Delivery, Statement, Work};
 use super::connection::{Connection, failed};
@@ -69,7 +70,7 @@ impl PendingCommit {
 
 /// `committed` or `aborted`; none where the server does not know the transaction.
 async fn transaction_status(server: &Server, transaction: Option<i64>) -> Option<String> {
-    let (cell, mut backoff) = (Cell::Integer(transaction?), Backoff::new());
+    let (cell, mut backoff) = (Cell::Integer(transaction?), Backoff::new(FIRST_PAUSE, LONGEST_PAUSE));
     loop {
         match status_now(server, &cell).await {
             // The server cannot be reached, or has not ended the transaction yet.
@@ -77,7 +78,7 @@ async fn transaction_status(server: &Server, transaction: Option<i64>) -> Option
             Ok(Some(status)) if status == "in progress" => {}
             Ok(status) => return status,
         }
-        backoff.wait().await;
+        sleep(backoff.next_pause()).await;
     }
 }
 
@@ -92,13 +93,13 @@ async fn resend(server: &Server, work: &Work) -> Result<Answer, StoreError> {
 }
 
 async fn resend_until_known(server: &Server, work: &Work, proof: &Statement) -> Answer {
-    let mut backoff = Backoff::new();
+    let mut backoff = Backoff::new(FIRST_PAUSE, LONGEST_PAUSE);
     loop {
         if let Some(answer) = resend_and_check(server, work, proof).await {
             tracing::warn!(conflict = ?answer.conflict, "a change whose answer was lost was sent again");
             return answer;
         }
-        backoff.wait().await;
+        sleep(backoff.next_pause()).await;
     }
 }
 
@@ -109,20 +110,6 @@ async fn resend_and_check(server: &Server, work: &Work, proof: &Statement) -> Op
     if let Ok(answer @ Answer { conflict: None, .. }) = resent {
         return Some(answer);
     }
-    let found = perform(&mut connection, &Work::Read(vec![proof.clone()])).await.ok()?;
+    let found = perform(&mut connection, &Work::read(vec![proof.clone()])).await.ok()?;
     if found.rows.iter().flatten().next().is_some() { Some(Answer::default()) } else { resent.ok() }
-}
-
-/// Pauses between attempts, each longer than the last.
-struct Backoff(Duration);
-
-impl Backoff {
-    fn new() -> Self {
-        Self(FIRST_PAUSE)
-    }
-
-    async fn wait(&mut self) {
-        tokio::time::sleep(self.0).await;
-        self.0 = (self.0 * 2).min(LONGEST_PAUSE);
-    }
 }

@@ -28,15 +28,13 @@ struct BoundStatement<'a> {
 
 /// Does a piece of work: a change either as one statement, or as a transaction.
 pub(super) async fn perform(session: &mut PgSession, work: &Work) -> PgResult<Answer> {
-    match (work, work.delivery()) {
-        (Work::Read(queries), _) => {
-            let queries = prepare_all(session, queries).await?;
+    match work.delivery() {
+        _ if work.change.is_empty() => {
+            let queries = prepare_all(session, &work.queries).await?;
             Ok(Answer { rows: query_all(session, &queries).await?, conflict: None })
         }
-        (Work::Write(statements, queries), Delivery::Transaction) => {
-            write_transaction(session, statements, queries).await
-        }
-        (Work::Write(statements, queries), _) => write_statement(session, statements, queries).await,
+        Delivery::Transaction => write_transaction(session, &work.change, &work.queries).await,
+        _ => write_statement(session, &work.change, &work.queries).await,
     }
 }
 

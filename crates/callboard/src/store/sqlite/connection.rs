@@ -36,7 +36,7 @@ pub(crate) struct Database {
 pub(crate) fn open(options: &OpenOptions<'_>) -> Result<Database, StoreError> {
     let mut connection = match options.path {
         Some(path) => open_file(path)?,
-        None => Connection::open_in_memory().map_err(failed)?,
+        None => Connection::open_in_memory().map_err(|error| failed(&error))?,
     };
     let identity = options.path.map(FileIdentity::of);
     prepare(&mut connection, options).map_err(|error| match options.path {
@@ -48,10 +48,10 @@ pub(crate) fn open(options: &OpenOptions<'_>) -> Result<Database, StoreError> {
 
 fn prepare(connection: &mut Connection, options: &OpenOptions<'_>) -> Result<(), StoreError> {
     connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
-    connection.busy_timeout(BUSY_TIMEOUT).map_err(failed)?;
+    connection.busy_timeout(BUSY_TIMEOUT).map_err(|error| failed(&error))?;
     refuse_foreign_database(connection)?;
-    configure(connection, options).map_err(failed)?;
-    add_clock(connection).map_err(failed)?;
+    configure(connection, options).map_err(|error| failed(&error))?;
+    add_clock(connection).map_err(|error| failed(&error))?;
     migrate(connection)
 }
 
@@ -64,7 +64,7 @@ fn refuse_foreign_database(connection: &Connection) -> Result<(), StoreError> {
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => {
             Err(StoreError::Foreign("is no SQLite database".to_owned()))
         }
-        outcome => outcome.map(drop).map_err(failed),
+        outcome => outcome.map(drop).map_err(|error| failed(&error)),
     }
 }
 
@@ -135,18 +135,19 @@ fn add_clock(connection: &Connection) -> rusqlite::Result<()> {
 
 /// The transaction holds the file's write lock from its beginning, so of two processes one migrates and the other finds it done.
 fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
-    transaction.execute_batch(VERSION_TABLE).map_err(failed)?;
-    let version: Option<i64> = transaction.query_row(READ_VERSION, [], |row| row.get(0)).map_err(failed)?;
+    let transaction =
+        connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(|error| failed(&error))?;
+    transaction.execute_batch(VERSION_TABLE).map_err(|error| failed(&error))?;
+    let version: Option<i64> =
+        transaction.query_row(READ_VERSION, [], |row| row.get(0)).map_err(|error| failed(&error))?;
     if let Some(changes) = pending(version.unwrap_or_default(), "")? {
-        transaction.execute_batch(&changes).map_err(failed)?;
+        transaction.execute_batch(&changes).map_err(|error| failed(&error))?;
     }
-    transaction.commit().map_err(failed)
+    transaction.commit().map_err(|error| failed(&error))
 }
 
 /// A failure of SQLite as the store reports it.
-#[expect(clippy::needless_pass_by_value, reason = "it is what map_err hands over")]
-pub(super) fn failed(error: rusqlite::Error) -> StoreError {
+pub(super) fn failed(error: &rusqlite::Error) -> StoreError {
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             StoreError::Unavailable(format!("another process holds the database: {error}"))
@@ -165,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_file_that_cannot_be_written_is_told_with_its_folder() {
-        let readonly = failed(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(8), None));
+        let readonly = failed(&rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(8), None));
         for (path, folder) in [("/data/a.db", "folder /data must"), ("a.db", "folder . must")] {
             let words = with_path(readonly.clone(), Path::new(path)).to_string();
             assert!(words.contains(path) && words.contains(folder), "{words}");

@@ -5,6 +5,7 @@
 use rusqlite::types::{FromSqlError, ToSql, ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, Transaction, TransactionBehavior, params_from_iter};
 
+use super::super::error::StoreError;
 use super::super::health::WriteHealth;
 use super::super::queue::Jobs;
 use super::super::statement::{Answer, Cell, Job, Row, Statement, Work};
@@ -12,7 +13,7 @@ use super::connection::{Database, failed, is_busy};
 use super::file_identity::FileIdentity;
 use crate::telemetry::log_throttle::LogThrottle;
 
-/// At most so many changes share a transaction, so that none waits long for the others.
+/// Limit of changes per transaction, so that none waits long for the others.
 const BATCH: usize = 64;
 
 static FAILED: LogThrottle = LogThrottle::new();
@@ -39,36 +40,28 @@ pub(crate) fn serve(database: Database, health: &WriteHealth, mut jobs: Jobs) {
 
 /// Reads are answered at once; a change waits for its transaction.
 fn take(connection: &Connection, job: Job, changes: &mut Vec<Job>) {
-    if matches!(job.work, Work::Write(..)) {
+    if !job.work.change.is_empty() {
         return changes.push(job);
     }
     // The receiver may be gone.
-    let _ = job.reply.send(perform(connection, &job.work).map_err(failed));
+    let _ = job.reply.send(perform(connection, &job.work).map_err(|error| failed(&error)));
 }
 
 /// All changes in one transaction. When that fails as a whole, none of them was made.
 fn write(connection: &Connection, health: &WriteHealth, changes: Vec<Job>) {
-    let performed = perform_all(connection, &changes);
-    health.note(performed.is_ok());
-    match performed {
-        Ok(answers) => {
-            for (change, answer) in changes.into_iter().zip(answers) {
-                let _ = change.reply.send(answer.map_err(failed));
-            }
+    let answers = perform_all(connection, &changes).unwrap_or_else(|error| {
+        let message = failed(&error).to_string();
+        if FAILED.is_due(&message) {
+            tracing::error!(error = message, changes = changes.len(), "changes could not be stored");
         }
-        Err(error) => {
-            let error = failed(error);
-            if FAILED.is_due(&error.to_string()) {
-                tracing::error!(%error, changes = changes.len(), "changes could not be stored");
-            }
-            for change in changes {
-                let _ = change.reply.send(Err(error.clone()));
-            }
-        }
+        changes.iter().map(|_| Err(failed(&error))).collect()
+    });
+    for (change, answer) in changes.into_iter().zip(answers) {
+        health.answer(change, answer);
     }
 }
 
-type Answers = Vec<rusqlite::Result<Answer>>;
+type Answers = Vec<Result<Answer, StoreError>>;
 
 /// Conflicts are rare. So all changes run without savepoints first, and again with one savepoint each where one of them failed.
 fn perform_all(connection: &Connection, changes: &[Job]) -> rusqlite::Result<Answers> {
@@ -76,8 +69,8 @@ fn perform_all(connection: &Connection, changes: &[Job]) -> rusqlite::Result<Ans
     let mut answers = Vec::with_capacity(changes.len());
     for change in changes {
         let answer = perform(connection, &change.work);
-        if let Ok(Answer { conflict: None, .. }) = answer {
-            answers.push(answer);
+        if let Ok(answer @ Answer { conflict: None, .. }) = answer {
+            answers.push(Ok(answer));
             continue;
         }
         drop(transaction);
@@ -101,7 +94,7 @@ fn perform_with_savepoints(connection: &Connection, changes: &[Job]) -> rusqlite
             _ => execute(connection, "ROLLBACK TO change")?,
         }
         execute(connection, "RELEASE change")?;
-        answers.push(answer);
+        answers.push(answer.map_err(|error| failed(&error)));
     }
     transaction.commit()?;
     Ok(answers)
@@ -117,18 +110,14 @@ fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
 }
 
 fn perform(connection: &Connection, work: &Work) -> rusqlite::Result<Answer> {
-    let (statements, queries) = match work {
-        Work::Read(queries) => (&[][..], queries),
-        Work::Write(statements, queries) => (statements.as_slice(), queries),
-    };
-    for statement in statements {
+    for statement in &work.change {
         let touched = connection.prepare_cached(statement.sql)?.execute(params_from_iter(&statement.cells))?;
         let conflict = statement.conflict(touched as u64);
         if conflict.is_some() {
             return Ok(Answer { rows: Vec::new(), conflict });
         }
     }
-    let rows = queries.iter().map(|query| rows(connection, query)).collect::<Result<_, _>>()?;
+    let rows = work.queries.iter().map(|query| rows(connection, query)).collect::<Result<_, _>>()?;
     Ok(Answer { rows, conflict: None })
 }
 
@@ -176,7 +165,7 @@ mod tests {
     const TOUCH: &str = "UPDATE things SET id = id WHERE id = $1";
 
     fn change(statements: impl IntoIterator<Item = Statement>) -> Job {
-        let work = Work::Write(statements.into_iter().collect(), Vec::new());
+        let work = Work::write(statements.into_iter().collect());
         Job { work, reply: oneshot::channel().0, queued_at: Instant::now() }
     }
 
@@ -193,7 +182,7 @@ mod tests {
     fn a_change_that_cannot_be_made_takes_no_other_with_it() {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch(TABLE).unwrap();
-        let missing = Statement::new(TOUCH, [9.into()]).or(Conflict::Gone);
+        let missing = Statement::new(TOUCH, [9.into()]).or(Conflict::Missing);
         let changes = [
             change([insert(1)]),
             change([insert(2), missing.clone()]),
@@ -203,11 +192,11 @@ mod tests {
         let answers = perform_all(&connection, &changes).unwrap();
         let outcomes: Vec<_> =
             answers.iter().map(|answer| answer.as_ref().map(|answer| answer.conflict).ok()).collect();
-        assert_eq!(outcomes, [Some(None), Some(Some(Conflict::Gone)), None, Some(None)]);
+        assert_eq!(outcomes, [Some(None), Some(Some(Conflict::Missing)), None, Some(None)]);
         assert_eq!(ids(&connection), [1, 4]);
 
         let alone = perform_all(&connection, &[change([insert(5), missing])]).unwrap();
-        assert_eq!(alone[0].as_ref().unwrap().conflict, Some(Conflict::Gone));
+        assert_eq!(alone[0].as_ref().unwrap().conflict, Some(Conflict::Missing));
         assert!(perform_all(&connection, &[change([insert(6), insert(1)])]).is_err());
         assert_eq!(ids(&connection), [1, 4]);
     }

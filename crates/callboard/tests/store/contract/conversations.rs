@@ -1,6 +1,6 @@
 //! Conversations and their items.
 
-use callboard::store::{Item, ItemPage, NewConversation, NewItem, Page, Store, StoreError, TurnWrite};
+use callboard::store::{Item, ItemPage, NewConversation, NewItem, Store, StoreError, TurnWrite};
 
 use super::run::Promise;
 use super::turns::WAIT;
@@ -8,7 +8,6 @@ use crate::databases::{Database, block_on};
 
 pub(super) const PROMISES: &[Promise] = &[
     ("a conversation is created once, found, changed and deleted", one_conversation),
-    ("conversations are listed newest first, page by page, also when times are equal", listed),
     ("items keep their order, page by page, both ways", items),
     ("a turn begins with all items in their order", all_items),
     ("items are found and deleted by id", one_item),
@@ -60,24 +59,6 @@ fn one_conversation(database: &Database) {
         assert!(!store.delete_conversation("conv_1").await.unwrap());
         let gone = store.set_metadata("conv_1", "{}".to_owned(), 9).await;
         assert_eq!(gone, Err(StoreError::NotFound("conv_1".to_owned())));
-    });
-}
-
-fn listed(database: &Database) {
-    let store = database.open();
-    block_on(async {
-        for (number, at) in [1, 2, 2, 2, 3, 4].into_iter().enumerate() {
-            store.create_conversation(new(&format!("conv_{number}"), at)).await.unwrap();
-        }
-        let mut page = Page { behind: None, limit: 2 };
-        let mut seen = Vec::new();
-        loop {
-            let found = store.conversations(&page).await.unwrap();
-            let Some(last) = found.last() else { break };
-            page.behind = Some((last.updated_at, last.id.clone()));
-            seen.extend(found.into_iter().map(|conversation| conversation.id));
-        }
-        assert_eq!(seen, ["conv_5", "conv_4", "conv_3", "conv_2", "conv_1", "conv_0"]);
     });
 }
 

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use callboard::store::{CharacterMemory, NewSnapshot, Notes, Response, Retention, Store, StoreError, Trace, TurnWrite};
+use callboard::store::{
+    CharacterMemory, NewSnapshot, Response, Retention, Store, StoreError, Trace, TurnRecords, TurnWrite,
+};
 
 use super::conversations::{new, new_items};
 use super::histories::{find, follow, memory_of, new_snapshot};
@@ -32,9 +34,9 @@ fn key(response: &str) -> String {
 }
 
 /// A response with the character's part at its end and a trace that holds its words, as one write.
-pub(crate) fn notes(response: Response, memory: CharacterMemory) -> Notes {
-    let (id, at) = (response.said.id.clone(), response.created_at);
-    Notes {
+pub(crate) fn records(response: Response, memory: CharacterMemory) -> TurnRecords {
+    let (id, at) = (response.exchange.id.clone(), response.created_at);
+    TurnRecords {
         snapshot: Some(NewSnapshot {
             key: key(&id),
             at,
@@ -44,7 +46,7 @@ pub(crate) fn notes(response: Response, memory: CharacterMemory) -> Notes {
         }),
         trace: Some(Trace { id: format!("trace of {id}"), content_of: Some(id), ..trace(0, at) }),
         response: Some(response),
-        ..Notes::default()
+        ..TurnRecords::default()
     }
 }
 
@@ -58,14 +60,14 @@ async fn chain(store: &Store, ids: &[(&str, i64)]) {
             None => memory_of("p", "1", &words),
             Some(previous) => follow(store, &key(previous), memory_of("p", "1", &words)).await,
         };
-        store.note(notes(response(id, previous, *at), kept)).await.unwrap();
+        store.write_records(&records(response(id, previous, *at), kept)).await.unwrap();
         previous = Some(id);
     }
 }
 
 async fn chain_of(store: &Store, id: &str) -> Vec<String> {
     let chain = store.response_chain(id, 100, Some(0)).await.unwrap();
-    chain.said.into_iter().map(|said| said.id).collect()
+    chain.exchanges.into_iter().map(|exchange| exchange.id).collect()
 }
 
 /// Rows in the tables above.
@@ -95,7 +97,7 @@ fn followed(database: &Database) {
     block_on(async {
         chain(&store, &[("resp_1", 1), ("resp_2", 2), ("resp_3", 3)]).await;
         let fork = follow(&store, &key("resp_2"), memory_of("p", "1", &["0", "1", "other"])).await;
-        store.note(notes(response("resp_4", Some("resp_2"), 4), fork)).await.unwrap();
+        store.write_records(&records(response("resp_4", Some("resp_2"), 4), fork)).await.unwrap();
         for id in ["resp_1", "resp_2"] {
             assert!(store.delete_response(id, NOW).await.unwrap(), "{id}");
             assert!(!store.delete_response(id, NOW).await.unwrap(), "{id}");
@@ -123,7 +125,7 @@ fn base_gone(database: &Database) {
         chain(&store, &[("resp_1", 1)]).await;
         let next = follow(&store, &key("resp_1"), memory_of("p", "2", &["0", "1"])).await;
         other.delete_response("resp_1", NOW).await.unwrap();
-        let refused = store.note(notes(response("resp_2", Some("resp_1"), 2), next)).await;
+        let refused = store.write_records(&records(response("resp_2", Some("resp_1"), 2), next)).await;
         assert_eq!(refused, Err(StoreError::BaseGone("resp_1".to_owned())));
     });
     expect_left(database, [0, 0, 0, 0]);
@@ -135,14 +137,14 @@ fn chain_gone(database: &Database) {
     let other = if database.is_in_memory() { store.clone() } else { database.open() };
     let keep = |key: &str, at, memory| {
         let new = new_snapshot(key, at, memory);
-        Notes { snapshot: Some(new), ..Notes::default() }
+        TurnRecords { snapshot: Some(new), ..TurnRecords::default() }
     };
     block_on(async {
-        store.note(keep("a", 1, memory_of("p", "1", &["0"]))).await.unwrap();
+        store.write_records(&keep("a", 1, memory_of("p", "1", &["0"]))).await.unwrap();
         let next = follow(&store, "a", memory_of("p", "2", &["0", "1"])).await;
         let old = Retention { snapshots: Some(1), ..Retention::default() };
         assert_eq!(other.prune(&old, NOW).await.unwrap().snapshots, 1);
-        store.note(keep("b", NOW, next)).await.unwrap();
+        store.write_records(&keep("b", NOW, next)).await.unwrap();
         assert_eq!(find(&store, &["b"]).await.unwrap().1, memory_of("p", "2", &["0", "1"]));
     });
     expect_left(database, [0, 1, 1, 0]);
@@ -185,9 +187,9 @@ fn long_chain(database: &Database) {
         for number in 0..250 {
             let previous = (number > 0).then(|| format!("resp_{}", number - 1));
             let next = response(&format!("resp_{number}"), previous.as_deref(), number);
-            store.note(Notes { response: Some(next), ..Notes::default() }).await.unwrap();
+            store.write_records(&TurnRecords { response: Some(next), ..TurnRecords::default() }).await.unwrap();
             let single = response(&format!("single_{number}"), None, number);
-            store.note(Notes { response: Some(single), ..Notes::default() }).await.unwrap();
+            store.write_records(&TurnRecords { response: Some(single), ..TurnRecords::default() }).await.unwrap();
         }
         assert_eq!(store.prune(&thirty_days(), NOW).await.unwrap().responses, 500);
     });
@@ -201,11 +203,11 @@ fn conversation(database: &Database) {
             let turn = store.begin_turn(id, WAIT).await.unwrap();
             let kept = response_in(id, response(&id.replace("conv", "resp"), None, 1));
             let words = Trace { id: format!("words of {id}"), content_of: Some(id.to_owned()), ..trace(0, 1) };
-            let notes = Notes { response: Some(kept), trace: Some(words), ..Notes::default() };
-            let write = TurnWrite { items: new_items(0..2), notes, ..TurnWrite::default() };
+            let records = TurnRecords { response: Some(kept), trace: Some(words), ..TurnRecords::default() };
+            let write = TurnWrite { items: new_items(0..2), records, ..TurnWrite::default() };
             turn.finish(write).await.unwrap();
         }
-        store.note(Notes { trace: Some(trace(1, 1)), ..Notes::default() }).await.unwrap();
+        store.write_records(&TurnRecords { trace: Some(trace(1, 1)), ..TurnRecords::default() }).await.unwrap();
         store.delete_conversation("conv_1").await.unwrap();
         assert_eq!(store.response("resp_1", 0).await.unwrap(), None);
         assert!(store.response("resp_2", 0).await.unwrap().is_some());
@@ -221,7 +223,8 @@ fn replaced(database: &Database) {
             scope.spawn(move || {
                 for turn in 0..25 {
                     let new = new_snapshot("a", 0, memory_of("p", "1", &[&format!("{thread} {turn}")]));
-                    block_on(store.note(Notes { snapshot: Some(new), ..Notes::default() })).unwrap();
+                    block_on(store.write_records(&TurnRecords { snapshot: Some(new), ..TurnRecords::default() }))
+                        .unwrap();
                 }
             });
         }

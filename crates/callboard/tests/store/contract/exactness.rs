@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callboard::store::{CharacterMemory, NewConversation, NewItem, NewSnapshot, Notes, TurnWrite};
+use callboard::store::{CharacterMemory, NewConversation, NewItem, NewSnapshot, TurnRecords, TurnWrite};
 use callboard_core::journal::CallNote;
 
 use super::change::memory_after;
@@ -50,7 +50,7 @@ fn odd_words(database: &Database) {
             interrupted: Some(WORDS.to_owned()),
             ..NewSnapshot::default()
         };
-        store.note(Notes { snapshot: Some(snapshot), ..Notes::default() }).await.unwrap();
+        store.write_records(&TurnRecords { snapshot: Some(snapshot), ..TurnRecords::default() }).await.unwrap();
         assert_eq!(find(&store, &["key"]).await, Some((0, memory_of(WORDS, &json, &["x"]))));
         let found = store.find_snapshot(&["key".to_owned()], |_, _| true).await.unwrap().unwrap();
         assert_eq!(found.interrupted.as_deref(), Some(WORDS));
@@ -94,10 +94,10 @@ fn large(database: &Database) {
         let item = |number| NewItem { id: format!("item_{number}"), body: body.clone() };
         let turn = store.begin_turn("conv_1", WAIT).await.unwrap();
         let mut big = response("resp_1", None, 1);
-        big.said.input = body.clone();
-        let notes = Notes { response: Some(big), ..Notes::default() };
-        turn.finish(TurnWrite { items: (0..60).map(item).collect(), notes, ..TurnWrite::default() }).await.unwrap();
+        big.exchange.input = body.clone();
+        let records = TurnRecords { response: Some(big), ..TurnRecords::default() };
+        turn.finish(TurnWrite { items: (0..60).map(item).collect(), records, ..TurnWrite::default() }).await.unwrap();
         assert_eq!(store.item("conv_1", "item_59").await.unwrap().unwrap().body, body);
-        assert_eq!(store.response("resp_1", 0).await.unwrap().unwrap().said.input, body);
+        assert_eq!(store.response("resp_1", 0).await.unwrap().unwrap().exchange.input, body);
     });
 }

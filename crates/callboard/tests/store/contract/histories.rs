@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callboard::store::{CharacterMemory, NewSnapshot, Notes, Store};
+use callboard::store::{CharacterMemory, NewSnapshot, Store, TurnRecords};
 use callboard_core::journal::{CallNote, Entry, StateRecord};
 use serde_json::json;
 
@@ -36,7 +36,7 @@ pub(crate) fn new_snapshot(key: &str, at: i64, memory: CharacterMemory) -> NewSn
 
 pub(crate) async fn keep(store: &Store, key: &str, name: Option<&str>, at: i64, memory: CharacterMemory) {
     let new = NewSnapshot { name: name.map(str::to_owned), ..new_snapshot(key, at, memory) };
-    store.note(Notes { snapshot: Some(new), ..Notes::default() }).await.unwrap();
+    store.write_records(&TurnRecords { snapshot: Some(new), ..TurnRecords::default() }).await.unwrap();
 }
 
 /// The memory that is found, without its position, which only the store knows.
@@ -141,7 +141,7 @@ fn interrupted(database: &Database) {
     block_on(async {
         let interrupted = Some("Once upon a time".to_owned());
         let new = NewSnapshot { interrupted, ..new_snapshot("b", 1, memory_of("p", "2", &["x"])) };
-        store.note(Notes { snapshot: Some(new), ..Notes::default() }).await.unwrap();
+        store.write_records(&TurnRecords { snapshot: Some(new), ..TurnRecords::default() }).await.unwrap();
         keep(&store, "a", None, 1, memory_of("p", "1", &[])).await;
         let keys = ["b".to_owned(), "a".to_owned()];
         for (read, expected) in [("Once upon", 0), ("Other", 1)] {
@@ -161,7 +161,7 @@ fn unawaited(database: &Database) {
         for number in 0..50 {
             let next = follow(&store, &format!("key {number}"), memory_of("p", "1", &["0", "1"])).await;
             let new = new_snapshot(&format!("key {}", number + 1), 1, next);
-            store.note_unawaited(Notes { snapshot: Some(new), ..Notes::default() }).unwrap();
+            store.write_records_in_background(&TurnRecords { snapshot: Some(new), ..TurnRecords::default() }).unwrap();
         }
         assert_eq!(find(&store, &["key 50"]).await.unwrap().1, memory_of("p", "1", &["0", "1"]));
     });

@@ -15,7 +15,7 @@ mod turns;
 
 pub(crate) use change::memory_after;
 pub(crate) use conversations::new;
-pub(crate) use deletion::notes;
+pub(crate) use deletion::records;
 pub(crate) use histories::{find, follow, keep, memory_of, new_snapshot};
 pub(crate) use journal::{made, replayed};
 pub(crate) use records::{response, trace};

@@ -66,11 +66,11 @@ fn older(database: &Database) {
         assert_eq!(store.conversation("conv_1").await.unwrap().unwrap().bytes, 6);
         let response = store.response(RESPONSE, 0).await.unwrap().unwrap();
         assert_eq!(
-            (response.said.output.as_str(), response.to_text().unwrap().as_str()),
+            (response.exchange.output.as_str(), response.to_text().unwrap().as_str()),
             ("[1]", r#"{"output":[1],"a":2}"#)
         );
         let chain = store.response_chain(RESPONSE, 9, None).await.unwrap();
-        assert_eq!((chain.said, chain.kept_with), (vec![response.said], Some(format!("{RESPONSE}/bard"))));
+        assert_eq!((chain.exchanges, chain.snapshot_key), (vec![response.exchange], Some(format!("{RESPONSE}/bard"))));
         assert!(store.delete_response(RESPONSE, 1).await.unwrap());
     });
     assert_eq!((database.count("snapshots"), database.count("chain_parts")), (1, 1));

@@ -1,6 +1,6 @@
 //! Responses, traces and counts.
 
-use callboard::store::{Count, Notes, Page, Response, Said, Store, Trace, TraceFilter};
+use callboard::store::{Count, Exchange, Response, Store, Trace, TraceFilter, TracePage, TurnRecords};
 
 use super::run::Promise;
 use crate::databases::{Database, block_on};
@@ -14,7 +14,7 @@ pub(super) const PROMISES: &[Promise] = &[
 ];
 
 pub(crate) fn response(id: &str, previous: Option<&str>, at: i64) -> Response {
-    let said = Said {
+    let exchange = Exchange {
         id: id.to_owned(),
         owner: "someone".to_owned(),
         conversation: None,
@@ -22,16 +22,16 @@ pub(crate) fn response(id: &str, previous: Option<&str>, at: i64) -> Response {
         input: "[]".to_owned(),
         output: "[]".to_owned(),
     };
-    Response { said, created_at: at, expires_at: None, body: format!("{{\"id\":\"{id}\"}}") }
+    Response { exchange, created_at: at, expires_at: None, body: format!("{{\"id\":\"{id}\"}}") }
 }
 
 /// A response of a conversation.
 pub(crate) fn response_in(conversation: &str, response: Response) -> Response {
-    Response { said: Said { conversation: Some(conversation.to_owned()), ..response.said }, ..response }
+    Response { exchange: Exchange { conversation: Some(conversation.to_owned()), ..response.exchange }, ..response }
 }
 
 pub(crate) async fn put(store: &Store, response: Response) {
-    store.note(Notes { response: Some(response), ..Notes::default() }).await.unwrap();
+    store.write_records(&TurnRecords { response: Some(response), ..TurnRecords::default() }).await.unwrap();
 }
 
 pub(crate) fn trace(number: i64, at: i64) -> Trace {
@@ -44,9 +44,9 @@ fn responses(database: &Database) {
         let first = response_in("conv_1", response("resp_1", None, 5));
         put(&store, first.clone()).await;
         assert_eq!(store.response("resp_1", 9).await.unwrap(), Some(first.clone()));
-        let said = Said { output: r#"[{"text":"é"}]"#.to_owned(), ..first.said };
+        let exchange = Exchange { output: r#"[{"text":"é"}]"#.to_owned(), ..first.exchange };
         let body = r#"{"status":"completed","output":[],"top_p":1.0}"#.to_owned();
-        let done = Response { said, body, expires_at: Some(20), ..first };
+        let done = Response { exchange, body, expires_at: Some(20), ..first };
         put(&store, done.clone()).await;
         let found = store.response("resp_1", 19).await.unwrap().unwrap();
         assert_eq!(found.to_text().unwrap(), r#"{"status":"completed","output":[{"text":"é"}],"top_p":1.0}"#);
@@ -67,7 +67,7 @@ fn chains(database: &Database) {
         put(&store, response("resp_4", Some("resp_2"), 4)).await;
         let chain = async |id: &str, most| {
             let chain = store.response_chain(id, most, Some(0)).await.unwrap();
-            chain.said.into_iter().map(|said| said.id).collect::<Vec<_>>()
+            chain.exchanges.into_iter().map(|exchange| exchange.id).collect::<Vec<_>>()
         };
         assert_eq!(chain("resp_3", 100).await, ["resp_1", "resp_2", "resp_3"]);
         assert_eq!(chain("resp_4", 100).await, ["resp_1", "resp_2", "resp_4"]);
@@ -82,14 +82,17 @@ fn traces(database: &Database) {
         let body = r#"{"character":null,"model":"m","id":"x"}"#;
         let trace = |number, at| Trace { body: body.to_owned(), ..trace(number, at) };
         for (number, at) in [(1, 1), (2, 2), (3, 2), (4, 3)] {
-            store.note(Notes { trace: Some(trace(number, at)), ..Notes::default() }).await.unwrap();
+            store
+                .write_records(&TurnRecords { trace: Some(trace(number, at)), ..TurnRecords::default() })
+                .await
+                .unwrap();
         }
         assert_eq!(store.trace("trace_2").await.unwrap(), Some(trace(2, 2)));
         assert_eq!(store.trace("trace_9").await.unwrap(), None);
         let all = TraceFilter::default();
-        let page = Page { behind: None, limit: 2 };
+        let page = TracePage { before: None, limit: 2 };
         assert_eq!(store.traces_like(&page, &all).await.unwrap(), [trace(4, 3), trace(3, 2)]);
-        let page = Page { behind: Some((2, "trace_3".to_owned())), limit: 9 };
+        let page = TracePage { before: Some((2, "trace_3".to_owned())), limit: 9 };
         assert_eq!(store.traces_like(&page, &all).await.unwrap(), [trace(2, 2), trace(1, 1)]);
     });
 }
@@ -108,13 +111,13 @@ fn found_traces(database: &Database) {
         kept(4, "c2", r#""bard""#, r#""100__!""#),
     ];
     block_on(async {
-        store.keep_traces(all, Vec::new()).await.unwrap();
-        store.keep_traces(Vec::new(), Vec::new()).await.unwrap();
+        store.store_traces(all, Vec::new()).await.unwrap();
+        store.store_traces(Vec::new(), Vec::new()).await.unwrap();
         let found = async |conversation: &str, character: &str, model: &str| {
             let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
             let filter =
                 TraceFilter { conversation: text(conversation), character: text(character), model: text(model) };
-            let page = Page { behind: None, limit: 9 };
+            let page = TracePage { before: None, limit: 9 };
             let found = store.traces_like(&page, &filter).await.unwrap();
             found.into_iter().map(|trace| trace.created_at).collect::<Vec<_>>()
         };
@@ -145,7 +148,7 @@ fn counts(database: &Database) {
                 for _ in 0..TIMES {
                     let mut counts = vec![count(1, "turns", 1), count(1, "repaired", 2), count(2, "turns", 3)];
                     counts.rotate_left(thread as usize % 3);
-                    block_on(store.note(Notes { counts, ..Notes::default() })).unwrap();
+                    block_on(store.write_records(&TurnRecords { counts, ..TurnRecords::default() })).unwrap();
                 }
             });
         }

@@ -1,6 +1,6 @@
 //! What is forgotten.
 
-use callboard::store::{ItemPage, Notes, Pruned, Response, Retention, Trace, TurnWrite};
+use callboard::store::{ItemPage, Pruned, Response, Retention, Trace, TurnRecords, TurnWrite};
 
 use super::conversations::{new, new_items};
 use super::histories::{find, keep, memory_of};
@@ -46,7 +46,10 @@ fn by_age(database: &Database) {
         }
         keep(&store, "a", Some("game"), NOW - 8 * DAY, memory_of("p", "1", &["x"])).await;
         keep(&store, "b", None, NOW - 6 * DAY, memory_of("p", "2", &["y"])).await;
-        store.note(Notes { trace: Some(trace(1, NOW - 8 * DAY)), ..Notes::default() }).await.unwrap();
+        store
+            .write_records(&TurnRecords { trace: Some(trace(1, NOW - 8 * DAY)), ..TurnRecords::default() })
+            .await
+            .unwrap();
         let all = Retention { conversations: Some(7), responses: Some(7), snapshots: Some(7), traces: Some(7) };
         let pruned = store.prune(&all, NOW).await.unwrap();
         assert_eq!(pruned, Pruned { conversations: 1, responses: 1, snapshots: 1, traces: 1 });
@@ -99,7 +102,7 @@ fn same_size(database: &Database) {
     for _ in 0..4 {
         block_on(async {
             let large = |number| Trace { body: "x".repeat(20_000), ..trace(number, 1) };
-            store.keep_traces((0..200).map(large).collect(), Vec::new()).await.unwrap();
+            store.store_traces((0..200).map(large).collect(), Vec::new()).await.unwrap();
             assert_eq!(store.prune(&all, NOW).await.unwrap().traces, 200);
         });
         sizes.extend(database.pages());
@@ -112,7 +115,10 @@ fn in_batches(database: &Database) {
     let store = database.open();
     block_on(async {
         for number in 0..250 {
-            store.note(Notes { trace: Some(trace(number, number)), ..Notes::default() }).await.unwrap();
+            store
+                .write_records(&TurnRecords { trace: Some(trace(number, number)), ..TurnRecords::default() })
+                .await
+                .unwrap();
         }
         let retention = Retention { traces: Some(1), ..Retention::default() };
         assert_eq!(store.prune(&retention, DAY + 247).await.unwrap(), Pruned { traces: 247, ..Pruned::default() });

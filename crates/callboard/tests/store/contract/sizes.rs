@@ -67,14 +67,14 @@ fn chain(database: &Database) {
         for number in 0..6_i64 {
             let previous = (number > 0).then(|| format!("resp_{}", number - 1));
             let mut next = response(&format!("resp_{number}"), previous.as_deref(), number);
-            (next.said.input, next.said.output) =
+            (next.exchange.input, next.exchange.output) =
                 (format!("[\"{}\"]", "x".repeat(196)), format!("[\"{}\"]", "y".repeat(196)));
             next.body = "x".repeat(5000);
             put(&store, next).await;
         }
         let read = async |id: &str, most| {
             let chain = store.response_chain(id, most, Some(0)).await.unwrap();
-            chain.said.into_iter().map(|said| said.id).collect::<Vec<_>>()
+            chain.exchanges.into_iter().map(|exchange| exchange.id).collect::<Vec<_>>()
         };
         // The third one passes the limit, and is the last.
         assert_eq!(read("resp_5", 100).await, ["resp_3", "resp_4", "resp_5"]);

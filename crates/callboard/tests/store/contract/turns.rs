@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use callboard::store::{Count, ItemPage, Notes, Store, StoreError, Turn, TurnWrite};
+use callboard::store::{Count, ItemPage, Store, StoreError, Turn, TurnRecords, TurnWrite};
 
 use super::change::memory_after;
 use super::conversations::{new, new_items};
@@ -106,7 +106,7 @@ fn full_write(turn: &Turn) -> TurnWrite {
     let count = Count { day: 1, character: String::new(), model: "m".to_owned(), name: "turns".to_owned(), amount: 1 };
     TurnWrite {
         memory: memory_after(turn.head(), None, vec![made(1, r#"{"a":1}"#)]),
-        notes: Notes { response: Some(response), counts: vec![count], ..Notes::default() },
+        records: TurnRecords { response: Some(response), counts: vec![count], ..TurnRecords::default() },
         ..write(0..2)
     }
 }
@@ -277,7 +277,7 @@ fn left_by_its_client(database: &Database) {
         let next = store.begin_turn("conv_1", WAIT);
         let leave = async {
             let write = full_write(&turn);
-            turn.finish_unawaited(write).unwrap();
+            turn.finish_in_background(write).unwrap();
         };
         let (next, ()) = tokio::join!(next, leave);
         let next = next.unwrap();
@@ -298,7 +298,7 @@ fn read_when_left(database: &Database) {
             store.create_conversation(new(&id, 1)).await.unwrap();
             let turn = store.begin_turn(&id, WAIT).await.unwrap();
             let write = full_write(&turn);
-            turn.finish_unawaited(write).unwrap();
+            turn.finish_in_background(write).unwrap();
             let found = match kind {
                 0 => store.response("resp_1", 0).await.unwrap().is_some(),
                 1 => store.conversation_head(&id).await.unwrap().is_some_and(|head| head.state().is_some()),
