@@ -23,10 +23,12 @@ pub fn resolve_name<'a>(written: &str, names: impl Iterator<Item = &'a str> + Cl
         if let Some(place) = names.iter().position(|name| *name == core) {
             return Some((place, true));
         }
-        match matches(core, &names) {
-            Matches::None => rest = core.split_once(BETWEEN).map(|(_, behind)| behind),
-            Matches::One(place) => return Some((place, true)),
-            Matches::Several => return None,
+        let wanted = spelling(core);
+        let mut places = names.iter().enumerate().filter(|(_, name)| spelling(name) == wanted);
+        match (places.next(), places.next()) {
+            (None, _) => rest = core.split_once(BETWEEN).map(|(_, behind)| behind),
+            (Some((place, _)), None) => return Some((place, true)),
+            _ => return None,
         }
     }
     None
@@ -45,22 +47,6 @@ fn core_of(written: &str) -> &str {
 /// The part behind the last sign of a name that is too long to be one.
 fn last_part(name: &str) -> &str {
     name.rsplit(BETWEEN).next().unwrap_or(name)
-}
-
-enum Matches {
-    None,
-    One(usize),
-    Several,
-}
-
-fn matches(core: &str, names: &[&str]) -> Matches {
-    let wanted = spelling(core);
-    let mut places = names.iter().enumerate().filter(|(_, name)| spelling(name) == wanted);
-    match (places.next(), places.next()) {
-        (None, _) => Matches::None,
-        (Some((place, _)), None) => Matches::One(place),
-        _ => Matches::Several,
-    }
 }
 
 /// A name without what models change about it: case, and the signs between its parts.

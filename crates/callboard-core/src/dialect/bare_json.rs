@@ -5,9 +5,9 @@
 //! answer ends with it.
 
 use super::fence::count_backticks;
-use super::input::{Decision, Input, PrefixMatch, skip};
+use super::input::{Decision, Incomplete, Input, ReadResult, skip};
 use super::json_call::{ARGUMENT_KEYS, ReadCall, members, read_calls};
-use super::json_call_head::{CallHead, head};
+use super::json_call_head::begins_call;
 use super::json_scan::{Extent, ObjectScan};
 use super::marked_json::is_json;
 use super::markup_reader::MarkupReader;
@@ -48,50 +48,50 @@ impl BareJson {
         self.examined
     }
 
-    pub(super) fn next(&mut self, input: &Input<'_>) -> Decision {
+    pub(super) fn next(&mut self, input: &Input<'_>) -> ReadResult {
         loop {
             let step = if self.scan.is_none() { self.find_object(input) } else { self.read_object(input) };
-            if let Some(step) = step {
-                return step;
+            if let Some(decision) = step? {
+                return Ok(decision);
             }
         }
     }
 
-    fn find_object(&mut self, input: &Input<'_>) -> Option<Decision> {
+    fn find_object(&mut self, input: &Input<'_>) -> ReadResult<Option<Decision>> {
         let rest = input.from(self.at);
         let between = |character: char| character.is_ascii_whitespace() || matches!(character, '[' | ']' | ',' | ';');
         let at = skip(input.body, self.at, between);
         match input.from(at).chars().next() {
             Some('{') => {
                 (self.at, self.scan, self.likely) = (at, Some(ObjectScan::new(at)), false);
-                None
+                Ok(None)
             }
             Some(character) if self.calls.is_empty() => {
                 let pythonic = rest.starts_with('[') && (character.is_alphabetic() || character == '_');
-                Some(if pythonic {
+                Ok(Some(if pythonic {
                     Decision::Become(MarkupReader::Pythonic(Pythonic::bare(self.at, self.closing)))
                 } else {
                     Decision::Text
-                })
+                }))
             }
-            None if self.calls.is_empty() => Some(input.wait_or(Decision::Text)),
-            _ => Some(end_of_calls(self.closing, input, at, &mut self.calls)),
+            None if self.calls.is_empty() => input.wait_or(Decision::Text).map(Some),
+            _ => end_of_calls(self.closing, input, at, &mut self.calls).map(Some),
         }
     }
 
-    fn read_object(&mut self, input: &Input<'_>) -> Option<Decision> {
+    fn read_object(&mut self, input: &Input<'_>) -> ReadResult<Option<Decision>> {
         if !self.likely {
-            match head(input.from(self.at), input.tools) {
-                CallHead::Answer => return Some(Decision::Text),
-                CallHead::Call => self.likely = true,
-                CallHead::Undecided => {}
+            match begins_call(input.from(self.at), input.tools) {
+                Ok(false) => return Ok(Some(Decision::Text)),
+                head => self.likely = head.is_ok(),
             }
         }
-        match self.scan.as_mut()?.advance(input.body, input.ended()) {
-            Extent::Closed(end) => self.take(input, end),
-            Extent::BrokenOff(end) => Some(self.take_unclosed(input, end)),
-            Extent::Open if input.ended() => Some(self.take_unclosed(input, input.body.len())),
-            Extent::Open => Some(Decision::Wait),
+        let scan = self.scan.get_or_insert_with(|| ObjectScan::new(self.at));
+        match scan.advance(input.body, input.ended()) {
+            Extent::Closed(end) => Ok(self.take(input, end)),
+            Extent::BrokenOff(end) => self.take_unclosed(input, end).map(Some),
+            Extent::Open if input.ended() => self.take_unclosed(input, input.body.len()).map(Some),
+            Extent::Open => Err(Incomplete),
         }
     }
 
@@ -109,43 +109,40 @@ impl BareJson {
     }
 
     /// The last brace may be missing, but not a part of the arguments.
-    fn take_unclosed(&mut self, input: &Input<'_>, end: usize) -> Decision {
+    fn take_unclosed(&mut self, input: &Input<'_>, end: usize) -> ReadResult {
         let object = input.between(self.at, end);
         self.examined = end;
         let whole = members(object).iter().any(|(key, value)| ARGUMENT_KEYS.contains(&key.as_str()) && is_json(value));
         match input.end {
-            Some(TextEnd::CutByLimit) if self.likely => Decision::Wait,
+            Some(TextEnd::CutByLimit) if self.likely => Err(Incomplete),
             None | Some(TextEnd::Complete) if whole => match self.take(input, end) {
-                Some(step) => step,
+                Some(decision) => Ok(decision),
                 None => end_of_calls(self.closing, input, end, &mut self.calls),
             },
-            _ => Decision::Text,
+            _ => Ok(Decision::Text),
         }
     }
 }
 
 /// The text behind the last of `calls` decides whether they are calls.
-pub(super) fn end_of_calls(closing: Closing, input: &Input<'_>, at: usize, calls: &mut Vec<TextCall>) -> Decision {
+pub(super) fn end_of_calls(closing: Closing, input: &Input<'_>, at: usize, calls: &mut Vec<TextCall>) -> ReadResult {
     let calls_to =
-        |length, calls: &mut Vec<TextCall>| Decision::Calls { length, calls: std::mem::take(calls), then: None };
+        |length, calls: &mut Vec<TextCall>| Ok(Decision::Calls { length, calls: std::mem::take(calls), then: None });
     let rest = input.from(at);
     if rest.is_empty() {
         return match input.end {
-            None => Decision::Wait,
-            Some(TextEnd::CallsBeside) => Decision::Text,
+            None => Err(Incomplete),
+            Some(TextEnd::CallsBeside) => Ok(Decision::Text),
             Some(TextEnd::Complete | TextEnd::CutByLimit) => calls_to(at, calls),
         };
     }
     let backticks = count_backticks(rest);
     match closing {
-        Closing::Fence if backticks == rest.len() && !input.ended() => Decision::Wait,
+        Closing::Fence if backticks == rest.len() && !input.ended() => Err(Incomplete),
         Closing::Fence if backticks >= 3 || backticks == rest.len() => calls_to(at + backticks, calls),
-        Closing::Fence => Decision::Text,
-        Closing::EndOfAnswer => match opening_marks::markup_begins(rest, input.ended()) {
-            PrefixMatch::Yes => calls_to(at, calls),
-            PrefixMatch::Partial => Decision::Wait,
-            PrefixMatch::No => Decision::Text,
-        },
+        Closing::Fence => Ok(Decision::Text),
+        Closing::EndOfAnswer if opening_marks::markup_begins(rest, input.ended())? => calls_to(at, calls),
+        Closing::EndOfAnswer => Ok(Decision::Text),
     }
 }
 

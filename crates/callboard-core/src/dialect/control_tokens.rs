@@ -5,7 +5,7 @@
 use super::channel_writer::Channel;
 use super::deepseek::DEEPSEEK;
 use super::delimited::Delimited;
-use super::input::{Decision, Found, Input, leading, skip_whitespace};
+use super::input::{Decision, Incomplete, Input, ReadResult, leading, skip_whitespace};
 use super::kimi::KIMI;
 use super::markup_reader::MarkupReader;
 use super::piece::TextEnd;
@@ -25,25 +25,28 @@ struct ControlToken<'a> {
     barred: bool,
 }
 
-pub(super) fn next(_: &str, input: &Input<'_>) -> Decision {
+pub(super) fn next(_: &str, input: &Input<'_>) -> ReadResult {
     match token(input.body) {
-        Found::None => Decision::Text,
-        Found::Partial if input.body.len() < SHORTEST_HALF && !follows_text(input) => input.wait_or(Decision::Text),
-        Found::Partial => Decision::Wait,
-        Found::Whole(ControlToken { name: "tool_call", barred: false, length }) => open_gemma(input, length),
-        Found::Whole(ControlToken { name: "channel", barred: false, length }) => open_thought(input, length),
-        Found::Whole(ControlToken { name, length, .. }) => read(input, name, length),
+        Ok(None) => Ok(Decision::Text),
+        Err(Incomplete) if input.body.len() < SHORTEST_HALF && !follows_text(input) => input.wait_or(Decision::Text),
+        Err(Incomplete) => Err(Incomplete),
+        Ok(Some(ControlToken { name: "tool_call", barred: false, length })) => {
+            let mark = input.between(0, length);
+            or_drop(gemma::next(mark, input)?, mark, input)
+        }
+        Ok(Some(ControlToken { name: "channel", barred: false, length })) => open_thought(input, length),
+        Ok(Some(ControlToken { name, length, .. })) => read(input, name, length),
     }
 }
 
-fn read(input: &Input<'_>, name: &str, length: usize) -> Decision {
-    let delimited = |form| Decision::Become(MarkupReader::Delimited(Delimited::new(form, length)));
+fn read(input: &Input<'_>, name: &str, length: usize) -> ReadResult {
+    let delimited = |form| Ok(Decision::Become(MarkupReader::Delimited(Delimited::new(form, length))));
     match name {
-        "channel" | "start" => Decision::Become(MarkupReader::Harmony),
+        "channel" | "start" => Ok(Decision::Become(MarkupReader::Harmony)),
         "call" | "end" | "return" | "END_THINKING" if input.channel == Channel::Reasoning => {
-            Decision::Switch(length, Channel::Text)
+            Ok(Decision::Switch(length, Channel::Text))
         }
-        "START_THINKING" => Decision::Switch(length, Channel::Reasoning),
+        "START_THINKING" => Ok(Decision::Switch(length, Channel::Reasoning)),
         "tool_call_begin" => delimited(&KIMI),
         "tool▁call▁begin" => delimited(&DEEPSEEK),
         "python_tag" | "python_start" | "tool_call" | "START_ACTION" => {
@@ -56,37 +59,34 @@ fn read(input: &Input<'_>, name: &str, length: usize) -> Decision {
 
 /// Llama's `<|python_tag|>` and `<|python_start|>`, LFM2's `<|tool_call_start|>`, Granite's `<|tool_call|>` and Cohere's
 /// `<|START_ACTION|>` precede JSON or a Python call; anything else behind them is text.
-fn open_json(input: &Input<'_>, length: usize, names: NamesAccepted) -> Decision {
-    if let Some(decision) = Pythonic::open(length, names, input) {
-        return decision;
+fn open_json(input: &Input<'_>, length: usize, names: NamesAccepted) -> ReadResult {
+    if let Some(decision) = Pythonic::open(length, names, input)? {
+        return Ok(decision);
     }
     let inside = skip_whitespace(input.body, length);
     let list = input.from(inside).trim_start_matches(['[', ' ', '\n']);
     let other = names == NamesAccepted::Any && !list.is_empty() && !list.starts_with(['{', '<']);
     if other || list.starts_with(['"', '\'']) {
-        return Decision::Become(MarkupReader::Unreadable(Unreadable::new(CallEnd::Token, length)));
+        return Ok(Decision::Become(MarkupReader::Unreadable(Unreadable::new(CallEnd::Token, length))));
     }
     let mark = input.between(0, length);
-    or_drop(hermes::next(mark, input), mark, input)
-}
-
-fn open_gemma(input: &Input<'_>, length: usize) -> Decision {
-    let mark = input.between(0, length);
-    or_drop(gemma::next(mark, input), mark, input)
+    or_drop(hermes::next(mark, input)?, mark, input)
 }
 
 /// What is no call behind `mark` is read as if the mark carried nothing.
-fn or_drop(decision: Decision, mark: &str, input: &Input<'_>) -> Decision {
+fn or_drop(decision: Decision, mark: &str, input: &Input<'_>) -> ReadResult {
     match decision {
         Decision::Text => special_tokens::drop(input, mark, mark.len()),
-        decision => decision,
+        decision => Ok(decision),
     }
 }
 
 /// Gemma 4 thinks in `<|channel>thought`.
-fn open_thought(input: &Input<'_>, length: usize) -> Decision {
-    let thought = Decision::Switch(length + THOUGHT.len(), Channel::Reasoning);
-    input.begins(length, THOUGHT).decide(thought, special_tokens::drop(input, "channel", length))
+fn open_thought(input: &Input<'_>, length: usize) -> ReadResult {
+    if input.begins(length, THOUGHT)? {
+        return Ok(Decision::Switch(length + THOUGHT.len(), Channel::Reasoning));
+    }
+    special_tokens::drop(input, "channel", length)
 }
 
 /// Whether the characters with which any token begins are a token's here: right behind markup, or where the limit cut the
@@ -100,33 +100,32 @@ fn follows_text(input: &Input<'_>) -> bool {
 pub(super) fn opens_call(text: &str) -> bool {
     let calls = ["tool_call_begin", "tool▁call▁begin", "python_tag", "python_start", "tool_call", "tool_call_start"];
     match token(text) {
-        Found::Whole(token) => calls.contains(&token.name),
-        Found::Partial => {
+        Ok(token) => token.is_some_and(|token| calls.contains(&token.name)),
+        Err(Incomplete) => {
             let name = text.trim_start_matches(['<', '|', '｜']).trim_end_matches(['|', '｜']);
             name.len() >= SHORTEST_HALF && calls.iter().any(|call| call.starts_with(name))
         }
-        Found::None => false,
     }
 }
 
-fn token(text: &str) -> Found<ControlToken<'_>> {
+fn token(text: &str) -> ReadResult<Option<ControlToken<'_>>> {
     let Some(bar) = text.chars().nth(1) else {
-        return Found::Partial;
+        return Err(Incomplete);
     };
     let start = 1 + bar.len_utf8();
     let name = leading(text.get(start..).unwrap_or_default(), is_token_character);
     let end = start + name.len();
     let mut after = text.get(end..).unwrap_or_default().chars();
     match (after.next(), after.next()) {
-        _ if name.len() > LONGEST_NAME => Found::None,
-        (None, _) => Found::Partial,
-        _ if name.is_empty() => Found::None,
-        (Some('>'), _) => Found::Whole(ControlToken { name, length: end + 1, barred: false }),
-        (Some(last), None) if last == bar => Found::Partial,
+        _ if name.len() > LONGEST_NAME => Ok(None),
+        (None, _) => Err(Incomplete),
+        _ if name.is_empty() => Ok(None),
+        (Some('>'), _) => Ok(Some(ControlToken { name, length: end + 1, barred: false })),
+        (Some(last), None) if last == bar => Err(Incomplete),
         (Some(last), Some('>')) if last == bar => {
-            Found::Whole(ControlToken { name, length: end + bar.len_utf8() + 1, barred: true })
+            Ok(Some(ControlToken { name, length: end + bar.len_utf8() + 1, barred: true }))
         }
-        _ => Found::None,
+        _ => Ok(None),
     }
 }
 

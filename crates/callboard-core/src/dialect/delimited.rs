@@ -3,7 +3,7 @@
 //! A control token cannot be part of a value, so the payload ends at the next one that ends calls. A payload that
 //! does not begin like a call is refused early: the text is about the token.
 
-use super::input::{Decision, Input, PrefixMatch, begins_any};
+use super::input::{Decision, Incomplete, Input, ReadResult, begins_any, without_half};
 use super::json_scan::{Extent, ObjectScan};
 use super::marked_json::deliverable;
 use super::piece::TextCall;
@@ -55,37 +55,35 @@ impl Delimited {
         Self { name: name.to_owned(), likely: true, ..Self::new(form, start) }
     }
 
-    pub(super) fn next(&mut self, input: &Input<'_>) -> Decision {
+    pub(super) fn next(&mut self, input: &Input<'_>) -> ReadResult {
         if !self.likely {
             match self.head(input) {
-                PrefixMatch::Yes => self.likely = true,
-                PrefixMatch::Partial => {}
-                PrefixMatch::No => return self.refuse(input),
+                Ok(false) => return self.refuse(input),
+                head => self.likely = head.is_ok(),
             }
         }
-        match input.find_any(&mut self.searched, self.form.ends) {
-            PrefixMatch::Yes => self.take(input, self.searched),
-            PrefixMatch::No if input.ended() => self.take_unclosed(input),
-            PrefixMatch::Partial | PrefixMatch::No => Decision::Wait,
+        if input.find_any(&mut self.searched, self.form.ends)? {
+            return Ok(self.take(input, self.searched));
         }
+        if input.ended() { self.take_unclosed(input) } else { Err(Incomplete) }
     }
 
     /// Whether the payload begins with a name, or part of one, and then with what separates it from arguments.
-    fn head(&self, input: &Input<'_>) -> PrefixMatch {
+    fn head(&self, input: &Input<'_>) -> ReadResult<bool> {
         let payload = input.from(self.start).trim_ascii_start();
         let name = leading_name(payload);
         let behind = payload.get(name.len()..).unwrap_or_default().trim_ascii_start();
         let named = input.tools.begin(name.strip_prefix(gemma::PREFIX).unwrap_or(bare_name(name)));
         match behind.chars().next() {
-            _ if name.len() > LONGEST_HEAD => PrefixMatch::No,
-            None => PrefixMatch::Partial,
-            Some('{' | '`') => PrefixMatch::Yes,
+            _ if name.len() > LONGEST_HEAD => Ok(false),
+            None => Err(Incomplete),
+            Some('{' | '`') => Ok(true),
             Some('<') => match begins_any(behind, self.form.separators, input.ended()) {
-                PrefixMatch::No if named || name.is_empty() => begins_any(behind, self.form.ends, input.ended()),
+                Ok(false) if named || name.is_empty() => begins_any(behind, self.form.ends, input.ended()),
                 answer => answer,
             },
-            Some(_) if name.starts_with(gemma::PREFIX) && named => PrefixMatch::Yes,
-            Some(_) => PrefixMatch::No,
+            Some(_) if name.starts_with(gemma::PREFIX) && named => Ok(true),
+            Some(_) => Ok(false),
         }
     }
 
@@ -99,15 +97,15 @@ impl Delimited {
         }
     }
 
-    fn take_unclosed(&self, input: &Input<'_>) -> Decision {
+    fn take_unclosed(&self, input: &Input<'_>) -> ReadResult {
         let payload = without_half(input.from(self.start), self.form.ends);
         match self.read(payload, input) {
-            Some(call) if deliverable(closed(&call.arguments), input.end) => deliver(input.body.len(), &call),
+            Some(call) if deliverable(closed(&call.arguments), input.end) => Ok(deliver(input.body.len(), &call)),
             None if input.complete() && self.is_begun(payload) => {
-                Decision::call(input.body.len(), unreadable_call(None, payload.trim_ascii(), input))
+                Ok(Decision::call(input.body.len(), unreadable_call(None, payload.trim_ascii(), input)))
             }
             None if input.complete() => self.refuse(input),
-            _ => Decision::Wait,
+            _ => Err(Incomplete),
         }
     }
 
@@ -120,16 +118,8 @@ impl Delimited {
         self.likely || payload.trim_ascii() == NAMESPACE
     }
 
-    fn refuse(&self, input: &Input<'_>) -> Decision {
+    fn refuse(&self, input: &Input<'_>) -> ReadResult {
         special_tokens::drop(input, "", self.start)
-    }
-}
-
-/// The payload without the part of an end token that it breaks off in.
-fn without_half<'a>(payload: &'a str, ends: &[&str]) -> &'a str {
-    match memchr::memrchr(b'<', payload.as_bytes()).and_then(|at| payload.split_at_checked(at)) {
-        Some((before, last)) if ends.iter().any(|end| end.starts_with(last)) => before,
-        _ => payload,
     }
 }
 

@@ -3,7 +3,7 @@
 //! They are dropped where they can only be markup: beside a call, or on a line of their own.
 //! In the middle of a sentence the model talks about them.
 
-use super::input::{Decision, Input, PrefixMatch, skip_whitespace};
+use super::input::{Decision, Incomplete, Input, ReadResult, skip_whitespace};
 use super::pythonic::{NamesAccepted, Pythonic};
 
 /// Marks that close a call. The first ones have no other use, and are dropped also where no call was read.
@@ -30,42 +30,31 @@ const UNMISTAKABLE: usize = 10;
 pub(super) const WRAPPING: [&str; 5] =
     ["<tool_calls>", "<function_calls>", "<minimax:tool_call>", "<｜DSML｜function_calls>", "<｜DSML｜tool_calls>"];
 
-pub(super) fn close(mark: &str, input: &Input<'_>) -> Decision {
+pub(super) fn close(mark: &str, input: &Input<'_>) -> ReadResult {
     if input.context.after_markup {
-        return Decision::Markup(mark.len());
+        return Ok(Decision::Markup(mark.len()));
     }
     if input.context.opening_mark_was_text || CLOSING.iter().skip(UNMISTAKABLE).any(|known| *known == mark) {
-        return Decision::Text;
+        return Ok(Decision::Text);
     }
-    mentioned(mark, input).decide(Decision::Text, Decision::Markup(mark.len()))
+    Ok(if mentioned(mark, input)? { Decision::Text } else { Decision::Markup(mark.len()) })
 }
 
 /// A group begins only before something that can be a call.
-pub(super) fn wrap(mark: &str, input: &Input<'_>) -> Decision {
-    if let Some(decision) = Pythonic::open(mark.len(), NamesAccepted::OnOffer, input) {
-        return decision;
+pub(super) fn wrap(mark: &str, input: &Input<'_>) -> ReadResult {
+    if let Some(decision) = Pythonic::open(mark.len(), NamesAccepted::OnOffer, input)? {
+        return Ok(decision);
     }
     let inside = skip_whitespace(input.body, mark.len());
     match input.from(inside).chars().next() {
-        None => Decision::Wait,
-        Some('<' | '{' | '[' | '`') => Decision::Markup(inside),
-        Some(_) => Decision::Text,
+        None => Err(Incomplete),
+        Some('<' | '{' | '[' | '`') => Ok(Decision::Markup(inside)),
+        Some(_) => Ok(Decision::Text),
     }
 }
 
 /// Whether the sentence around `mark` continues behind it.
-pub(super) fn mentioned(mark: &str, input: &Input<'_>) -> PrefixMatch {
-    if input.context.line_start {
-        return PrefixMatch::No;
-    }
-    let after = input.from(mark.len());
-    let line = after.trim_start_matches([' ', '\t']);
-    match line.chars().next() {
-        None if input.ended() => PrefixMatch::No,
-        None => PrefixMatch::Partial,
-        Some('\n' | '\r') => PrefixMatch::No,
-        Some(_) if line.len() < after.len() => PrefixMatch::Yes,
-        Some('.' | ',' | ';' | ':' | '!' | '?' | ')' | '"' | '\'') => PrefixMatch::Yes,
-        Some(_) => PrefixMatch::No,
-    }
+pub(super) fn mentioned(mark: &str, input: &Input<'_>) -> ReadResult<bool> {
+    let joins = |character| matches!(character, '.' | ',' | ';' | ':' | '!' | '?' | ')' | '"' | '\'');
+    Ok(!input.context.line_start && input.sentence_continues(mark.len(), joins)?)
 }

@@ -4,7 +4,7 @@
 //! only if it holds nothing else and names tools on offer; otherwise the model explains something.
 
 use super::bare_json::{BareJson, Closing};
-use super::input::{Decision, Input, PrefixMatch, leading, skip_whitespace};
+use super::input::{Decision, Incomplete, Input, ReadResult, leading, skip_whitespace};
 use super::markup_reader::MarkupReader;
 use super::opening_marks;
 use super::piece::{TextCall, TextEnd, TextPiece};
@@ -17,28 +17,27 @@ const LONGEST_INFO: usize = 32;
 const LONGEST_RUN: usize = 16;
 
 /// Looks at what a fence begins with.
-pub(super) fn next(input: &Input<'_>) -> Decision {
+pub(super) fn next(input: &Input<'_>) -> ReadResult {
     let backticks = count_backticks(input.body);
     let info = info(input.body, backticks);
     let inside = skip_whitespace(input.body, backticks + info.len());
     if info.len() > LONGEST_INFO || !input.without_mark && inside < input.body.len() {
-        return Decision::Text;
+        return Ok(Decision::Text);
     }
     let rest = input.from(inside);
     if rest.is_empty() {
         return input.wait_or(Decision::Text);
     }
-    match opening_marks::markup_begins(rest, input.ended()) {
-        PrefixMatch::Yes => Decision::Become(MarkupReader::FencedMarkup(FencedMarkup::new(inside))),
-        PrefixMatch::Partial => Decision::Wait,
-        PrefixMatch::No if rest.starts_with(['{', '[']) => {
-            Decision::Become(MarkupReader::BareJson(BareJson::new(inside, Closing::Fence)))
-        }
-        PrefixMatch::No if info == PYTHON_CALLS => {
-            Decision::Become(MarkupReader::Pythonic(Pythonic::bare(inside, Closing::Fence)))
-        }
-        PrefixMatch::No => Decision::Text,
-    }
+    let reader = if opening_marks::markup_begins(rest, input.ended())? {
+        MarkupReader::FencedMarkup(FencedMarkup { start: inside, searched: inside })
+    } else if rest.starts_with(['{', '[']) {
+        MarkupReader::BareJson(BareJson::new(inside, Closing::Fence))
+    } else if info == PYTHON_CALLS {
+        MarkupReader::Pythonic(Pythonic::bare(inside, Closing::Fence))
+    } else {
+        return Ok(Decision::Text);
+    };
+    Ok(Decision::Become(reader))
 }
 
 /// Whether the backticks that `text` begins with open a block rather than a span within a line.
@@ -69,22 +68,18 @@ pub(super) struct FencedMarkup {
 }
 
 impl FencedMarkup {
-    fn new(start: usize) -> Self {
-        Self { start, searched: start }
-    }
-
     /// How much of the text has been read to its end and need not be tried again.
     pub(super) fn examined(&self) -> usize {
         self.searched
     }
 
-    pub(super) fn next(&mut self, input: &Input<'_>) -> Decision {
+    pub(super) fn next(&mut self, input: &Input<'_>) -> ReadResult {
         while let Some(offset) = memchr::memmem::find(input.from(self.searched).as_bytes(), b"```") {
             let at = self.searched + offset;
             let line = input.between(0, at).trim_end_matches([' ', '\t']);
             if line.ends_with('\n') {
                 if !input.ended() && count_backticks(input.from(at)) == input.from(at).len() {
-                    return Decision::Wait;
+                    return Err(Incomplete);
                 }
                 return self.take(input, at, at + count_backticks(input.from(at)), TextEnd::Complete);
             }
@@ -95,15 +90,15 @@ impl FencedMarkup {
         self.searched = self.searched.max(input.body.len() - backticks.min(2));
         match input.end {
             Some(end) => self.take(input, input.body.len(), input.body.len(), end),
-            None => Decision::Wait,
+            None => Err(Incomplete),
         }
     }
 
-    fn take(&mut self, input: &Input<'_>, end: usize, length: usize, how: TextEnd) -> Decision {
+    fn take(&mut self, input: &Input<'_>, end: usize, length: usize, how: TextEnd) -> ReadResult {
         self.searched = end;
         let inside = input.between(self.start, end);
         let mut pieces = Vec::new();
-        let mut reader = TextReader::without_fences(&input.tools.as_slices());
+        let mut reader = TextReader::without_fences(input.tools.clone());
         reader.feed(inside, &mut pieces);
         reader.finish(how, &mut pieces);
         let calls: Option<Vec<TextCall>> = pieces
@@ -115,9 +110,9 @@ impl FencedMarkup {
             })
             .collect();
         match calls {
-            Some(calls) if !calls.is_empty() => Decision::Calls { length, calls, then: None },
-            Some(_) if how == TextEnd::CutByLimit => Decision::Wait,
-            _ => Decision::Text,
+            Some(calls) if !calls.is_empty() => Ok(Decision::Calls { length, calls, then: None }),
+            Some(_) if how == TextEnd::CutByLimit => Err(Incomplete),
+            _ => Ok(Decision::Text),
         }
     }
 }

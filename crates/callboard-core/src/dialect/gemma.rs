@@ -4,7 +4,7 @@
 //! Strings are enclosed in quote tokens, so nothing in them needs escaping; keys are bare.
 
 use super::delimited::{Delimited, DelimitedForm, Payload};
-use super::input::{Decision, Input, leading, skip_whitespace};
+use super::input::{Decision, Incomplete, Input, ReadResult, leading, skip_whitespace};
 use super::markup_reader::MarkupReader;
 use super::opening_marks;
 use super::piece::TextCall;
@@ -20,19 +20,20 @@ pub(super) static GEMMA: DelimitedForm = DelimitedForm {
 };
 
 /// Reads the text behind `mark`.
-pub(super) fn next(mark: &str, input: &Input<'_>) -> Decision {
+pub(super) fn next(mark: &str, input: &Input<'_>) -> ReadResult {
     let start = skip_whitespace(input.body, mark.len());
     let rest = input.from(start);
     if PREFIX.starts_with(rest) {
-        return Decision::Wait;
+        return Err(Incomplete);
     }
     if rest.starts_with(PREFIX) || begins_bare(rest, input) {
-        return Decision::Become(MarkupReader::Delimited(Delimited::new(&GEMMA, start)));
+        return Ok(Decision::Become(MarkupReader::Delimited(Delimited::new(&GEMMA, start))));
     }
     if !input.complete() && input.tools.may_offer(rest) {
-        return Decision::Wait;
+        return Err(Incomplete);
     }
-    opening_marks::markup_begins(rest, input.ended()).decide(Decision::Markup(start), Decision::Text)
+    let is_markup = opening_marks::markup_begins(rest, input.ended())?;
+    Ok(if is_markup { Decision::Markup(start) } else { Decision::Text })
 }
 
 /// Whether `text` begins with a name on offer without its prefix.

@@ -3,7 +3,7 @@
 //! The name is bare behind the mark, so prose about the mark looks alike at first: a name is a
 //! call's only with a pair behind it, or when it is on offer and the mark is closed.
 
-use super::input::{Decision, Input, PrefixMatch, skip_whitespace};
+use super::input::{Decision, Incomplete, Input, ReadResult, skip_whitespace};
 use super::marked_json::JsonArguments;
 use super::markup_reader::MarkupReader;
 use super::piece::TextCall;
@@ -25,43 +25,43 @@ pub(super) const GLM: Spelling = Spelling {
 const LONGEST_NAME: usize = 128;
 
 /// Reads a bare name behind `mark`.
-pub(super) fn next(mark: &str, input: &Input<'_>) -> Decision {
+pub(super) fn next(mark: &str, input: &Input<'_>) -> ReadResult {
     let start = skip_whitespace(input.body, mark.len());
     let name = leading_name(input.from(start));
     if name.is_empty() || name.len() > LONGEST_NAME {
-        return Decision::Text;
+        return Ok(Decision::Text);
     }
     let end = start + name.len();
     let after = skip_whitespace(input.body, end);
     if after == input.body.len() || input.ended() {
-        return input.wait_or(unclosed(name, input));
+        return if input.ended() { unclosed(name, input) } else { Err(Incomplete) };
     }
-    let tagged = || Decision::Become(MarkupReader::Tagged(Tagged::named(&GLM, name.to_owned(), end)));
+    let tagged = || Decision::Become(MarkupReader::Tagged(Tagged::named(&GLM, name, end)));
     let offered = input.tools.offer(name);
     let gap = input.between(end, after);
-    match (input.begins(after, GLM.parameter), input.begins(after, GLM.function_end)) {
-        (PrefixMatch::Yes, _) => tagged(),
-        (_, PrefixMatch::Yes) if offered => {
-            Decision::call(after + GLM.function_end.len(), TextCall::without_arguments(name))
-        }
-        (PrefixMatch::Partial, _) | (_, PrefixMatch::Partial) => Decision::Wait,
-        _ if offered && input.from(after).starts_with('{') => {
-            Decision::Become(MarkupReader::JsonArguments(JsonArguments::new(name.to_owned(), after, None)))
-        }
-        // A tag is missing, unless a sentence continues.
-        _ if offered && (gap.is_empty() || gap.contains('\n')) => tagged(),
-        _ => Decision::Text,
+    if input.begins(after, GLM.parameter)? {
+        return Ok(tagged());
     }
+    Ok(if input.begins(after, GLM.function_end)? && offered {
+        Decision::call(after + GLM.function_end.len(), TextCall::without_arguments(name))
+    } else if offered && input.from(after).starts_with('{') {
+        Decision::Become(MarkupReader::JsonArguments(JsonArguments::new(name, after, None)))
+    } else if offered && (gap.is_empty() || gap.contains('\n')) {
+        // A tag is missing, unless a sentence continues.
+        tagged()
+    } else {
+        Decision::Text
+    })
 }
 
 /// A name with nothing, or the beginning of a mark, behind it at the end of the text.
-fn unclosed(name: &str, input: &Input<'_>) -> Decision {
+fn unclosed(name: &str, input: &Input<'_>) -> ReadResult {
     if input.complete() && input.tools.offer(name) {
-        Decision::call(input.body.len(), TextCall::without_arguments(name))
+        Ok(Decision::call(input.body.len(), TextCall::without_arguments(name)))
     } else if !input.complete() && input.tools.may_offer(name) {
-        Decision::Wait
+        Err(Incomplete)
     } else {
-        Decision::Text
+        Ok(Decision::Text)
     }
 }
 

@@ -7,7 +7,7 @@
 
 use super::channel_writer::Channel;
 use super::delimited::{Delimited, DelimitedForm, Payload};
-use super::input::{Decision, Found, Input, PrefixMatch, leading, skip_whitespace};
+use super::input::{Decision, Incomplete, Input, ReadResult, leading, skip_whitespace};
 use super::marked_json::JsonCalls;
 use super::markup_reader::MarkupReader;
 use super::piece::TextCall;
@@ -42,97 +42,97 @@ enum HeaderEnd {
     Message(usize),
     /// What follows belongs neither to a header nor to a call.
     Other(usize),
-    /// More text has to arrive.
-    Open,
 }
 
 /// Reads a header, from `<|start|>` or `<|channel|>` to its message.
-pub(super) fn next(input: &Input<'_>) -> Decision {
+pub(super) fn next(input: &Input<'_>) -> ReadResult {
     let (header, start) = match header_end(input) {
-        HeaderEnd::Message(start) => (input.between(0, start), start),
-        HeaderEnd::Other(at) => return break_off(input, at),
-        HeaderEnd::Open if input.complete() => return break_off(input, input.body.len()),
-        HeaderEnd::Open => return Decision::Wait,
+        Ok(HeaderEnd::Message(start)) => (input.between(0, start), start),
+        Ok(HeaderEnd::Other(at)) => return break_off(input, at),
+        Err(Incomplete) if input.complete() => return break_off(input, input.body.len()),
+        Err(Incomplete) => return Err(Incomplete),
     };
-    match recipient(header) {
-        Some(name) => Decision::Become(MarkupReader::Delimited(Delimited::named(&HARMONY, name, start))),
-        // Arguments without a recipient: a call that names its tool inside, or has to be asked for again.
-        None if header.contains(CONSTRAIN) && !header.contains("final") => {
-            match input.from(start).trim_ascii_start().chars().next() {
-                None => input.wait_or(Decision::Switch(start, Channel::Text)),
-                Some('{') => Decision::Become(MarkupReader::JsonCalls(JsonCalls::new(start))),
-                Some(_) => Decision::Switch(start, channel(header)),
-            }
-        }
-        None => Decision::Switch(start, channel(header)),
+    if let Some(name) = recipient(header) {
+        return Ok(Decision::Become(MarkupReader::Delimited(Delimited::named(&HARMONY, name, start))));
     }
+    // Arguments without a recipient: a call that names its tool inside, or one that the model is asked for again.
+    if header.contains(CONSTRAIN) && !header.contains("final") {
+        match input.from(start).trim_ascii_start().chars().next() {
+            None => return input.wait_or(Decision::Switch(start, Channel::Text)),
+            Some('{') => return Ok(Decision::Become(MarkupReader::JsonCalls(JsonCalls::new(start)))),
+            Some(_) => {}
+        }
+    }
+    Ok(Decision::Switch(start, channel(header)))
 }
 
 fn channel(header: &str) -> Channel {
     if header.contains("analysis") { Channel::Reasoning } else { Channel::Text }
 }
 
-/// A header without a message: the sentence is about it, or a call without arguments was made, or it carries nothing.
-fn break_off(input: &Input<'_>, at: usize) -> Decision {
+/// A header without a message: a call without arguments, a header that a sentence is about, or one that carries nothing.
+fn break_off(input: &Input<'_>, at: usize) -> ReadResult {
     let header = input.between(0, at);
     let words_follow = at < input.body.len() && !input.from(at).starts_with('<');
-    match (recipient(header), talked_about(input, header.trim_ascii_end().len())) {
-        (None, PrefixMatch::Yes) => Decision::Text,
-        (None, PrefixMatch::Partial) => Decision::Wait,
-        (Some(name), _) => Decision::call(at, TextCall::without_arguments(name)),
-        (None, PrefixMatch::No) if words_follow && header.contains(CHANNEL) => Decision::Switch(at, channel(header)),
-        (None, PrefixMatch::No) => Decision::Markup(at),
-    }
+    Ok(if let Some(name) = recipient(header) {
+        Decision::call(at, TextCall::without_arguments(name))
+    } else if talked_about(input, header.trim_ascii_end().len())? {
+        Decision::Text
+    } else if words_follow && header.contains(CHANNEL) {
+        Decision::Switch(at, channel(header))
+    } else {
+        Decision::Markup(at)
+    })
 }
 
-fn header_end(input: &Input<'_>) -> HeaderEnd {
+fn header_end(input: &Input<'_>) -> ReadResult<HeaderEnd> {
     let mut at = 0;
     loop {
         let begin = skip_whitespace(input.body, at);
         let rest = input.from(begin);
+        if rest.is_empty() {
+            return Err(Incomplete);
+        }
+        if at > LONGEST_HEADER {
+            return Ok(HeaderEnd::Other(at));
+        }
+        if rest.starts_with(MESSAGE) {
+            return Ok(HeaderEnd::Message(begin + MESSAGE.len()));
+        }
         let part = if rest.starts_with('<') { token(input, begin) } else { word(input, begin, at) };
         let addressed = || recipient(input.between(0, at)).is_some();
-        match part {
-            _ if rest.is_empty() => return HeaderEnd::Open,
-            _ if at > LONGEST_HEADER => return HeaderEnd::Other(at),
-            _ if rest.starts_with(MESSAGE) => return HeaderEnd::Message(begin + MESSAGE.len()),
-            Found::None if rest.starts_with(['{', '[']) && addressed() => return HeaderEnd::Message(begin),
-            Found::None => return HeaderEnd::Other(at),
-            Found::Partial => return HeaderEnd::Open,
-            Found::Whole(end) => at = end,
+        match part? {
+            Some(end) => at = end,
+            None if rest.starts_with(['{', '[']) && addressed() => return Ok(HeaderEnd::Message(begin)),
+            None => return Ok(HeaderEnd::Other(at)),
         }
     }
 }
 
 /// The end of the token at `at`.
-fn token(input: &Input<'_>, at: usize) -> Found<usize> {
-    match input.begins_any(at, &TOKENS) {
-        PrefixMatch::Yes => Found::Whole(at + input.from(at).find('>').map_or(0, |end| end + 1)),
-        PrefixMatch::Partial => Found::Partial,
-        // Nothing more comes, and the text breaks off within a token.
-        PrefixMatch::No if input.ended() && !input.from(at).contains('>') => Found::Partial,
-        PrefixMatch::No => Found::None,
+fn token(input: &Input<'_>, at: usize) -> ReadResult<Option<usize>> {
+    let is_token = input.begins_any(at, &TOKENS)?;
+    match input.from(at).find('>') {
+        // The text has ended within a token.
+        None if input.ended() => Err(Incomplete),
+        end => Ok(end.filter(|_| is_token).map(|end| at + end + 1)),
     }
 }
 
 /// The end of the word at `at`: any word right behind a token, which ends at `token_end`; else one that headers are made of.
-fn word(input: &Input<'_>, at: usize, token_end: usize) -> Found<usize> {
+fn word(input: &Input<'_>, at: usize, token_end: usize) -> ReadResult<Option<usize>> {
     let rest = input.from(at);
     let word = leading(rest, |character| !character.is_ascii_whitespace() && !matches!(character, '<' | '{' | '['));
-    let length = word.len();
-    let adjacent = at == token_end && input.between(0, at).ends_with('>');
-    let known = WORDS.contains(&word) || ADDRESSES.iter().any(|start| word.starts_with(start));
-    let at_end = length == rest.len();
-    let grows = || WORDS.iter().chain(&ADDRESSES).any(|known| known.starts_with(word));
-    if length == 0 || length > LONGEST_HEADER {
-        Found::None
-    } else if at_end && (adjacent || known || grows()) {
-        Found::Partial
-    } else if adjacent || known {
-        Found::Whole(at + length)
-    } else {
-        Found::None
+    if word.is_empty() || word.len() > LONGEST_HEADER {
+        return Ok(None);
     }
+    let adjacent = at == token_end && input.between(0, at).ends_with('>');
+    let known = adjacent || WORDS.contains(&word) || ADDRESSES.iter().any(|start| word.starts_with(start));
+    let grows = || WORDS.iter().chain(&ADDRESSES).any(|known| known.starts_with(word));
+    if word.len() == rest.len() && (known || grows()) {
+        return Err(Incomplete);
+    }
+    Ok(known.then_some(at + word.len()))
 }
 
 /// The function a message is addressed to.

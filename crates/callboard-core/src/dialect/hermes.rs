@@ -4,7 +4,7 @@
 //! model server removed the call but not its mark. What follows the mark decides.
 
 use super::glm::{self, GLM};
-use super::input::{Decision, Input, PrefixMatch, skip_whitespace};
+use super::input::{Decision, Incomplete, Input, ReadResult, skip_whitespace};
 use super::invoke_tags::INVOKE;
 use super::marked_json::{JsonCalls, skip_fence_head};
 use super::markup_reader::MarkupReader;
@@ -14,20 +14,20 @@ use super::tagged::Tagged;
 use super::unreadable::{CallEnd, Unreadable};
 
 /// Reads the text behind `mark`; if no family can, a closing mark may still show that it was a call.
-pub(super) fn open(mark: &str, input: &Input<'_>) -> Decision {
-    match next(mark, input) {
+pub(super) fn open(mark: &str, input: &Input<'_>) -> ReadResult {
+    match next(mark, input)? {
         Decision::Text if Unreadable::may_begin(mark, input) => {
-            Decision::Become(MarkupReader::Unreadable(Unreadable::new(CallEnd::Tag, mark.len())))
+            Ok(Decision::Become(MarkupReader::Unreadable(Unreadable::new(CallEnd::Tag, mark.len()))))
         }
-        decision => decision,
+        decision => Ok(decision),
     }
 }
 
 /// Reads the text behind `mark`, an opening mark for calls in JSON or tags.
-pub(super) fn next(mark: &str, input: &Input<'_>) -> Decision {
+pub(super) fn next(mark: &str, input: &Input<'_>) -> ReadResult {
     let inside = skip_whitespace(input.body, mark.len());
     match input.body.as_bytes().get(inside) {
-        None => Decision::Wait,
+        None => Err(Incomplete),
         Some(b'<') => next_tag(input, inside),
         Some(b'`') => next_fence(input, inside),
         Some(b'{' | b'[') => next_object(input, inside, JsonCalls::new(inside)),
@@ -35,43 +35,39 @@ pub(super) fn next(mark: &str, input: &Input<'_>) -> Decision {
     }
 }
 
-fn next_tag(input: &Input<'_>, inside: usize) -> Decision {
+fn next_tag(input: &Input<'_>, inside: usize) -> ReadResult {
     for spelling in [&QWEN_CODER, &INVOKE, &GLM] {
-        match (input.begins(inside, spelling.function), input.begins(inside, spelling.parameter)) {
-            (PrefixMatch::Yes, _) if spelling.function != GLM.function => {
-                return Decision::Become(MarkupReader::Tagged(Tagged::new(spelling, inside)));
-            }
-            // The name is missing: it is asked for.
-            (_, PrefixMatch::Yes) => {
-                return Decision::Become(MarkupReader::Tagged(Tagged::named(spelling, String::new(), inside)));
-            }
-            (PrefixMatch::Partial, _) | (_, PrefixMatch::Partial) => return Decision::Wait,
-            _ => {}
+        if input.begins(inside, spelling.function)? && spelling.function != GLM.function {
+            return Ok(Decision::Become(MarkupReader::Tagged(Tagged::new(spelling, inside))));
+        }
+        // The name is missing: the model is asked for it.
+        if input.begins(inside, spelling.parameter)? {
+            return Ok(Decision::Become(MarkupReader::Tagged(Tagged::named(spelling, "", inside))));
         }
     }
-    let otherwise = if input.ended() { Decision::Markup(inside) } else { Decision::Text };
-    opening_marks::markup_begins(input.from(inside), input.ended()).decide(Decision::Markup(inside), otherwise)
+    let is_markup = input.ended() || opening_marks::markup_begins(input.from(inside), false)?;
+    Ok(if is_markup { Decision::Markup(inside) } else { Decision::Text })
 }
 
-fn next_fence(input: &Input<'_>, inside: usize) -> Decision {
+fn next_fence(input: &Input<'_>, inside: usize) -> ReadResult {
     let object = skip_fence_head(input.body, inside);
     match input.body.as_bytes().get(object) {
-        None => Decision::Wait,
+        None => Err(Incomplete),
         Some(b'`') if object == inside && input.body.len() < inside + 3 => input.wait_or(Decision::Text),
         Some(b'{' | b'[') => next_object(input, object, JsonCalls::in_fence(object)),
-        Some(_) => Decision::Text,
+        Some(_) => Ok(Decision::Text),
     }
 }
 
 /// Prose says `{...}` where a call has a key.
-fn next_object(input: &Input<'_>, at: usize, calls: JsonCalls) -> Decision {
+fn next_object(input: &Input<'_>, at: usize, calls: JsonCalls) -> ReadResult {
     let opens = |character: char| character.is_ascii_whitespace() || matches!(character, '[' | '{');
     match input.from(at).trim_start_matches(opens).chars().next() {
-        None => Decision::Wait,
+        None => Err(Incomplete),
         Some(character) if character.is_alphabetic() || matches!(character, '"' | '\'' | '}' | ']' | '_') => {
-            Decision::Become(MarkupReader::JsonCalls(calls))
+            Ok(Decision::Become(MarkupReader::JsonCalls(calls)))
         }
-        Some(_) => Decision::Text,
+        Some(_) => Ok(Decision::Text),
     }
 }
 

@@ -6,11 +6,17 @@ use super::piece::{TextCall, TextEnd};
 use super::text_context::TextContext;
 use super::tool_names::ToolNames;
 
+/// The text that has arrived does not decide the question. At the end of the text: it is markup that carries nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Incomplete;
+
+pub(super) type ReadResult<T = Decision> = Result<T, Incomplete>;
+
 /// The text from a family's opening mark on, as far as it has arrived.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Input<'a> {
     pub(super) body: &'a str,
-    /// Set once no more text will come.
+    /// Set once the text has ended.
     pub(super) end: Option<TextEnd>,
     pub(super) tools: &'a ToolNames,
     pub(super) context: &'a TextContext,
@@ -32,44 +38,64 @@ impl<'a> Input<'a> {
         self.end.is_some()
     }
 
-    /// The model stopped by itself, so what it left open stays open.
+    /// The model stopped, so what it left open stays open.
     pub(super) fn complete(&self) -> bool {
         self.end == Some(TextEnd::Complete)
     }
 
     /// Waits for more text; at the end of the text, decides `at_end`.
-    pub(super) fn wait_or(&self, at_end: Decision) -> Decision {
-        if self.ended() { at_end } else { Decision::Wait }
+    pub(super) fn wait_or(&self, at_end: Decision) -> ReadResult {
+        if self.ended() { Ok(at_end) } else { Err(Incomplete) }
     }
 
-    pub(super) fn begins(&self, at: usize, mark: &str) -> PrefixMatch {
-        begins(self.from(at), mark, self.ended())
+    pub(super) fn begins(&self, at: usize, mark: &str) -> ReadResult<bool> {
+        begins_any(self.from(at), &[mark], self.ended())
     }
 
     /// Whether one of `marks` begins at `at`.
-    pub(super) fn begins_any(&self, at: usize, marks: &[&str]) -> PrefixMatch {
+    pub(super) fn begins_any(&self, at: usize, marks: &[&str]) -> ReadResult<bool> {
         begins_any(self.from(at), marks, self.ended())
     }
 
     /// Searches for the first of `marks` from `at` on and moves `at` to it; without one, to the end of the text.
-    pub(super) fn find_any(&self, at: &mut usize, marks: &[&str]) -> PrefixMatch {
+    pub(super) fn find_any(&self, at: &mut usize, marks: &[&str]) -> ReadResult<bool> {
         while let Some(offset) = memchr::memchr2(b'<', b'[', self.from(*at).as_bytes()) {
             *at += offset;
-            match self.begins_any(*at, marks) {
-                PrefixMatch::No => *at += 1,
-                found => return found,
+            if self.begins_any(*at, marks)? {
+                return Ok(true);
             }
+            *at += 1;
         }
         *at = self.body.len();
-        PrefixMatch::No
+        Ok(false)
+    }
+
+    /// The position behind `mark`, which may be at `at` once, or twice by mistake.
+    pub(super) fn behind(&self, at: usize, mark: &str) -> usize {
+        if !self.from(at).starts_with(mark) {
+            return at;
+        }
+        let once = at + mark.len();
+        let next = skip_whitespace(self.body, once);
+        if self.from(next).starts_with(mark) { next + mark.len() } else { once }
+    }
+
+    /// Whether a sentence continues behind a mark of this length: after a space, or with a character that `joins` a word.
+    pub(super) fn sentence_continues(&self, length: usize, joins: impl Fn(char) -> bool) -> ReadResult<bool> {
+        let after = self.from(length);
+        let line = after.trim_start_matches([' ', '\t']);
+        match line.chars().next() {
+            None if self.ended() => Ok(false),
+            None => Err(Incomplete),
+            Some('\n' | '\r' | '<' | '{' | '[') => Ok(false),
+            Some(character) => Ok(line.len() < after.len() || joins(character)),
+        }
     }
 }
 
 /// What a reader makes of the text it sees. Lengths count bytes from the opening mark on.
 #[derive(Debug)]
 pub(super) enum Decision {
-    /// Not decided before more text arrives. At the end of the text: markup that carries nothing.
-    Wait,
     /// No markup after all: the opening mark is text.
     Text,
     /// Markup that carries nothing.
@@ -88,47 +114,21 @@ impl Decision {
     }
 }
 
-/// Whether a text begins with a mark, as far as can be told. Of several answers the greatest counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum PrefixMatch {
-    No,
-    /// The text ends within the mark.
-    Partial,
-    Yes,
-}
-
-impl PrefixMatch {
-    /// Decides `yes` or `no`, and waits while that cannot be told.
-    pub(super) fn decide(self, yes: Decision, no: Decision) -> Decision {
-        match self {
-            Self::Yes => yes,
-            Self::Partial => Decision::Wait,
-            Self::No => no,
-        }
+/// Whether `text` begins with one of `marks`.
+pub(super) fn begins_any(text: &str, marks: &[&str], ended: bool) -> ReadResult<bool> {
+    if marks.iter().any(|mark| text.starts_with(mark)) {
+        return Ok(true);
     }
+    let may_begin = !ended && marks.iter().any(|mark| mark.starts_with(text));
+    if may_begin { Err(Incomplete) } else { Ok(false) }
 }
 
-/// What a text begins with, as far as can be told.
-#[derive(Debug)]
-pub(super) enum Found<T> {
-    Whole(T),
-    /// More text has to arrive.
-    Partial,
-    None,
-}
-
-pub(super) fn begins(text: &str, mark: &str, ended: bool) -> PrefixMatch {
-    if text.starts_with(mark) {
-        PrefixMatch::Yes
-    } else if !ended && mark.starts_with(text) {
-        PrefixMatch::Partial
-    } else {
-        PrefixMatch::No
+/// `text` without the beginning of one of `marks` at its end.
+pub(super) fn without_half<'a>(text: &'a str, marks: &[&str]) -> &'a str {
+    match memchr::memrchr(b'<', text.as_bytes()).and_then(|at| text.split_at_checked(at)) {
+        Some((before, last)) if marks.iter().any(|mark| mark.starts_with(last)) => before,
+        _ => text,
     }
-}
-
-pub(super) fn begins_any(text: &str, marks: &[&str], ended: bool) -> PrefixMatch {
-    marks.iter().map(|mark| begins(text, mark, ended)).max().unwrap_or(PrefixMatch::No)
 }
 
 /// The characters that `text` begins with and that `belongs` accepts.

@@ -1,5 +1,6 @@
 //! Tells from its first members whether a JSON object can be a call.
 
+use super::input::{Incomplete, ReadResult};
 use super::json_call::{ARGUMENT_KEYS, LIST_KEY, NAME_KEYS};
 use super::tool_names::ToolNames;
 
@@ -9,64 +10,58 @@ const OTHER_KEYS: [&str; 3] = ["type", "id", LIST_KEY];
 /// An object that does not look like a call within this many bytes is an answer.
 const LONGEST_HEAD: usize = 1024;
 
-/// What the head of an object belongs to.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum CallHead {
-    Call,
-    Undecided,
-    Answer,
-}
-
-/// Looks at the members before the arguments. Once an object is found to be an answer, no text
+/// Whether the members before the arguments are those of a call. Once an object is found to be an answer, no text
 /// that follows can make it a call.
-pub(super) fn head(object: &str, tools: &ToolNames) -> CallHead {
+pub(super) fn begins_call(object: &str, tools: &ToolNames) -> ReadResult<bool> {
     let window = object.floor_char_boundary(LONGEST_HEAD);
-    match head_in(object.get(1..window).unwrap_or_default(), tools) {
-        CallHead::Undecided if window < object.len() => CallHead::Answer,
+    match read_members(object.get(1..window).unwrap_or_default(), tools) {
+        Err(Incomplete) if window < object.len() => Ok(false),
         head => head,
     }
 }
 
-fn head_in(members: &str, tools: &ToolNames) -> CallHead {
+fn read_members(members: &str, tools: &ToolNames) -> ReadResult<bool> {
     let mut rest = members;
     loop {
         let (key, after) = match read_string(rest.trim_ascii_start()) {
             Quoted::Whole(key, after) if call_keys().any(|known| known == key) => (key, after),
-            Quoted::Part(key) if call_keys().any(|known| known.starts_with(key)) => {
-                return CallHead::Undecided;
-            }
-            Quoted::Missing => return CallHead::Undecided,
-            Quoted::Whole(..) | Quoted::Part(_) | Quoted::None => return CallHead::Answer,
+            Quoted::Part(key) if call_keys().any(|known| known.starts_with(key)) => return Err(Incomplete),
+            Quoted::Whole(..) | Quoted::Part(_) | Quoted::None => return Ok(false),
         };
         let value = match after.trim_ascii_start() {
-            "" => return CallHead::Undecided,
+            "" => return Err(Incomplete),
             after => after.strip_prefix(':').unwrap_or("no value"),
         };
-        match member_head(key, value.trim_ascii_start(), tools) {
-            Ok(next) => rest = next,
-            Err(head) => return head,
+        match read_member(key, value.trim_ascii_start(), tools)? {
+            Member::Other(next) => rest = next,
+            Member::Decides(is_call) => return Ok(is_call),
         }
     }
 }
 
-/// The text behind one member, unless the member decides the question.
-fn member_head<'a>(key: &str, value: &'a str, tools: &ToolNames) -> Result<&'a str, CallHead> {
+enum Member<'a> {
+    Decides(bool),
+    /// Decides nothing; the next one begins here.
+    Other(&'a str),
+}
+
+fn read_member<'a>(key: &str, value: &'a str, tools: &ToolNames) -> ReadResult<Member<'a>> {
     if value.is_empty() {
-        return Err(CallHead::Undecided);
+        return Err(Incomplete);
     }
     if ARGUMENT_KEYS.contains(&key) || key == LIST_KEY {
-        return Err(if value.starts_with(['{', '[', '"']) { CallHead::Call } else { CallHead::Answer });
+        return Ok(Member::Decides(value.starts_with(['{', '[', '"'])));
     }
     if let Some(inside) = value.strip_prefix('{').filter(|_| key == "function") {
-        return Ok(inside);
+        return Ok(Member::Other(inside));
     }
     match read_string(value) {
         Quoted::Whole(text, after) if fits(key, text, tools) => match after.trim_ascii_start() {
-            "" => Err(CallHead::Undecided),
-            after => after.strip_prefix(',').ok_or(CallHead::Answer),
+            "" => Err(Incomplete),
+            after => Ok(after.strip_prefix(',').map_or(Member::Decides(false), Member::Other)),
         },
-        Quoted::Part(text) if !NAME_KEYS.contains(&key) || tools.may_offer(text) => Err(CallHead::Undecided),
-        _ => Err(CallHead::Answer),
+        Quoted::Part(text) if !NAME_KEYS.contains(&key) || tools.may_offer(text) => Err(Incomplete),
+        _ => Ok(Member::Decides(false)),
     }
 }
 
@@ -85,19 +80,18 @@ fn call_keys() -> impl Iterator<Item = &'static str> {
 enum Quoted<'a> {
     /// The text between the quotes, and what follows them.
     Whole(&'a str, &'a str),
+    /// The closing quote has not arrived.
     Part(&'a str),
-    /// Nothing is there yet.
-    Missing,
     None,
 }
 
 fn read_string(text: &str) -> Quoted<'_> {
-    let Some(inside) = text.strip_prefix('"') else {
-        return if text.is_empty() { Quoted::Missing } else { Quoted::None };
-    };
-    match inside.split_once('"') {
-        Some((string, after)) => Quoted::Whole(string, after),
-        None => Quoted::Part(inside),
+    match text.strip_prefix('"') {
+        Some(inside) => {
+            inside.split_once('"').map_or(Quoted::Part(inside), |(string, after)| Quoted::Whole(string, after))
+        }
+        None if text.is_empty() => Quoted::Part(""),
+        None => Quoted::None,
     }
 }
 
@@ -109,24 +103,24 @@ mod tests {
     fn heads_are_told_apart_as_early_as_possible() {
         let tools = ToolNames::new(&["get_weather"]);
         for (object, expected) in [
-            ("{", CallHead::Undecided),
-            (r#"{"na"#, CallHead::Undecided),
-            (r#"{"no"#, CallHead::Answer),
-            (r#"{"name": "get_w"#, CallHead::Undecided),
-            (r#"{"name": "Ada"#, CallHead::Answer),
-            (r#"{"name": "get_weather", "#, CallHead::Undecided),
-            (r#"{"name": "get_weather", "born"#, CallHead::Answer),
-            (r#"{"name": "get_weather", "arguments": "#, CallHead::Undecided),
-            (r#"{"name": "get_weather", "arguments": {"#, CallHead::Call),
-            (r#"{"type": "function", "name": "get_weather", "parameters": {"#, CallHead::Call),
-            (r#"{"type": "function", "function": {"name": "get_weather", "parameters": {"#, CallHead::Call),
-            (r#"{"type": "object""#, CallHead::Answer),
-            (r#"{"tool_calls": ["#, CallHead::Call),
-            (r#"{"x": 1}"#, CallHead::Answer),
-            ("{}", CallHead::Answer),
-            ("{x}", CallHead::Answer),
+            ("{", Err(Incomplete)),
+            (r#"{"na"#, Err(Incomplete)),
+            (r#"{"no"#, Ok(false)),
+            (r#"{"name": "get_w"#, Err(Incomplete)),
+            (r#"{"name": "Ada"#, Ok(false)),
+            (r#"{"name": "get_weather", "#, Err(Incomplete)),
+            (r#"{"name": "get_weather", "born"#, Ok(false)),
+            (r#"{"name": "get_weather", "arguments": "#, Err(Incomplete)),
+            (r#"{"name": "get_weather", "arguments": {"#, Ok(true)),
+            (r#"{"type": "function", "name": "get_weather", "parameters": {"#, Ok(true)),
+            (r#"{"type": "function", "function": {"name": "get_weather", "parameters": {"#, Ok(true)),
+            (r#"{"type": "object""#, Ok(false)),
+            (r#"{"tool_calls": ["#, Ok(true)),
+            (r#"{"x": 1}"#, Ok(false)),
+            ("{}", Ok(false)),
+            ("{x}", Ok(false)),
         ] {
-            assert_eq!(head(object, &tools), expected, "{object}");
+            assert_eq!(begins_call(object, &tools), expected, "{object}");
         }
     }
 }

@@ -4,7 +4,7 @@
 //! single quotes, as Python writes them), so a brace in a string does not end an object; it checks
 //! nothing else, because damaged JSON is passed on and repaired elsewhere.
 
-use super::input::{PrefixMatch, begins, begins_any};
+use super::input::{Incomplete, ReadResult, begins_any};
 
 /// Marks that end damaged JSON outside of a string.
 const STOPS: [&str; 10] = [
@@ -54,7 +54,7 @@ pub(super) struct ObjectScan {
 }
 
 impl ObjectScan {
-    /// PrefixMatch at `at`, where an object or a list opens.
+    /// A scan from `at`, where an object or a list opens.
     pub(super) fn new(at: usize) -> Self {
         Self { at, depth: 0, mode: ScanMode::Structure, previous: b':' }
     }
@@ -68,9 +68,9 @@ impl ObjectScan {
             match body.as_bytes().get(self.at) {
                 None => return Extent::Open,
                 Some(b'<') => match self.stops(body, ended) {
-                    PrefixMatch::Yes => return Extent::BrokenOff(self.at),
-                    PrefixMatch::Partial => return Extent::Open,
-                    PrefixMatch::No => _ = self.take(b'<'),
+                    Ok(true) => return Extent::BrokenOff(self.at),
+                    Err(Incomplete) => return Extent::Open,
+                    Ok(false) => _ = self.take(b'<'),
                 },
                 Some(&byte) if self.take(byte) => return Extent::Closed(self.at),
                 Some(_) => {}
@@ -128,19 +128,17 @@ impl ObjectScan {
         self.depth == 0 && matches!(byte, b'}' | b']' | b')')
     }
 
-    fn stops(&self, body: &str, ended: bool) -> PrefixMatch {
+    fn stops(&self, body: &str, ended: bool) -> ReadResult<bool> {
         let (before, rest) = body.split_at_checked(self.at).unwrap_or_default();
         if self.mode == ScanMode::Structure {
             return begins_any(rest, &STOPS, ended);
         }
-        match begins(rest, STOP_IN_STRING, ended) {
-            _ if !before.trim_ascii_end().ends_with('}') => PrefixMatch::No,
-            PrefixMatch::Yes => match rest.as_bytes().get(STOP_IN_STRING.len()) {
-                None if !ended => PrefixMatch::Partial,
-                None | Some(b'\n' | b'\r' | b'<') => PrefixMatch::Yes,
-                Some(_) => PrefixMatch::No,
-            },
-            other => other,
+        if !before.trim_ascii_end().ends_with('}') || !begins_any(rest, &[STOP_IN_STRING], ended)? {
+            return Ok(false);
+        }
+        match rest.as_bytes().get(STOP_IN_STRING.len()) {
+            None if !ended => Err(Incomplete),
+            next => Ok(matches!(next, None | Some(b'\n' | b'\r' | b'<'))),
         }
     }
 }

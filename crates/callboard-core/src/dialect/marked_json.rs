@@ -3,7 +3,7 @@
 //! `JsonCalls` reads objects that hold name and arguments, one after another or in a list;
 //! `JsonArguments` reads one object of arguments whose name precedes it.
 
-use super::input::{Decision, Input, skip, skip_whitespace, trimmed_length};
+use super::input::{Decision, Incomplete, Input, ReadResult, skip, skip_whitespace, trimmed_length};
 use super::json_call::read_calls;
 use super::json_scan::{Extent, ObjectScan};
 use super::markup_reader::MarkupReader;
@@ -34,20 +34,18 @@ impl JsonCalls {
         Self { fenced: true, ..Self::new(start) }
     }
 
-    pub(super) fn next(&mut self, input: &Input<'_>) -> Decision {
+    pub(super) fn next(&mut self, input: &Input<'_>) -> ReadResult {
         if self.scan.is_none() {
             self.start = self.skip_between(input.body);
             match input.body.as_bytes().get(self.start) {
                 Some(b'{') => {}
-                None if !input.ended() => return Decision::Wait,
-                _ => return Decision::Markup(trimmed_length(input.body, self.start)),
+                None if !input.ended() => return Err(Incomplete),
+                _ => return Ok(Decision::Markup(trimmed_length(input.body, self.start))),
             }
         }
         let scan = self.scan.get_or_insert_with(|| ObjectScan::new(self.start));
-        match end_of(scan, input) {
-            Some(end) => self.read(input, end),
-            None => Decision::Wait,
-        }
+        let end = end_of(scan, input)?;
+        Ok(self.read(input, end))
     }
 
     fn read(&self, input: &Input<'_>, end: usize) -> Decision {
@@ -58,7 +56,7 @@ impl JsonCalls {
             if (self.further || !is_json(object)) && !is_meant(object, input) {
                 return if object.len() > LONGEST_PROSE { Decision::Markup(end) } else { Decision::Text };
             }
-            calls.push(TextCall { name: String::new(), arguments: object.to_owned() });
+            calls.push(TextCall::new("", object));
         }
         let then = Self { further: true, fenced: self.fenced, ..Self::new(0) };
         Decision::Calls { length: end, calls, then: Some(MarkupReader::JsonCalls(then)) }
@@ -87,29 +85,23 @@ pub(super) struct JsonArguments {
 
 impl JsonArguments {
     /// The object begins at `start`.
-    pub(super) fn new(name: String, start: usize, then: Option<fn() -> MarkupReader>) -> Self {
-        Self { name, start, scan: ObjectScan::new(start), then }
+    pub(super) fn new(name: &str, start: usize, then: Option<fn() -> MarkupReader>) -> Self {
+        Self { name: name.to_owned(), start, scan: ObjectScan::new(start), then }
     }
 
-    pub(super) fn next(&mut self, input: &Input<'_>) -> Decision {
-        match end_of(&mut self.scan, input) {
-            Some(end) => self.read(input, end),
-            None => Decision::Wait,
-        }
-    }
-
-    fn read(&mut self, input: &Input<'_>, end: usize) -> Decision {
-        let arguments = input.between(self.start, end).trim_ascii_end().to_owned();
-        let call = TextCall { name: std::mem::take(&mut self.name), arguments };
-        Decision::Calls { length: end, calls: vec![call], then: self.then.map(|make| make()) }
+    pub(super) fn next(&mut self, input: &Input<'_>) -> ReadResult {
+        let end = end_of(&mut self.scan, input)?;
+        let call = TextCall::new(&self.name, input.between(self.start, end).trim_ascii_end());
+        Ok(Decision::Calls { length: end, calls: vec![call], then: self.then.map(|make| make()) })
     }
 }
 
 /// The end of the object, if it has arrived or the model stopped within it.
-fn end_of(scan: &mut ObjectScan, input: &Input<'_>) -> Option<usize> {
+fn end_of(scan: &mut ObjectScan, input: &Input<'_>) -> ReadResult<usize> {
     match scan.advance(input.body, input.ended()) {
-        Extent::Closed(end) | Extent::BrokenOff(end) => Some(end),
-        Extent::Open => input.complete().then_some(input.body.len()),
+        Extent::Closed(end) | Extent::BrokenOff(end) => Ok(end),
+        Extent::Open if input.complete() => Ok(input.body.len()),
+        Extent::Open => Err(Incomplete),
     }
 }
 
@@ -118,8 +110,8 @@ fn is_meant(object: &str, input: &Input<'_>) -> bool {
     input.context.line_start && input.tools.are_named_in(object)
 }
 
-/// Whether arguments that no mark closes may be delivered: always when the model stopped by itself,
-/// and after a cut only when nothing can be missing.
+/// Whether arguments that no mark closes may be delivered: always when the model stopped, after a cut only when
+/// nothing can be missing.
 pub(super) fn deliverable(arguments: &str, end: Option<TextEnd>) -> bool {
     match end {
         Some(TextEnd::Complete) | None => true,

@@ -3,7 +3,7 @@
 use super::bare_json::BareJson;
 use super::delimited::Delimited;
 use super::fence::FencedMarkup;
-use super::input::{Decision, Input};
+use super::input::{Input, ReadResult};
 use super::marked_json::{JsonArguments, JsonCalls};
 use super::opening_marks::{MarkKind, MarkRole};
 use super::pythonic::Pythonic;
@@ -31,7 +31,7 @@ pub(super) enum MarkupReader {
 
 impl MarkupReader {
     /// Looks at the text that has arrived.
-    pub(super) fn next(&mut self, input: &Input<'_>) -> Decision {
+    pub(super) fn next(&mut self, input: &Input<'_>) -> ReadResult {
         match self {
             Self::Marked(kind, mark) => (kind.read)(mark, input),
             Self::JsonCalls(calls) => calls.next(input),
@@ -55,7 +55,7 @@ impl MarkupReader {
             Self::Marked(kind, _) => match kind.role {
                 MarkRole::Call => true,
                 MarkRole::Token => control_tokens::opens_call(body),
-                MarkRole::Group | MarkRole::Other => false,
+                MarkRole::Group | MarkRole::CallPart | MarkRole::Other => false,
             },
             Self::Harmony => body.contains("to="),
             Self::MistralChain => body.contains('['),

@@ -8,7 +8,7 @@ use super::deepseek::{self, DEEPSEEK};
 use super::delimited::{Delimited, DelimitedForm};
 use super::gemma::{GEMMA, PREFIX};
 use super::glm::GLM;
-use super::input::{Decision, Found, Input, PrefixMatch, begins};
+use super::input::{Decision, Incomplete, Input, ReadResult, begins_any};
 use super::kimi::{self, KIMI};
 use super::markup_reader::MarkupReader;
 use super::mistral;
@@ -38,55 +38,53 @@ pub(super) fn find(text: &str, last: usize, line_start: bool, tools: &ToolNames)
     line_start.then_some(0).into_iter().chain(lines).find_map(|at| {
         let line = text.get(at..).unwrap_or_default();
         let words = line.trim_start_matches([' ', '\t']);
-        let begins = !words.is_empty() && !matches!(recognize(words, tools, false), Found::None);
+        let begins = !words.is_empty() && !matches!(recognize(words, tools, false), Ok(None));
         begins.then(|| at + line.len() - words.len())
     })
 }
 
-pub(super) fn next(input: &Input<'_>) -> Decision {
+pub(super) fn next(input: &Input<'_>) -> ReadResult {
     let name = leading_name(input.body);
     match recognize(input.body, input.tools, input.ended()) {
-        Found::Whole(UnmarkedFamily::Glm) => {
-            Decision::Become(MarkupReader::Tagged(Tagged::named(&GLM, bare_name(name).to_owned(), name.len())))
+        Ok(Some(UnmarkedFamily::Glm)) => {
+            Ok(Decision::Become(MarkupReader::Tagged(Tagged::named(&GLM, bare_name(name), name.len()))))
         }
-        Found::Whole(UnmarkedFamily::Mistral) => mistral::named(input, 0, Decision::Text),
-        Found::Whole(UnmarkedFamily::Delimited(form)) => {
-            Decision::Become(MarkupReader::Delimited(Delimited::new(form, 0)))
+        Ok(Some(UnmarkedFamily::Mistral)) => mistral::named(input, 0, Decision::Text),
+        Ok(Some(UnmarkedFamily::Delimited(form))) => {
+            Ok(Decision::Become(MarkupReader::Delimited(Delimited::new(form, 0))))
         }
-        Found::Partial => input.wait_or(Decision::Text),
-        Found::None if input.end == Some(TextEnd::CutByLimit) && is_half(input.body, input.tools) => Decision::Wait,
-        Found::None => Decision::Text,
+        Err(Incomplete) => input.wait_or(Decision::Text),
+        Ok(None) if input.end == Some(TextEnd::CutByLimit) && is_half(input.body, input.tools) => Err(Incomplete),
+        Ok(None) => Ok(Decision::Text),
     }
 }
 
 /// The family whose call `text` begins with.
-fn recognize(text: &str, tools: &ToolNames, ended: bool) -> Found<UnmarkedFamily> {
+fn recognize(text: &str, tools: &ToolNames, ended: bool) -> ReadResult<Option<UnmarkedFamily>> {
     let name = leading_name(text);
     let behind = text.get(name.len()..).unwrap_or_default();
     if let Some(called) = name.strip_prefix(PREFIX) {
         return match behind.chars().next() {
-            None if !ended && tools.may_offer(called) => Found::Partial,
-            Some('{') if tools.offer(called) => Found::Whole(UnmarkedFamily::Delimited(&GEMMA)),
-            _ => Found::None,
+            None if !ended && tools.may_offer(called) => Err(Incomplete),
+            Some('{') if tools.offer(called) => Ok(Some(UnmarkedFamily::Delimited(&GEMMA))),
+            _ => Ok(None),
         };
     }
     if behind.is_empty() {
         let may_grow = !ended && (PREFIX.starts_with(name) || tools.may_offer_decorated(name));
-        return if may_grow && !name.is_empty() { Found::Partial } else { Found::None };
+        return if may_grow && !name.is_empty() { Err(Incomplete) } else { Ok(None) };
     }
-    if is_offered(name, tools) { separator(behind, ended) } else { Found::None }
+    if is_offered(name, tools) { separator(behind, ended) } else { Ok(None) }
 }
 
 /// The family whose separator follows a name.
-fn separator(behind: &str, ended: bool) -> Found<UnmarkedFamily> {
-    let mut answers = vec![(mistral::continues(behind, ended), UnmarkedFamily::Mistral)];
-    let behind = behind.trim_ascii_start();
-    answers.extend(SEPARATORS.iter().map(|(mark, family)| (begins(behind, mark, ended), *family)));
-    match answers.into_iter().max_by_key(|(answer, _)| *answer) {
-        Some((PrefixMatch::Yes, family)) => Found::Whole(family),
-        Some((PrefixMatch::Partial, _)) => Found::Partial,
-        _ => Found::None,
+fn separator(behind: &str, ended: bool) -> ReadResult<Option<UnmarkedFamily>> {
+    if mistral::continues(behind, ended)? {
+        return Ok(Some(UnmarkedFamily::Mistral));
     }
+    let behind = behind.trim_ascii_start();
+    begins_any(behind, &SEPARATORS.map(|(mark, _)| mark), ended)?;
+    Ok(SEPARATORS.iter().find(|(mark, _)| behind.starts_with(mark)).map(|(_, family)| *family))
 }
 
 fn is_offered(name: &str, tools: &ToolNames) -> bool {

@@ -1,7 +1,7 @@
 //! Mistral: `[TOOL_CALLS][{…}, {…}]`, and since its eleventh tokenizer `[TOOL_CALLS]name[ARGS]{…}`.
 
 use super::hermes;
-use super::input::{Decision, Input, PrefixMatch, begins_any, skip, skip_whitespace};
+use super::input::{Decision, Incomplete, Input, ReadResult, begins_any, skip, skip_whitespace};
 use super::marked_json::JsonArguments;
 use super::markup_reader::MarkupReader;
 use super::piece::TextCall;
@@ -14,23 +14,21 @@ const CALL_ID: &str = "[CALL_ID]";
 pub(super) const MARKS: [&str; 2] = [ARGUMENTS, CALL_ID];
 const LONGEST_NAME: usize = 128;
 
-pub(super) fn next(mark: &str, input: &Input<'_>) -> Decision {
+pub(super) fn next(mark: &str, input: &Input<'_>) -> ReadResult {
     let inside = skip_whitespace(input.body, mark.len());
     let rest = input.from(inside);
     if rest.starts_with(mark) {
-        return Decision::Markup(inside);
+        return Ok(Decision::Markup(inside));
     }
     if mark.starts_with(rest) {
-        return Decision::Wait;
+        return Err(Incomplete);
     }
-    match continues(rest, input.ended()) {
-        PrefixMatch::Yes => return named(input, inside, Decision::Text),
-        PrefixMatch::Partial => return Decision::Wait,
-        PrefixMatch::No => {}
+    if continues(rest, input.ended())? {
+        return named(input, inside, Decision::Text);
     }
     // A brace is missing before the first key.
     if rest.trim_start_matches(['[', ' ', '\n']).starts_with(['"', '\'']) {
-        return Decision::Become(MarkupReader::Unreadable(Unreadable::new(CallEnd::Bracket, mark.len())));
+        return Ok(Decision::Become(MarkupReader::Unreadable(Unreadable::new(CallEnd::Bracket, mark.len()))));
     }
     match rest.chars().next() {
         Some('{' | '[' | '`' | '<') => hermes::next(mark, input),
@@ -40,19 +38,18 @@ pub(super) fn next(mark: &str, input: &Input<'_>) -> Decision {
 }
 
 /// `rest`, undecided at the end of the text, is a name, with or without a part of the next mark.
-fn unfinished(input: &Input<'_>, rest: &str) -> Decision {
+fn unfinished(input: &Input<'_>, rest: &str) -> ReadResult {
     let name = bare_name(leading_name(rest));
     if !input.complete() {
-        Decision::Wait
-    } else if input.tools.offer(name) || rest.contains('[') && !name.is_empty() {
-        Decision::call(input.body.len(), TextCall::without_arguments(name))
-    } else {
-        Decision::Text
+        return Err(Incomplete);
     }
+    let is_call = input.tools.offer(name) || rest.contains('[') && !name.is_empty();
+    let call = Decision::call(input.body.len(), TextCall::without_arguments(name));
+    Ok(if is_call { call } else { Decision::Text })
 }
 
 /// Behind a call the next one may follow without a mark, and brackets that close nothing.
-pub(super) fn next_in_chain(input: &Input<'_>) -> Decision {
+pub(super) fn next_in_chain(input: &Input<'_>) -> ReadResult {
     let closers = skip(input.body, 0, |character| matches!(character, '}' | ']'));
     let start = skip_whitespace(input.body, closers);
     if start == input.body.len() {
@@ -62,47 +59,44 @@ pub(super) fn next_in_chain(input: &Input<'_>) -> Decision {
 }
 
 /// Whether `rest`, right behind a name, continues like a call.
-pub(super) fn continues(rest: &str, ended: bool) -> PrefixMatch {
+pub(super) fn continues(rest: &str, ended: bool) -> ReadResult<bool> {
     begins_any(rest, &MARKS, ended)
 }
 
 /// Reads `name[ARGS]{` at `start`, or `name{`; decides `otherwise` for anything else.
-pub(super) fn named(input: &Input<'_>, start: usize, otherwise: Decision) -> Decision {
+pub(super) fn named(input: &Input<'_>, start: usize, otherwise: Decision) -> ReadResult {
     let written = leading_name(input.from(start));
     let name = bare_name(written);
-    if written.is_empty() && continues(input.from(start), input.ended()) == PrefixMatch::No
-        || written.len() > LONGEST_NAME
-    {
-        return otherwise;
+    let nameless = written.is_empty() && continues(input.from(start), input.ended()) == Ok(false);
+    if nameless || written.len() > LONGEST_NAME {
+        return Ok(otherwise);
     }
     let mut at = skip_whitespace(input.body, start + written.len());
     if at == input.body.len() {
         return input.wait_or(otherwise);
     }
-    match input.begins(at, CALL_ID) {
-        PrefixMatch::Yes => at += CALL_ID.len() + leading_name(input.from(at + CALL_ID.len())).len(),
-        PrefixMatch::Partial => return Decision::Wait,
-        PrefixMatch::No => {}
+    if input.begins(at, CALL_ID)? {
+        at += CALL_ID.len() + leading_name(input.from(at + CALL_ID.len())).len();
     }
     let separated = input.from(at).starts_with(ARGUMENTS);
     while input.from(at).starts_with(ARGUMENTS) {
         at = skip_whitespace(input.body, at + ARGUMENTS.len());
     }
-    if at < input.body.len() && input.begins(at, ARGUMENTS) == PrefixMatch::Partial {
-        return Decision::Wait;
+    if at < input.body.len() {
+        input.begins(at, ARGUMENTS)?;
     }
     let offered = input.tools.offer(name);
     match input.from(at).chars().next() {
-        None if input.complete() && offered => Decision::call(at, TextCall::without_arguments(name)),
-        None => Decision::Wait,
+        None if input.complete() && offered => Ok(Decision::call(at, TextCall::without_arguments(name))),
+        None => Err(Incomplete),
         Some('{') if separated || !name.is_empty() => {
-            let arguments = JsonArguments::new(name.to_owned(), at, Some(|| MarkupReader::MistralChain));
-            Decision::Become(MarkupReader::JsonArguments(arguments))
+            let arguments = JsonArguments::new(name, at, Some(|| MarkupReader::MistralChain));
+            Ok(Decision::Become(MarkupReader::JsonArguments(arguments)))
         }
         Some(_) if separated && offered => {
-            Decision::Become(MarkupReader::Unreadable(Unreadable::named(name.to_owned(), CallEnd::Bracket, at)))
+            Ok(Decision::Become(MarkupReader::Unreadable(Unreadable::named(name, CallEnd::Bracket, at))))
         }
-        Some(_) => otherwise,
+        Some(_) => Ok(otherwise),
     }
 }
 

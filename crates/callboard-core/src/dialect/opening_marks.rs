@@ -1,23 +1,25 @@
 //! The table of marks that begin markup, and the search for one.
 
 use super::glm::GLM;
-use super::input::{Decision, Input, PrefixMatch, begins};
+use super::input::{Decision, Incomplete, Input, ReadResult, begins_any};
 use super::invoke_tags::{DSML, INVOKE};
 use super::markup_reader::MarkupReader;
 use super::qwen_coder::QWEN_CODER;
 use super::tagged::Tagged;
 use super::{control_tokens, enclosing_marks, gemma, hermes, mistral, reasoning_tags, special_tokens};
 
-/// A mark cut off at the end of the text is dropped if this much of it is there; less than that is
-/// as likely the beginning of another word, unless markup precedes it.
+/// Half a mark at the end of the text is dropped if it has this many bytes; a shorter one is as likely the beginning of
+/// another word, unless markup precedes it.
 const SHORTEST_HALF: usize = 4;
 
-/// What a mark stands for when the text is cut within or behind it.
+/// What a mark means when the text is cut within or behind it. Marks of calls are read only with tools on offer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MarkRole {
     Call,
-    /// A group of calls.
+    /// Opens a group of calls.
     Group,
+    /// Closes a call, or opens a parameter.
+    CallPart,
     /// A control token, whose name decides.
     Token,
     Other,
@@ -28,71 +30,56 @@ pub(super) enum MarkRole {
 pub(super) struct MarkKind {
     marks: &'static [&'static str],
     pub(super) role: MarkRole,
-    /// Whether the marks mean nothing when no tools are on offer.
-    needs_tools: bool,
-    pub(super) read: fn(&str, &Input<'_>) -> Decision,
+    pub(super) read: fn(&str, &Input<'_>) -> ReadResult,
 }
 
 impl MarkKind {
-    const fn always(marks: &'static [&'static str], read: fn(&str, &Input<'_>) -> Decision) -> Self {
-        Self { marks, role: MarkRole::Other, needs_tools: false, read }
-    }
-
-    const fn with_tools(
-        marks: &'static [&'static str],
-        role: MarkRole,
-        read: fn(&str, &Input<'_>) -> Decision,
-    ) -> Self {
-        Self { marks, role, needs_tools: true, read }
-    }
-
     pub(super) fn opens_call(&self) -> bool {
         matches!(self.role, MarkRole::Call | MarkRole::Group)
     }
 }
 
-const REASONING_END: MarkKind = MarkKind::always(&["</think>", "[/THINK]"], reasoning_tags::close);
+const REASONING_END: MarkKind =
+    MarkKind { marks: &["</think>", "[/THINK]"], role: MarkRole::Other, read: reasoning_tags::close };
 
 /// Control tokens begin like some other marks, so they come last.
 static KINDS: [MarkKind; 11] = [
-    MarkKind::always(&["<think>", "[THINK]"], reasoning_tags::open),
+    MarkKind { marks: &["<think>", "[THINK]"], role: MarkRole::Other, read: reasoning_tags::open },
     REASONING_END,
-    MarkKind::always(&special_tokens::SPECIAL, special_tokens::next),
-    MarkKind::with_tools(&["<tool_call>"], MarkRole::Call, hermes::open),
-    MarkKind::with_tools(&[QWEN_CODER.function, INVOKE.function, DSML.function], MarkRole::Call, open_tagged),
-    MarkKind::with_tools(&["[TOOL_CALLS]"], MarkRole::Call, mistral::next),
-    MarkKind::with_tools(&["<start_function_call>"], MarkRole::Call, gemma::next),
-    MarkKind::with_tools(&enclosing_marks::CLOSING, MarkRole::Other, enclosing_marks::close),
-    MarkKind::with_tools(&enclosing_marks::WRAPPING, MarkRole::Group, enclosing_marks::wrap),
-    MarkKind::with_tools(
-        &[QWEN_CODER.parameter, INVOKE.parameter, DSML.parameter, GLM.parameter],
-        MarkRole::Other,
-        open_nameless,
-    ),
-    MarkKind { role: MarkRole::Token, ..MarkKind::always(&["<|", "<｜"], control_tokens::next) },
+    MarkKind { marks: &special_tokens::SPECIAL, role: MarkRole::Other, read: special_tokens::next },
+    MarkKind { marks: &["<tool_call>"], role: MarkRole::Call, read: hermes::open },
+    MarkKind { marks: &[QWEN_CODER.function, INVOKE.function, DSML.function], role: MarkRole::Call, read: open_tagged },
+    MarkKind { marks: &["[TOOL_CALLS]"], role: MarkRole::Call, read: mistral::next },
+    MarkKind { marks: &["<start_function_call>"], role: MarkRole::Call, read: gemma::next },
+    MarkKind { marks: &enclosing_marks::CLOSING, role: MarkRole::CallPart, read: enclosing_marks::close },
+    MarkKind { marks: &enclosing_marks::WRAPPING, role: MarkRole::Group, read: enclosing_marks::wrap },
+    MarkKind {
+        marks: &[QWEN_CODER.parameter, INVOKE.parameter, DSML.parameter, GLM.parameter],
+        role: MarkRole::CallPart,
+        read: open_nameless,
+    },
+    MarkKind { marks: &["<|", "<｜"], role: MarkRole::Token, read: control_tokens::next },
 ];
 
-fn open_tagged(mark: &str, _: &Input<'_>) -> Decision {
-    let spelling = [&QWEN_CODER, &INVOKE, &DSML].into_iter().find(|spelling| spelling.function == mark);
-    Decision::Become(MarkupReader::Tagged(Tagged::new(spelling.unwrap_or(&QWEN_CODER), 0)))
+fn open_tagged(mark: &str, _: &Input<'_>) -> ReadResult {
+    let spelling = [&INVOKE, &DSML].into_iter().find(|spelling| spelling.function == mark);
+    Ok(Decision::Become(MarkupReader::Tagged(Tagged::new(spelling.unwrap_or(&QWEN_CODER), 0))))
 }
 
 /// A parameter behind markup belongs to a call whose name is missing; the model is asked for it.
-fn open_nameless(mark: &str, input: &Input<'_>) -> Decision {
+fn open_nameless(mark: &str, input: &Input<'_>) -> ReadResult {
     let spelling = [&QWEN_CODER, &INVOKE, &DSML, &GLM].into_iter().find(|spelling| spelling.parameter == mark);
-    match spelling.filter(|_| input.context.after_markup) {
-        Some(spelling) => Decision::Become(MarkupReader::Tagged(Tagged::named(spelling, String::new(), 0))),
+    Ok(match spelling.filter(|_| input.context.after_markup) {
+        Some(spelling) => Decision::Become(MarkupReader::Tagged(Tagged::named(spelling, "", 0))),
         None => Decision::Text,
-    }
+    })
 }
 
 /// The mark that a text begins with.
 #[derive(Debug)]
 pub(super) enum MarkMatch {
     Whole(MarkupReader),
-    /// The text ends within a mark.
-    Partial,
-    /// No more text will come, and half a mark is left, perhaps one that opens a call.
+    /// The text has ended within a mark, perhaps one that opens a call.
     Half {
         of_call: bool,
     },
@@ -108,44 +95,37 @@ pub(super) struct MarkSearch {
 }
 
 /// Finds the mark that `text` begins with.
-pub(super) fn find(text: &str, MarkSearch { ended, with_tools, after_markup }: MarkSearch) -> MarkMatch {
+pub(super) fn find(text: &str, MarkSearch { ended, with_tools, after_markup }: MarkSearch) -> ReadResult<MarkMatch> {
     let shortest_half = if after_markup { 1 } else { SHORTEST_HALF };
-    let mut found = MarkMatch::None;
-    let kinds = KINDS.iter().filter(|kind| with_tools || !kind.needs_tools);
+    let mut half = None;
+    let kinds = KINDS.iter().filter(|kind| with_tools || matches!(kind.role, MarkRole::Token | MarkRole::Other));
     for (kind, mark) in kinds.flat_map(|kind| kind.marks.iter().map(move |mark| (kind, *mark))) {
-        match begins(text, mark, ended) {
-            PrefixMatch::Yes if matches!(found, MarkMatch::None) => {
-                return MarkMatch::Whole(MarkupReader::Marked(kind, mark));
-            }
-            PrefixMatch::Yes => return found,
-            PrefixMatch::Partial => found = MarkMatch::Partial,
-            PrefixMatch::No if ended && text.len() >= shortest_half && mark.starts_with(text) => {
-                let of_call = text.len() >= SHORTEST_HALF && kind.opens_call();
-                found = MarkMatch::Half { of_call: of_call || matches!(found, MarkMatch::Half { of_call: true }) };
-            }
-            PrefixMatch::No => {}
+        if text.starts_with(mark) && half.is_none() {
+            return Ok(MarkMatch::Whole(MarkupReader::Marked(kind, mark)));
+        }
+        if !mark.starts_with(text) {
+            continue;
+        }
+        if !ended {
+            return Err(Incomplete);
+        }
+        if text.len() >= shortest_half {
+            let of_call = text.len() >= SHORTEST_HALF && kind.opens_call();
+            half = Some(of_call || half == Some(true));
         }
     }
-    found
+    Ok(half.map_or(MarkMatch::None, |of_call| MarkMatch::Half { of_call }))
 }
 
 /// Finds the mark that ends reasoning, the only one that is read in quoted text.
-pub(super) fn find_reasoning_end(text: &str, ended: bool) -> MarkMatch {
-    for mark in REASONING_END.marks {
-        match begins(text, mark, ended) {
-            PrefixMatch::Yes => return MarkMatch::Whole(MarkupReader::Marked(&REASONING_END, mark)),
-            PrefixMatch::Partial => return MarkMatch::Partial,
-            PrefixMatch::No => {}
-        }
-    }
-    MarkMatch::None
+pub(super) fn find_reasoning_end(text: &str, ended: bool) -> ReadResult<MarkMatch> {
+    begins_any(text, REASONING_END.marks, ended)?;
+    let mark = REASONING_END.marks.iter().find(|mark| text.starts_with(**mark));
+    Ok(mark.map_or(MarkMatch::None, |mark| MarkMatch::Whole(MarkupReader::Marked(&REASONING_END, mark))))
 }
 
 /// Whether `text` begins with any mark.
-pub(super) fn markup_begins(text: &str, ended: bool) -> PrefixMatch {
-    match find(text, MarkSearch { ended, with_tools: true, after_markup: false }) {
-        MarkMatch::Whole(_) | MarkMatch::Half { .. } => PrefixMatch::Yes,
-        MarkMatch::Partial => PrefixMatch::Partial,
-        MarkMatch::None => PrefixMatch::No,
-    }
+pub(super) fn markup_begins(text: &str, ended: bool) -> ReadResult<bool> {
+    let found = find(text, MarkSearch { ended, with_tools: true, after_markup: false })?;
+    Ok(!matches!(found, MarkMatch::None))
 }

@@ -5,7 +5,7 @@
 //! mark calls are read one by one, whatever became of the brackets around them. Values leave as Python wrote them.
 
 use super::bare_json::{Closing, end_of_calls};
-use super::input::{Decision, Found, Input, PrefixMatch, skip, skip_whitespace, trimmed_length};
+use super::input::{Decision, Incomplete, Input, ReadResult, skip, skip_whitespace, trimmed_length};
 use super::json_call::value;
 use super::json_scan::{Extent, ObjectScan};
 use super::markup_reader::MarkupReader;
@@ -54,12 +54,11 @@ impl Pythonic {
     }
 
     /// Reads a call, or a list of them, behind a mark of this length; `None` if none begins there.
-    pub(super) fn open(length: usize, names: NamesAccepted, input: &Input<'_>) -> Option<Decision> {
+    pub(super) fn open(length: usize, names: NamesAccepted, input: &Input<'_>) -> ReadResult<Option<Decision>> {
         let calls = Self::new(skip_whitespace(input.body, length), Enclosure::Marked { length, names });
         match calls.begins_call(input, false) {
-            PrefixMatch::Yes => Some(Decision::Become(MarkupReader::Pythonic(calls))),
-            PrefixMatch::Partial if !input.complete() => Some(Decision::Wait),
-            PrefixMatch::Partial | PrefixMatch::No => None,
+            Err(Incomplete) if input.complete() => Ok(None),
+            begins => Ok(begins?.then_some(Decision::Become(MarkupReader::Pythonic(calls)))),
         }
     }
 
@@ -71,72 +70,70 @@ impl Pythonic {
         }
     }
 
-    pub(super) fn next(&mut self, input: &Input<'_>) -> Decision {
+    pub(super) fn next(&mut self, input: &Input<'_>) -> ReadResult {
         match self.enclosure {
             Enclosure::Bare(closing) => self.next_list(input, closing),
             Enclosure::Marked { length, names } => self.next_call(input, length, names),
         }
     }
 
-    fn next_list(&mut self, input: &Input<'_>, closing: Closing) -> Decision {
+    fn next_list(&mut self, input: &Input<'_>, closing: Closing) -> ReadResult {
         match self.reach(input, false) {
-            Found::Whole(Extent::Closed(end)) => match read_calls(input.between(self.at, end), input.tools) {
+            Ok(Some(Extent::Closed(end))) => match read_calls(input.between(self.at, end), input.tools) {
                 Some(mut calls) => end_of_calls(closing, input, skip_whitespace(input.body, end), &mut calls),
-                None => Decision::Text,
+                None => Ok(Decision::Text),
             },
-            Found::Whole(Extent::Open) if !input.ended() || input.end == Some(TextEnd::CutByLimit) => Decision::Wait,
-            Found::Whole(Extent::Open) => {
+            Ok(Some(Extent::Open)) if !input.ended() || input.end == Some(TextEnd::CutByLimit) => Err(Incomplete),
+            Ok(Some(Extent::Open)) => {
                 self.extent = Extent::BrokenOff(input.body.len());
-                Decision::Text
+                Ok(Decision::Text)
             }
-            Found::Partial if !input.complete() => Decision::Wait,
-            Found::Whole(Extent::BrokenOff(_)) | Found::Partial | Found::None => Decision::Text,
+            Err(Incomplete) if !input.complete() => Err(Incomplete),
+            Ok(Some(Extent::BrokenOff(_)) | None) | Err(Incomplete) => Ok(Decision::Text),
         }
     }
 
     /// One call behind a mark. One whose arguments cannot be read leaves as it is, to be asked for again.
-    fn next_call(&mut self, input: &Input<'_>, length: usize, names: NamesAccepted) -> Decision {
+    fn next_call(&mut self, input: &Input<'_>, length: usize, names: NamesAccepted) -> ReadResult {
         let (end, closed) = match self.reach(input, length == 0) {
-            Found::Whole(Extent::Closed(end)) => (end, true),
-            Found::Whole(Extent::BrokenOff(end)) => (end, false),
-            Found::Whole(Extent::Open) if input.complete() => (input.body.len(), false),
-            Found::Partial if input.complete() => return self.end_undecided(input, length),
-            Found::Whole(Extent::Open) | Found::Partial => return Decision::Wait,
-            Found::None => return self.end_marked(input, length),
+            Ok(Some(Extent::Closed(end))) => (end, true),
+            Ok(Some(Extent::BrokenOff(end))) => (end, false),
+            Ok(Some(Extent::Open)) if input.complete() => (input.body.len(), false),
+            Err(Incomplete) if input.complete() => return self.end_undecided(input, length),
+            Ok(Some(Extent::Open)) | Err(Incomplete) => return Err(Incomplete),
+            Ok(None) => return self.end_marked(input, length),
         };
         let call = read_call(input.between(self.at, end), closed);
         let then = Self::new(0, Enclosure::Marked { length: 0, names });
-        Decision::Calls { length: end, calls: vec![call], then: Some(MarkupReader::Pythonic(then)) }
+        Ok(Decision::Calls { length: end, calls: vec![call], then: Some(MarkupReader::Pythonic(then)) })
     }
 
     /// The answer ends with a name.
-    fn end_undecided(&self, input: &Input<'_>, length: usize) -> Decision {
+    fn end_undecided(&self, input: &Input<'_>, length: usize) -> ReadResult {
         let name = tool(input.from(skip_between(input.body, self.at, length == 0)).trim_ascii());
         if input.tools.offer(name) {
-            return Decision::call(input.body.len(), TextCall::without_arguments(name));
+            return Ok(Decision::call(input.body.len(), TextCall::without_arguments(name)));
         }
         self.end_marked(input, length)
     }
 
     /// No call begins here: brackets behind the last one belong to it.
-    fn end_marked(&self, input: &Input<'_>, length: usize) -> Decision {
+    fn end_marked(&self, input: &Input<'_>, length: usize) -> ReadResult {
         if length > 0 {
             return special_tokens::drop(input, "", length);
         }
         let at = skip_between(input.body, self.at, true);
         if input.tools.begin(input.from(at)) {
-            return Decision::Become(MarkupReader::Unreadable(Unreadable::new(CallEnd::Token, at)));
+            return Ok(Decision::Become(MarkupReader::Unreadable(Unreadable::new(CallEnd::Token, at))));
         }
-        Decision::Markup(trimmed_length(input.body, at))
+        Ok(Decision::Markup(trimmed_length(input.body, at)))
     }
 
     /// How far the list or the call that begins here reaches.
-    fn reach(&mut self, input: &Input<'_>, further: bool) -> Found<Extent> {
+    fn reach(&mut self, input: &Input<'_>, further: bool) -> ReadResult<Option<Extent>> {
         if self.scan.is_none() {
-            match self.begins_call(input, further) {
-                PrefixMatch::Yes => {}
-                PrefixMatch::Partial => return Found::Partial,
-                PrefixMatch::No => return Found::None,
+            if !self.begins_call(input, further)? {
+                return Ok(None);
             }
             if let Enclosure::Marked { .. } = self.enclosure {
                 self.at = skip_between(input.body, self.at, further);
@@ -146,11 +143,11 @@ impl Pythonic {
         if let (Extent::Open, Some(scan)) = (self.extent, &mut self.scan) {
             self.extent = scan.advance(input.body, input.ended());
         }
-        Found::Whole(self.extent)
+        Ok(Some(self.extent))
     }
 
     /// Whether a tool's name and its parenthesis begin here. The end of the text decides nothing.
-    fn begins_call(&self, input: &Input<'_>, further: bool) -> PrefixMatch {
+    fn begins_call(&self, input: &Input<'_>, further: bool) -> ReadResult<bool> {
         let rest = input.from(self.at);
         let (inside, any) = match self.enclosure {
             Enclosure::Bare(_) => (rest.strip_prefix('[').unwrap_or(rest).trim_ascii_start(), false),
@@ -160,9 +157,9 @@ impl Pythonic {
         };
         let name = leading_name(inside);
         match inside.get(name.len()..).and_then(|after| after.chars().next()) {
-            None if any || input.tools.may_offer_decorated(name) => PrefixMatch::Partial,
-            Some('(') if any || !name.is_empty() && input.tools.offer(tool(name)) => PrefixMatch::Yes,
-            _ => PrefixMatch::No,
+            None if any || input.tools.may_offer_decorated(name) => Err(Incomplete),
+            Some('(') if any || !name.is_empty() && input.tools.offer(tool(name)) => Ok(true),
+            _ => Ok(false),
         }
     }
 }

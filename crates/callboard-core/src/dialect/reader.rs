@@ -1,13 +1,13 @@
 //! The incremental reader: text in, as it arrives; pieces out, as soon as they are certain.
 //!
-//! Words pass at once. Where a mark may begin, the text is held until a family's reader has decided
+//! Words pass immediately. Where a mark may begin, the text is held until a family's reader has decided
 //! what it is; that reader always sees all of the text from its mark on, so the result does not
 //! depend on how the text was cut.
 
 use super::bare_json::{BareJson, Closing};
 use super::channel_writer::{Channel, ChannelWriter};
 use super::fence;
-use super::input::{Decision, Input};
+use super::input::{Decision, Incomplete, Input};
 use super::markup_reader::MarkupReader;
 use super::missing_mark;
 use super::opening_marks::{self, MarkMatch, MarkSearch};
@@ -26,9 +26,9 @@ pub struct TextReader {
     /// Text that has arrived; everything before `start` is done.
     held: String,
     start: usize,
-    /// What is reading, from `start` on.
+    /// Reads from `start` on.
     markup: Option<MarkupReader>,
-    /// In so many bytes no call without a mark is looked for: one was tried there, and it was text.
+    /// Calls without a mark are not searched for in this many bytes: they were read before, and are text.
     bare_refused: usize,
     context: TextContext,
     writer: ChannelWriter,
@@ -38,9 +38,14 @@ impl TextReader {
     /// A reader for a reply in which the tools with these names were on offer. With none, only
     /// reasoning and control tokens are markup.
     pub fn new(tools: &[&str]) -> Self {
+        Self { fences: true, ..Self::without_fences(ToolNames::new(tools)) }
+    }
+
+    /// A reader for the inside of a fence.
+    pub(super) fn without_fences(tools: ToolNames) -> Self {
         Self {
-            tools: ToolNames::new(tools),
-            fences: true,
+            tools,
+            fences: false,
             held: String::new(),
             start: 0,
             markup: None,
@@ -48,11 +53,6 @@ impl TextReader {
             context: TextContext::new(),
             writer: ChannelWriter::new(),
         }
-    }
-
-    /// A reader for the inside of a fence.
-    pub(super) fn without_fences(tools: &[&str]) -> Self {
-        Self { fences: false, ..Self::new(tools) }
     }
 
     /// Takes the next part of the text.
@@ -123,26 +123,23 @@ impl TextReader {
     fn step_at_sign(&mut self, end: Option<TextEnd>, out: &mut Vec<TextPiece>) -> bool {
         let rest = self.rest();
         let found = if !self.context.quoted() {
-            opening_marks::find(rest, self.search(end))
+            let (ended, after_markup) = (end.is_some(), self.context.after_markup);
+            opening_marks::find(rest, MarkSearch { ended, with_tools: !self.tools.is_empty(), after_markup })
         } else if self.writer.channel() == Channel::Reasoning {
             opening_marks::find_reasoning_end(rest, end.is_some())
         } else {
-            MarkMatch::None
+            Ok(MarkMatch::None)
         };
         match found {
-            MarkMatch::Whole(markup) => self.markup = Some(markup),
-            MarkMatch::Partial => return false,
-            MarkMatch::Half { of_call } => self.drop_rest(of_call, end, out),
-            MarkMatch::None if rest.starts_with(['{', '[']) && self.at_call_without_mark() => {
+            Err(Incomplete) => return false,
+            Ok(MarkMatch::Whole(markup)) => self.markup = Some(markup),
+            Ok(MarkMatch::Half { of_call }) => self.drop_rest(of_call, end, out),
+            Ok(MarkMatch::None) if rest.starts_with(['{', '[']) && self.at_call_without_mark() => {
                 self.markup = Some(MarkupReader::BareJson(BareJson::new(0, Closing::EndOfAnswer)));
             }
-            MarkMatch::None => self.write(1, out),
+            Ok(MarkMatch::None) => self.write(1, out),
         }
         true
-    }
-
-    fn search(&self, end: Option<TextEnd>) -> MarkSearch {
-        MarkSearch { ended: end.is_some(), with_tools: !self.tools.is_empty(), after_markup: self.context.after_markup }
     }
 
     /// Whether a call without a mark, or in a fence, is looked for. In reasoning it would be a draft.
@@ -184,24 +181,24 @@ impl TextReader {
             without_mark: self.may_call_without_mark(),
         };
         match markup.next(&input) {
-            Decision::Wait if end.is_none() => {
+            Err(Incomplete) if end.is_none() => {
                 self.markup = Some(markup);
                 return false;
             }
-            Decision::Wait => self.drop_rest(markup.cuts_call(self.rest()), end, out),
-            Decision::Text => self.write_opening(&markup, out),
-            Decision::Markup(length) => self.drop_markup(length),
-            Decision::Switch(length, channel) => {
+            Err(Incomplete) => self.drop_rest(markup.cuts_call(self.rest()), end, out),
+            Ok(Decision::Text) => self.write_opening(&markup, out),
+            Ok(Decision::Markup(length)) => self.drop_markup(length),
+            Ok(Decision::Switch(length, channel)) => {
                 self.drop_markup(length);
                 self.writer.switch_to(channel);
             }
-            Decision::Calls { length, calls, then } => {
+            Ok(Decision::Calls { length, calls, then }) => {
                 self.drop_markup(length);
                 self.context.opening_mark_was_text = false;
                 out.extend(calls.into_iter().map(TextPiece::Call));
                 self.markup = then;
             }
-            Decision::Become(next) => self.markup = Some(next),
+            Ok(Decision::Become(next)) => self.markup = Some(next),
         }
         true
     }

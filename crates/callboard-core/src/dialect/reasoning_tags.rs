@@ -5,21 +5,21 @@
 
 use super::channel_writer::Channel;
 use super::enclosing_marks::mentioned;
-use super::input::{Decision, Input};
+use super::input::{Decision, Incomplete, Input, ReadResult};
 
-pub(super) fn open(mark: &str, input: &Input<'_>) -> Decision {
-    mentioned(mark, input).decide(Decision::Text, Decision::Switch(mark.len(), Channel::Reasoning))
+pub(super) fn open(mark: &str, input: &Input<'_>) -> ReadResult {
+    Ok(if mentioned(mark, input)? { Decision::Text } else { Decision::Switch(mark.len(), Channel::Reasoning) })
 }
 
-pub(super) fn close(mark: &str, input: &Input<'_>) -> Decision {
+pub(super) fn close(mark: &str, input: &Input<'_>) -> ReadResult {
     if input.context.after_backtick {
         match input.from(mark.len()).chars().next() {
-            None if !input.ended() => return Decision::Wait,
-            Some('`') => return Decision::Text,
+            None if !input.ended() => return Err(Incomplete),
+            Some('`') => return Ok(Decision::Text),
             _ => {}
         }
     }
-    Decision::Switch(mark.len(), Channel::Text)
+    Ok(Decision::Switch(mark.len(), Channel::Text))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! continues behind a token talks about it.
 
 use super::channel_writer::Channel;
-use super::input::{Decision, Input, PrefixMatch, leading, skip_whitespace};
+use super::input::{Decision, Incomplete, Input, ReadResult, leading, skip_whitespace};
 use super::opening_marks;
 
 /// Opens struck-through text in HTML, which `</s>` closes.
@@ -37,56 +37,47 @@ const HEADERS: [&str; 4] = ["im_start", "start_header_id", "turn", "start_of_tur
 const ROLES: [&str; 7] = ["assistant", "model", "user", "system", "tool", "developer", "ipython"];
 
 /// Reads one of [`SPECIAL`].
-pub(super) fn next(mark: &str, input: &Input<'_>) -> Decision {
+pub(super) fn next(mark: &str, input: &Input<'_>) -> ReadResult {
     match mark {
-        THOUGHT_END if input.channel == Channel::Reasoning => Decision::Switch(mark.len(), Channel::Text),
-        STRIKE if input.context.in_words() => Decision::Text,
-        STRIKE_END if input.context.in_strikethrough => Decision::Text,
+        THOUGHT_END if input.channel == Channel::Reasoning => Ok(Decision::Switch(mark.len(), Channel::Text)),
+        STRIKE if input.context.in_words() => Ok(Decision::Text),
+        STRIKE_END if input.context.in_strikethrough => Ok(Decision::Text),
         STRIKE_END if input.context.in_words() => at_end(mark, input),
         _ => drop(input, mark.trim_matches(['<', '>']), mark.len()),
     }
 }
 
 /// Drops the token `name`, which is `length` long, unless the sentence continues behind it.
-pub(super) fn drop(input: &Input<'_>, name: &str, length: usize) -> Decision {
-    let dropped = if HEADERS.contains(&name) { drop_header(input, length) } else { Decision::Markup(length) };
-    talked_about(input, length).decide(Decision::Text, dropped)
+pub(super) fn drop(input: &Input<'_>, name: &str, length: usize) -> ReadResult {
+    if talked_about(input, length)? {
+        return Ok(Decision::Text);
+    }
+    if HEADERS.contains(&name) { drop_header(input, length) } else { Ok(Decision::Markup(length)) }
 }
 
 /// Whether the token that ends at `length` is a word of a sentence.
-pub(super) fn talked_about(input: &Input<'_>, length: usize) -> PrefixMatch {
-    if !input.context.in_words() || !input.context.apart() {
-        return PrefixMatch::No;
-    }
-    let after = input.from(length);
-    let line = after.trim_start_matches([' ', '\t']);
-    match line.chars().next() {
-        None if input.ended() => PrefixMatch::No,
-        None => PrefixMatch::Partial,
-        Some('\n' | '\r' | '<' | '{' | '[') => PrefixMatch::No,
-        Some(_) if line.len() < after.len() => PrefixMatch::Yes,
-        Some(character) if character.is_alphanumeric() => PrefixMatch::No,
-        Some(_) => PrefixMatch::Yes,
-    }
+pub(super) fn talked_about(input: &Input<'_>, length: usize) -> ReadResult<bool> {
+    let in_sentence = input.context.in_words() && input.context.apart();
+    Ok(in_sentence && input.sentence_continues(length, |character| !character.is_alphanumeric())?)
 }
 
 /// In HTML the same tag closes struck-through text, so it is a token only before the end of the text or markup.
-fn at_end(mark: &str, input: &Input<'_>) -> Decision {
+fn at_end(mark: &str, input: &Input<'_>) -> ReadResult {
     let after = skip_whitespace(input.body, mark.len());
     if after == input.body.len() {
         return input.wait_or(Decision::Markup(mark.len()));
     }
-    let markup = opening_marks::markup_begins(input.from(after), input.ended());
-    markup.decide(Decision::Markup(mark.len()), Decision::Text)
+    let is_markup = opening_marks::markup_begins(input.from(after), input.ended())?;
+    Ok(if is_markup { Decision::Markup(mark.len()) } else { Decision::Text })
 }
 
 /// The role behind the token belongs to it, if nothing else is on its line.
-fn drop_header(input: &Input<'_>, length: usize) -> Decision {
+fn drop_header(input: &Input<'_>, length: usize) -> ReadResult {
     let role = leading(input.from(length), |character| character.is_ascii_lowercase());
     match input.from(length + role.len()).chars().next() {
-        None if ROLES.iter().any(|known| known.starts_with(role)) => Decision::Wait,
-        Some('\n' | '\r' | '<') if ROLES.contains(&role) => Decision::Markup(length + role.len()),
-        _ => Decision::Markup(length),
+        None if ROLES.iter().any(|known| known.starts_with(role)) => Err(Incomplete),
+        Some('\n' | '\r' | '<') if ROLES.contains(&role) => Ok(Decision::Markup(length + role.len())),
+        _ => Ok(Decision::Markup(length)),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Names and keys in tags, up to the mark that ends them.
 
-use super::input::{Found, Input, PrefixMatch, leading, skip_whitespace};
+use super::input::{Incomplete, Input, ReadResult, leading, skip_whitespace};
 
 /// No name or key is longer.
 const LONGEST: usize = 256;
@@ -16,28 +16,31 @@ pub(super) struct TagKey<'a> {
     pub(super) end: usize,
     /// The value is JSON.
     pub(super) is_json: bool,
-    /// The model stopped before any value.
-    pub(super) ends_answer: bool,
 }
 
 /// Reads a key: bare, in quotes, or in quotes with further attributes behind it. `end_mark` ends it; where a family has a
 /// mark before values, that one ends it as well.
-pub(super) fn read_key<'a>(input: &Input<'a>, start: usize, end_mark: &str, value_mark: &str) -> Found<TagKey<'a>> {
+pub(super) fn read_key<'a>(
+    input: &Input<'a>,
+    start: usize,
+    end_mark: &str,
+    value_mark: &str,
+) -> ReadResult<Option<TagKey<'a>>> {
     let rest = input.from(start);
     let window = rest.get(..rest.floor_char_boundary(LONGEST)).unwrap_or_default();
     let marks: Vec<&str> = [end_mark, value_mark].into_iter().filter(|mark| !mark.is_empty()).collect();
     let places = marks.iter().filter_map(|mark| memchr::memmem::find(window.as_bytes(), mark.as_bytes()));
     let Some(length) = places.min() else {
-        return if window.len() == rest.len() && may_grow(window, &marks) { Found::Partial } else { Found::None };
+        let may_grow = window.len() == rest.len() && may_grow(window, &marks);
+        return if may_grow { Err(Incomplete) } else { Ok(None) };
     };
     let written = window.get(..length).unwrap_or_default().trim_ascii_end();
     let (text, attributes) = parted(written);
     if text.is_empty() || written.contains(['<', '\n']) {
-        return Found::None;
+        return Ok(None);
     }
-    read_end(input, start + length, end_mark, value_mark).map_or(Found::Partial, |(end, ends_answer)| {
-        Found::Whole(TagKey { text, end, is_json: attributes.contains(JSON_VALUE), ends_answer })
-    })
+    let end = value_start(input, start + length, end_mark, value_mark)?;
+    Ok(Some(TagKey { text, end, is_json: attributes.contains(JSON_VALUE) }))
 }
 
 /// Whether `text` is a key as far as it has arrived, with the beginning of one of `marks` at most behind it.
@@ -60,23 +63,19 @@ fn parted(written: &str) -> (&str, &str) {
     }
 }
 
-/// The position of the value, and whether the answer ends before it; `None` while that cannot be told.
-fn read_end(input: &Input<'_>, at: usize, end_mark: &str, value_mark: &str) -> Option<(usize, bool)> {
-    let mut end = at;
-    if input.from(end).starts_with(end_mark) {
-        end += end_mark.len();
-    }
+/// The position of the value behind the mark at `at`.
+fn value_start(input: &Input<'_>, at: usize, end_mark: &str, value_mark: &str) -> ReadResult<usize> {
     if value_mark.is_empty() {
-        return Some((end, false));
+        return Ok(at + end_mark.len());
     }
-    let second = skip_whitespace(input.body, end);
-    if input.from(second).starts_with(end_mark) {
-        end = second + end_mark.len();
+    let end = input.behind(at, end_mark);
+    let value = skip_whitespace(input.body, end);
+    let rest = input.from(value);
+    if rest.starts_with(value_mark) {
+        return Ok(value + value_mark.len());
     }
-    let tag = skip_whitespace(input.body, end);
-    match input.begins_any(tag, &[value_mark, end_mark]) {
-        PrefixMatch::Partial => None,
-        PrefixMatch::Yes if input.from(tag).starts_with(value_mark) => Some((tag + value_mark.len(), false)),
-        PrefixMatch::Yes | PrefixMatch::No => Some((end, input.complete() && value_mark.starts_with(input.from(tag)))),
+    if value_mark.starts_with(rest) {
+        return Err(Incomplete);
     }
+    input.begins(value, end_mark).map(|_| end)
 }

@@ -2,10 +2,10 @@
 //!
 //! Qwen3-Coder: `<function=name><parameter=key>value</parameter></function>`; MiniMax M2 and DSML:
 //! `<invoke name="…"><parameter name="…">…`; GLM: pairs of key and value. Every tag may be
-//! missing, and a value may hold the very tags that close it: a tag closes only where what follows
-//! it makes sense. Text outside of all parameters is lost; the contract asks for it again.
+//! missing, and a value may contain the tags that close it: a tag closes only where what follows
+//! it makes sense. Text outside of all parameters is lost; the model is asked for it again.
 
-use super::input::{Decision, Found, Input, PrefixMatch, leading, skip_whitespace, trimmed_length};
+use super::input::{Decision, Incomplete, Input, ReadResult, leading, skip_whitespace, trimmed_length, without_half};
 use super::marked_json::JsonArguments;
 use super::markup_reader::MarkupReader;
 use super::piece::TextCall;
@@ -31,20 +31,18 @@ pub(super) struct Spelling {
     pub(super) outside: &'static [&'static str],
 }
 
-/// The part of a call being read.
+/// The part of a call being read, and where it began.
 #[derive(Debug)]
 enum TagState {
     Head,
     Between,
-    Value {
-        start: usize,
-        closed_at: Option<usize>,
-    },
-    /// Text outside of any parameter began at `start`.
-    Stray {
-        start: usize,
-    },
+    Value(usize),
+    /// Text outside of any parameter.
+    Stray(usize),
 }
+
+/// The decision about a call, or none while the next state continues.
+type Step = ReadResult<Option<Decision>>;
 
 /// One call, read as far as its text has arrived.
 #[derive(Debug)]
@@ -56,6 +54,8 @@ pub(super) struct Tagged {
     head_end: usize,
     opened: bool,
     at: usize,
+    /// The first tag in the current value that may have closed it.
+    closed_at: Option<usize>,
     state: TagState,
 }
 
@@ -63,64 +63,59 @@ impl Tagged {
     /// A call whose function tag begins at `at`.
     pub(super) fn new(spelling: &'static Spelling, at: usize) -> Self {
         let (name, values) = (String::new(), TagValues::default());
-        Self { spelling, name, values, head_end: at, opened: at > 0, at, state: TagState::Head }
+        Self { spelling, name, values, head_end: at, opened: at > 0, at, closed_at: None, state: TagState::Head }
     }
 
     /// A call whose name, which may be missing, ends at `at`.
-    pub(super) fn named(spelling: &'static Spelling, name: String, at: usize) -> Self {
-        Self { name, state: TagState::Between, ..Self::new(spelling, at) }
+    pub(super) fn named(spelling: &'static Spelling, name: &str, at: usize) -> Self {
+        Self { name: name.to_owned(), state: TagState::Between, ..Self::new(spelling, at) }
     }
 
-    pub(super) fn next(&mut self, input: &Input<'_>) -> Decision {
+    pub(super) fn next(&mut self, input: &Input<'_>) -> ReadResult {
         loop {
             let step = match self.state {
                 TagState::Head => self.read_head(input),
                 TagState::Between => self.read_between(input),
-                TagState::Value { start, closed_at } => self.read_value(input, start, closed_at),
-                TagState::Stray { start } => self.read_stray(input, start),
+                TagState::Value(start) => self.read_value(input, start),
+                TagState::Stray(start) => self.read_stray(input, start),
             };
-            if let Some(step) = step {
-                return step;
+            if let Some(decision) = step? {
+                return Ok(decision);
             }
         }
     }
 
-    fn read_head(&mut self, input: &Input<'_>) -> Option<Decision> {
+    fn read_head(&mut self, input: &Input<'_>) -> Step {
         let start = self.at + self.spelling.function.len();
-        match input.begins(start, self.spelling.function) {
-            PrefixMatch::Yes if self.at == self.head_end => {
-                self.at = start;
-                return None;
-            }
-            PrefixMatch::Partial if self.at == self.head_end => return Some(Decision::Wait),
-            _ => {}
+        if self.at == self.head_end && input.begins(start, self.spelling.function)? {
+            self.at = start;
+            return Ok(None);
         }
         match read_key(input, start, ">", "") {
-            Found::Partial if input.complete() => Some(self.end_in_head(input, start)),
-            Found::Partial => Some(Decision::Wait),
-            Found::Whole(key) if is_name(key.text) => {
-                self.name = bare_name(key.text).to_owned();
-                (self.at, self.head_end, self.state) = (key.end, key.end, TagState::Between);
-                None
-            }
-            Found::Whole(_) | Found::None => self.read_unclosed_head(input, start),
+            Err(Incomplete) if input.complete() => Ok(Some(self.end_in_head(input, start))),
+            Err(Incomplete) => Err(Incomplete),
+            Ok(Some(key)) if is_name(key.text) => Ok(self.end_head(bare_name(key.text), key.end)),
+            Ok(_) => Ok(self.read_unclosed_head(input, start)),
         }
+    }
+
+    fn end_head(&mut self, name: &str, end: usize) -> Option<Decision> {
+        self.name = name.to_owned();
+        (self.at, self.head_end, self.state) = (end, end, TagState::Between);
+        None
     }
 
     /// The `>` that ends the function's tag may be missing, if the name is on offer and a line or tag ends it; so may
     /// the name, if markup precedes the call.
     fn read_unclosed_head(&mut self, input: &Input<'_>, start: usize) -> Option<Decision> {
-        let rest = input.from(start);
-        let written = leading(rest, |character| !matches!(character, '<' | '>' | '\n'));
+        let written = leading(input.from(start), |character| !matches!(character, '<' | '>' | '\n'));
         let name = bare_name(written.trim_matches(['"', '\'', ' ']));
         let missing = name.is_empty() && self.is_opened(input);
         if !missing && !input.tools.offer(name) {
             return Some(Decision::Text);
         }
-        let end = start + written.len() + usize::from(input.from(start + written.len()).starts_with('>'));
-        self.name = name.to_owned();
-        (self.at, self.head_end, self.state) = (end, end, TagState::Between);
-        None
+        let end = start + written.len();
+        self.end_head(name, end + usize::from(input.from(end).starts_with('>')))
     }
 
     fn is_opened(&self, input: &Input<'_>) -> bool {
@@ -138,31 +133,32 @@ impl Tagged {
         self.finish(input.body.len())
     }
 
-    fn read_between(&mut self, input: &Input<'_>) -> Option<Decision> {
+    fn read_between(&mut self, input: &Input<'_>) -> Step {
         self.at = skip_whitespace(input.body, self.at);
-        if input.ended() && self.tags().any(|tag| tag.starts_with(input.from(self.at))) {
-            return Some(if input.complete() { self.finish(input.body.len()) } else { Decision::Wait });
+        let rest = input.from(self.at);
+        if input.ended() && self.tags().iter().any(|tag| tag.starts_with(rest)) {
+            return if input.complete() { Ok(Some(self.finish(input.body.len()))) } else { Err(Incomplete) };
         }
-        if input.from(self.at).starts_with('{') && self.values.is_empty() {
-            let arguments = JsonArguments::new(std::mem::take(&mut self.name), self.at, None);
-            return Some(Decision::Become(MarkupReader::JsonArguments(arguments)));
+        if rest.starts_with('{') && self.values.is_empty() {
+            let arguments = JsonArguments::new(&self.name, self.at, None);
+            return Ok(Some(Decision::Become(MarkupReader::JsonArguments(arguments))));
         }
         let Spelling { function_end, parameter, parameter_end, outside, .. } = self.spelling;
-        match (input.begins(self.at, function_end), input.begins(self.at, parameter)) {
-            (PrefixMatch::Yes, _) => return Some(self.finish(self.at + function_end.len())),
-            (_, PrefixMatch::Yes) => return self.read_parameter(input),
-            (PrefixMatch::Partial, _) | (_, PrefixMatch::Partial) => return Some(Decision::Wait),
-            (PrefixMatch::No, PrefixMatch::No) => {}
+        if input.begins(self.at, function_end)? {
+            return Ok(Some(self.finish(self.at + function_end.len())));
         }
-        match (input.begins_any(self.at, outside), input.begins(self.at, parameter_end)) {
-            (PrefixMatch::Yes, _) => Some(self.finish(trimmed_length(input.body, self.at))),
-            (PrefixMatch::Partial, _) | (_, PrefixMatch::Partial) => Some(Decision::Wait),
-            (PrefixMatch::No, _) if self.is_talked_about(input) => Some(Decision::Text),
-            (PrefixMatch::No, _) => {
-                self.state = TagState::Stray { start: self.at };
-                None
-            }
+        if input.begins(self.at, parameter)? {
+            return self.read_parameter(input);
         }
+        if input.begins_any(self.at, outside)? {
+            return Ok(Some(self.finish(trimmed_length(input.body, self.at))));
+        }
+        input.begins(self.at, parameter_end)?;
+        if self.is_talked_about(input) {
+            return Ok(Some(Decision::Text));
+        }
+        self.state = TagState::Stray(self.at);
+        Ok(None)
     }
 
     /// Whether a sentence, not a call, continues behind the name.
@@ -178,19 +174,17 @@ impl Tagged {
 
     /// Text between parameters: a value whose opening tag is missing if a tag of the call follows, else the words behind
     /// a call that was not closed.
-    fn read_stray(&mut self, input: &Input<'_>, start: usize) -> Option<Decision> {
-        let Spelling { outside, parameter_end, .. } = self.spelling;
-        let tags: Vec<&str> = self.tags().chain(outside.iter().copied()).collect();
-        match input.find_any(&mut self.at, &tags) {
-            PrefixMatch::Yes if self.is_outside(input) => Some(self.end_before(input, start)),
-            PrefixMatch::Yes => {
-                self.at = behind(input, self.at, parameter_end);
-                self.state = TagState::Between;
-                None
-            }
-            PrefixMatch::No if input.complete() => Some(self.end_before(input, start)),
-            PrefixMatch::Partial | PrefixMatch::No => Some(Decision::Wait),
+    fn read_stray(&mut self, input: &Input<'_>, start: usize) -> Step {
+        let tags = [&self.tags(), self.spelling.outside].concat();
+        let found = input.find_any(&mut self.at, &tags)?;
+        if found && !self.is_outside(input) {
+            (self.at, self.state) = (input.behind(self.at, self.spelling.parameter_end), TagState::Between);
+            return Ok(None);
         }
+        if !found && !input.complete() {
+            return Err(Incomplete);
+        }
+        Ok(Some(self.end_before(input, start)))
     }
 
     /// Whether another call begins at the current position.
@@ -199,8 +193,8 @@ impl Tagged {
         !rest.starts_with("</") && !rest.starts_with(self.spelling.parameter)
     }
 
-    /// The call ends before the text at `start`, which is no part of it; a call without any parameter is none, unless
-    /// its outer mark says so.
+    /// The call ends before the text at `start`, which is not part of it. Without any parameter it is not a call, unless
+    /// its outer mark shows that it is.
     fn end_before(&mut self, input: &Input<'_>, start: usize) -> Decision {
         match (self.values.is_empty(), self.is_opened(input)) {
             (false, _) => self.finish(trimmed_length(input.body, start)),
@@ -209,132 +203,100 @@ impl Tagged {
         }
     }
 
-    fn read_parameter(&mut self, input: &Input<'_>) -> Option<Decision> {
+    fn read_parameter(&mut self, input: &Input<'_>) -> Step {
         let Spelling { parameter, key_end, value, .. } = self.spelling;
-        match read_key(input, self.at + parameter.len(), key_end, value) {
-            Found::Whole(key) if key.ends_answer => Some(self.break_off(input, key.text)),
-            Found::Whole(key) => {
+        let start = self.at + parameter.len();
+        match read_key(input, start, key_end, value) {
+            Ok(Some(key)) => {
                 self.values.open(key.text, key.is_json);
-                (self.at, self.state) = (key.end, TagState::Value { start: key.end, closed_at: None });
-                None
+                (self.at, self.state) = (key.end, TagState::Value(key.end));
             }
-            Found::Partial if input.complete() => Some(self.break_off(input, input.from(self.at + parameter.len()))),
-            Found::Partial => Some(Decision::Wait),
-            Found::None if self.values.is_empty() && !input.tools.offer(&self.name) => Some(Decision::Text),
-            Found::None => {
+            Err(Incomplete) if input.complete() => return Ok(Some(self.break_off(input, bare(input.from(start))))),
+            Err(Incomplete) => return Err(Incomplete),
+            Ok(None) if self.values.is_empty() && !input.tools.offer(&self.name) => return Ok(Some(Decision::Text)),
+            Ok(None) => {
                 self.at += 1;
-                self.state = TagState::Stray { start: self.at };
-                None
+                self.state = TagState::Stray(self.at);
             }
         }
+        Ok(None)
     }
 
-    /// The answer ends before the value of `key`: what the model meant is unknown, and has to be asked for.
+    /// The answer ends before the value of `key`, so the model is asked for it again.
     fn break_off(&mut self, input: &Input<'_>, key: &str) -> Decision {
-        let arguments = self.values.broken_off(bare(key));
-        Decision::call(input.body.len(), TextCall { name: std::mem::take(&mut self.name), arguments })
+        let arguments = self.values.broken_off(key);
+        Decision::call(input.body.len(), TextCall::new(&self.name, &arguments))
     }
 
     /// Looks at each `<` in the value until one ends it.
-    fn read_value(&mut self, input: &Input<'_>, start: usize, mut closed_at: Option<usize>) -> Option<Decision> {
+    fn read_value(&mut self, input: &Input<'_>, start: usize) -> Step {
+        let parameter_end = self.spelling.parameter_end;
         while let Some(offset) = memchr::memchr(b'<', input.from(self.at).as_bytes()) {
             self.at += offset;
-            match self.ends_value(input) {
-                PrefixMatch::Yes => return self.take_value(input, start, self.at),
-                PrefixMatch::Partial => {
-                    self.state = TagState::Value { start, closed_at };
-                    return Some(Decision::Wait);
-                }
-                PrefixMatch::No if input.from(self.at).starts_with(self.spelling.parameter_end) => {
-                    closed_at = closed_at.or(Some(self.at));
-                }
-                PrefixMatch::No => {}
+            if self.ends_value(input)? {
+                return Ok(self.take_value(input, start, self.at));
             }
+            let closes = input.from(self.at).starts_with(parameter_end);
+            self.closed_at = self.closed_at.or(closes.then_some(self.at));
             self.at += 1;
         }
         self.at = input.body.len();
-        self.state = TagState::Value { start, closed_at };
         if !input.complete() {
-            return Some(Decision::Wait);
+            return Err(Incomplete);
         }
-        self.take_value(input, start, closed_at.unwrap_or_else(|| self.without_half_tag(input)))
-    }
-
-    /// The end of the text, or the position of the tag that it breaks off in.
-    fn without_half_tag(&self, input: &Input<'_>) -> usize {
-        let last = memchr::memrchr(b'<', input.body.as_bytes()).unwrap_or(input.body.len());
-        let half = self.tags().any(|tag| tag.starts_with(input.from(last)));
-        if half { last } else { input.body.len() }
+        let end = self.closed_at.unwrap_or_else(|| without_half(input.body, &self.tags()).len());
+        Ok(self.take_value(input, start, end))
     }
 
     /// The tags that can follow a value.
-    fn tags(&self) -> impl Iterator<Item = &'static str> {
+    fn tags(&self) -> [&'static str; 4] {
         let Spelling { parameter, parameter_end, function_end, outer_end, .. } = self.spelling;
-        [*parameter, *parameter_end, *function_end, *outer_end].into_iter()
+        [parameter, parameter_end, function_end, outer_end]
     }
 
     fn take_value(&mut self, input: &Input<'_>, start: usize, end: usize) -> Option<Decision> {
         self.values.close(input.between(start, end));
-        self.at = behind(input, end, self.spelling.parameter_end);
-        self.state = TagState::Between;
+        self.at = input.behind(end, self.spelling.parameter_end);
+        (self.closed_at, self.state) = (None, TagState::Between);
         None
     }
 
     /// Whether the tag at the current position ends the value.
-    fn ends_value(&self, input: &Input<'_>) -> PrefixMatch {
+    fn ends_value(&self, input: &Input<'_>) -> ReadResult<bool> {
         let Spelling { parameter, parameter_end, function_end, outer_end, outside, .. } = self.spelling;
-        let endings = [
-            followed(input, self.at, parameter_end, &[parameter, function_end]),
-            followed(input, self.at, parameter_end, outside),
-            followed(input, self.at, function_end, outside),
-            followed(input, self.at, outer_end, outside),
-            self.opens_parameter(input),
-        ];
-        endings.into_iter().max().unwrap_or(PrefixMatch::No)
+        Ok(followed(input, self.at, parameter_end, &[parameter, function_end])?
+            || followed(input, self.at, parameter_end, outside)?
+            || followed(input, self.at, function_end, outside)?
+            || followed(input, self.at, outer_end, outside)?
+            || self.opens_parameter(input)?)
     }
 
-    /// The next parameter on a line of its own ends a value whose closing tag is missing.
-    fn opens_parameter(&self, input: &Input<'_>) -> PrefixMatch {
-        if !input.between(0, self.at).ends_with('\n') {
-            return PrefixMatch::No;
-        }
+    /// The next parameter at the start of a line ends a value whose closing tag is missing.
+    fn opens_parameter(&self, input: &Input<'_>) -> ReadResult<bool> {
         let Spelling { parameter, key_end, value, .. } = self.spelling;
-        match input.begins(self.at, parameter) {
-            PrefixMatch::Yes => match read_key(input, self.at + parameter.len(), key_end, value) {
-                Found::Whole(_) => PrefixMatch::Yes,
-                Found::Partial if input.ended() => PrefixMatch::Yes,
-                Found::Partial => PrefixMatch::Partial,
-                Found::None => PrefixMatch::No,
-            },
-            other => other,
+        if !input.between(0, self.at).ends_with('\n') || !input.begins(self.at, parameter)? {
+            return Ok(false);
+        }
+        match read_key(input, self.at + parameter.len(), key_end, value) {
+            Err(Incomplete) if input.ended() => Ok(true),
+            key => Ok(key?.is_some()),
         }
     }
 
     fn finish(&mut self, length: usize) -> Decision {
-        Decision::call(length, TextCall { name: std::mem::take(&mut self.name), arguments: self.values.arguments() })
+        Decision::call(length, TextCall::new(&self.name, &self.values.arguments()))
     }
 }
 
 /// Whether `tag` is at `at`, once or twice, and one of `marks`, or the end of the text, behind it.
-fn followed(input: &Input<'_>, at: usize, tag: &str, marks: &[&str]) -> PrefixMatch {
-    match input.begins(at, tag) {
-        PrefixMatch::Yes => {
-            let after = skip_whitespace(input.body, behind(input, at, tag));
-            let ended = after == input.body.len() && input.ended();
-            match input.begins_any(after, marks) {
-                _ if ended => PrefixMatch::Yes,
-                PrefixMatch::No if input.begins(after, tag) == PrefixMatch::Partial => PrefixMatch::Partial,
-                answer => answer,
-            }
-        }
-        other => other,
+fn followed(input: &Input<'_>, at: usize, tag: &str, marks: &[&str]) -> ReadResult<bool> {
+    if !input.begins(at, tag)? {
+        return Ok(false);
     }
-}
-
-/// The position behind `tag`, which may be at `at` once, or twice by mistake.
-fn behind(input: &Input<'_>, at: usize, tag: &str) -> usize {
-    let step = |at: usize| if input.from(at).starts_with(tag) { at + tag.len() } else { at };
-    let once = step(at);
-    let next = skip_whitespace(input.body, once);
-    if once > at && input.from(next).starts_with(tag) { step(next) } else { once }
+    let after = skip_whitespace(input.body, input.behind(at, tag));
+    if after == input.body.len() && input.ended() || input.begins_any(after, marks)? {
+        return Ok(true);
+    }
+    // The tag may be arriving a second time.
+    input.begins(after, tag).map(|_| false)
 }

@@ -3,7 +3,7 @@
 use super::input::leading;
 
 /// The names of the tools on offer.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct ToolNames(Vec<String>);
 
 impl ToolNames {
@@ -45,10 +45,6 @@ impl ToolNames {
     pub(super) fn only_named_in(&self, text: &str) -> Option<&str> {
         let mut named = self.0.iter().filter(|offered| text.contains(offered.as_str()));
         named.next().filter(|_| named.next().is_none()).map(String::as_str)
-    }
-
-    pub(super) fn as_slices(&self) -> Vec<&str> {
-        self.0.iter().map(String::as_str).collect()
     }
 }
 

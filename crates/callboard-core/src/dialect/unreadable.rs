@@ -3,7 +3,7 @@
 //! If it names a tool on offer, a call was meant: it leaves as it was written, so that the model is asked for it again. Between
 //! `<tool_call>` and its closing mark, prose is told apart by the line it is on. Everything else is text.
 
-use super::input::{Decision, Input, PrefixMatch};
+use super::input::{Decision, Incomplete, Input, ReadResult};
 use super::marked_json::is_json;
 use super::piece::{TextCall, TextEnd};
 use super::special_tokens;
@@ -51,8 +51,8 @@ impl Unreadable {
     }
 
     /// The arguments of a tool whose name was read begin at `start`.
-    pub(super) fn named(name: String, call_end: CallEnd, start: usize) -> Self {
-        Self { name: Some(name), meant: true, ..Self::new(call_end, start) }
+    pub(super) fn named(name: &str, call_end: CallEnd, start: usize) -> Self {
+        Self { name: Some(name.to_owned()), meant: true, ..Self::new(call_end, start) }
     }
 
     /// Whether a call may begin behind `mark`, and not a sentence about it.
@@ -62,19 +62,17 @@ impl Unreadable {
         input.context.line_start && !sentence && mark == "<tool_call>"
     }
 
-    pub(super) fn next(&mut self, input: &Input<'_>) -> Decision {
-        match input.find_any(&mut self.searched, self.call_end.marks()) {
-            PrefixMatch::Yes => return self.take(input),
-            PrefixMatch::Partial => return Decision::Wait,
-            PrefixMatch::No => {}
+    pub(super) fn next(&mut self, input: &Input<'_>) -> ReadResult {
+        if input.find_any(&mut self.searched, self.call_end.marks())? {
+            return self.take(input);
         }
         if self.is_long() && (self.call_end == CallEnd::Tag || !self.is_meant(input)) {
             return self.refuse(input);
         }
         match input.end {
-            None => Decision::Wait,
+            None => Err(Incomplete),
             Some(TextEnd::Complete) if self.call_end != CallEnd::Tag => self.take(input),
-            Some(TextEnd::CutByLimit) if self.is_meant(input) => Decision::Wait,
+            Some(TextEnd::CutByLimit) if self.is_meant(input) => Err(Incomplete),
             Some(_) => self.refuse(input),
         }
     }
@@ -90,16 +88,16 @@ impl Unreadable {
         self.meant
     }
 
-    fn take(&mut self, input: &Input<'_>) -> Decision {
+    fn take(&mut self, input: &Input<'_>) -> ReadResult {
         if self.call_end == CallEnd::Tag && self.is_long() || !self.is_meant(input) {
             return self.refuse(input);
         }
         let written = input.between(self.start, self.searched).trim_ascii();
-        Decision::call(self.searched, unreadable_call(self.name.take(), written, input))
+        Ok(Decision::call(self.searched, unreadable_call(self.name.take(), written, input)))
     }
 
-    fn refuse(&self, input: &Input<'_>) -> Decision {
-        if self.call_end == CallEnd::Token { special_tokens::drop(input, "", self.start) } else { Decision::Text }
+    fn refuse(&self, input: &Input<'_>) -> ReadResult {
+        if self.call_end == CallEnd::Token { special_tokens::drop(input, "", self.start) } else { Ok(Decision::Text) }
     }
 }
 
