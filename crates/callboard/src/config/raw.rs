@@ -72,26 +72,16 @@ impl RawValue {
 pub(super) enum Raw {
     /// Text of any type: from the environment, a flag, or a default.
     Plain(String),
-    /// A string in the file.
-    Text(String),
-    /// A whole number in the file.
-    Integer(i64),
-    /// A number with a fraction in the file.
-    Float(f64),
-    /// `true` or `false` in the file.
-    Truth(bool),
-    /// A list of strings in the file.
-    List(Vec<String>),
-    /// Anything else in the file; no key takes it.
-    Other,
+    /// A value in the file.
+    Toml(toml::Value),
 }
 
 impl Raw {
     /// The text, where this may be read as text.
     pub(super) fn text(&self) -> Option<&str> {
         match self {
-            Raw::Plain(text) | Raw::Text(text) => Some(text),
-            _ => None,
+            Raw::Plain(text) => Some(text),
+            Raw::Toml(value) => value.as_str(),
         }
     }
 }
