@@ -45,7 +45,7 @@ pub(super) async fn names(
     Ok(true)
 }
 
-/// Names on the command line make one list; a file makes one or several of its own.
+/// Names on the command line make one list; each file adds one or several.
 fn given_lists(among: &[String]) -> anyhow::Result<Vec<List>> {
     let (files, words): (Vec<&String>, Vec<&String>) = among.iter().partition(|word| Path::new(word).is_file());
     let mut lists = Vec::new();

@@ -69,7 +69,7 @@ fn entry(character: &str, model: &str, counts: &TurnCounts) -> Value {
     entry
 }
 
-/// The share of turns with a call among those where tools were on offer to what a user said.
+/// The share of turns with a call among those where tools were offered on a user message.
 fn call_rate(counts: &TurnCounts) -> Option<f64> {
     let number = |count| f64::from(u32::try_from(counts.get(count)).unwrap_or(u32::MAX));
     (counts.get(TurnCount::Offered) > 0).then(|| number(TurnCount::WithCalls) / number(TurnCount::Offered))

@@ -20,7 +20,7 @@ pub(super) struct RawSettings {
 impl RawSettings {
     /// Adds the value of a variable or a flag.
     ///
-    /// A repeatable one lists the upstreams; the other keys of an upstream apply to all of these at once.
+    /// A repeatable one lists the upstreams; the other keys of an upstream apply to all of these.
     pub(super) fn add(&mut self, key: &Key, texts: &[&str], origin: &Origin) {
         if key.is_repeatable() {
             let values = |url: &str| BTreeMap::from([(key.name, RawValue::plain(url, origin.clone()))]);

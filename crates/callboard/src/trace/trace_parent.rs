@@ -1,6 +1,6 @@
 //! The caller's span, from the headers `traceparent` and `tracestate` of W3C Trace Context.
 //!
-//! A malformed header counts as none: the turn then begins a trace of its own.
+//! A malformed header counts as none: the turn then begins a new trace.
 
 use http::{HeaderMap, HeaderName};
 

@@ -1,6 +1,6 @@
 //! The counts of turns: how often models call tools or only talk, which calls break the contract, how long turns take.
 //!
-//! A turn counts for the call rate where tools were on offer to what a user said. A turn that continues with results of calls
+//! A turn counts for the call rate where tools were offered on a user message. A turn that continues with results of calls
 //! is the second half of such a turn, so it is counted as a turn only.
 
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ turn_counts! {
     #[doc = "Turns."] Turns = "turns";
     #[doc = "Turns that ended with an error."] Failed = "failed";
     #[doc = "Turns whose client disconnected before the end."] Interrupted = "interrupted";
-    #[doc = "Turns in which tools were on offer to what a user said."] Offered = "offered";
+    #[doc = "Turns in which tools were offered on a user message."] Offered = "offered";
     #[doc = "Such turns with a call."] WithCalls = "with_calls";
     #[doc = "Such turns, complete, with text and without a call."] TextOnly = "text_only";
     #[doc = "Calls as the model wrote them."] Calls = "calls";

@@ -7,7 +7,7 @@ use super::{TurnCount, TurnCounts};
 /// Describes the metrics of turns.
 pub fn describe_metrics() {
     describe_counter!("callboard_turns_total", "Turns by character, model and outcome");
-    describe_counter!("callboard_turns_with_tools_total", "Turns in which tools were on offer to what a user said");
+    describe_counter!("callboard_turns_with_tools_total", "Turns in which tools were offered on a user message");
     describe_counter!("callboard_turns_with_calls_total", "Such turns with at least one call");
     describe_counter!("callboard_text_only_total", "Such turns that were answered with text and no call");
     describe_counter!("callboard_calls_total", "Calls as models wrote them");

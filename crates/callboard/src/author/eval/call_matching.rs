@@ -1,6 +1,6 @@
 //! Bipartite matching of made calls with expected calls.
 
-/// True when each of the `left` ones gets a partner of its own among the `right` ones.
+/// True when each `left` item can be paired with a different `right` item.
 pub(super) fn all_get_a_partner(left: usize, right: usize, fits: impl Fn(usize, usize) -> bool) -> bool {
     let mut taken_by = vec![None; right];
     (0..left).all(|one| find_partner(one, &fits, &mut taken_by, &mut vec![false; right]))

@@ -112,7 +112,7 @@ fn line(what: &str, share: Share, remark: &str, out: &mut impl Write) -> io::Res
     writeln!(out, "{what:<19} {:>7}  {} of {} ({remark})", share.percent(), share.part, share.whole)
 }
 
-/// A case that failed: what was expected, and what came.
+/// A failed case: what was expected, and what the model did.
 pub(super) fn failed_case(title: &str, expected: &str, turn: &ModelTurn) -> String {
     let made: Vec<String> = turn.calls.iter().map(|call| call_line(&call.tool, &call.arguments)).collect();
     let made = if made.is_empty() { "no call".to_owned() } else { made.join(", ") };
