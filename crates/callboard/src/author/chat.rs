@@ -1,4 +1,4 @@
-//! `callboard chat CHARACTER`: a conversation at the terminal. Text appears as it comes, tool calls as they run.
+//! `callboard chat CHARACTER`: a conversation at the terminal. It streams text and shows tool calls as they run.
 //!
 //! Ctrl-C interrupts the turn; at the prompt it clears the line. Ctrl-D or `/quit` ends the conversation.
 
@@ -69,7 +69,7 @@ async fn turn(
     Ok(std::mem::take(&mut session.writer().text))
 }
 
-/// Writes a turn as it comes.
+/// Streams a turn to the terminal.
 async fn show(session: &mut Session<TerminalWriter>, out: &mut impl Write) -> std::io::Result<()> {
     loop {
         match session.next().await {
@@ -85,7 +85,7 @@ async fn show(session: &mut Session<TerminalWriter>, out: &mut impl Write) -> st
     }
 }
 
-/// Shows text as it comes, and tools as they run.
+/// Streams text, and shows tool calls with their results.
 #[derive(Default)]
 struct TerminalWriter {
     text: String,

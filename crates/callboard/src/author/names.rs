@@ -8,18 +8,7 @@ use callboard_core::names::{Candidate, NameBook, NameEntry, Resolution};
 use serde_json::Value;
 
 use crate::characters::CharacterRegistry;
-
-/// The arguments of the command.
-pub(super) struct NameQuery {
-    /// The spoken names.
-    pub(super) heard: Vec<String>,
-    /// Names, or files of names.
-    pub(super) among: Vec<String>,
-    /// A character whose names are taken as well.
-    pub(super) character: Option<String>,
-    /// Only the list of this name.
-    pub(super) list: Option<String>,
-}
+use crate::cli::NamesArgs;
 
 /// A list of names with its title.
 struct List {
@@ -29,15 +18,15 @@ struct List {
 
 /// Writes what each name resolves to.
 pub(super) async fn names(
-    query: &NameQuery,
+    arguments: &NamesArgs,
     registry: &CharacterRegistry,
     out: &mut impl Write,
 ) -> anyhow::Result<bool> {
-    let mut lists = given_lists(&query.among)?;
-    if let Some(id) = &query.character {
+    let mut lists = given_lists(&arguments.among)?;
+    if let Some(id) = &arguments.character {
         lists.extend(lists_of(registry, id).await?);
     }
-    if let Some(title) = &query.list {
+    if let Some(title) = &arguments.list {
         let titles: Vec<String> = lists.iter().map(|list| list.title.clone()).collect();
         lists.retain(|list| list.title == *title);
         if lists.is_empty() {
@@ -47,7 +36,7 @@ pub(super) async fn names(
     if lists.is_empty() {
         bail!("no names to choose from; give them with --among NAMES, --among FILE or --character ID");
     }
-    for name in &query.heard {
+    for name in &arguments.heard {
         for list in &lists {
             let place = if list.title.is_empty() { String::new() } else { format!(" [{}]", list.title) };
             writeln!(out, "{name}{place} -> {}", describe(&list.book.resolve(name)))?;
@@ -56,7 +45,7 @@ pub(super) async fn names(
     Ok(true)
 }
 
-/// Names on the command line make one list; a file makes one or several of its own.
+/// Names on the command line make one list; each file adds one or several.
 fn given_lists(among: &[String]) -> anyhow::Result<Vec<List>> {
     let (files, words): (Vec<&String>, Vec<&String>) = among.iter().partition(|word| Path::new(word).is_file());
     let mut lists = Vec::new();

@@ -4,7 +4,7 @@ use rustyline::DefaultEditor;
 use rustyline::error::ReadlineError;
 use tokio::sync::{mpsc, oneshot};
 
-/// The line editor, on a thread of its own because reading a line blocks. The thread ends when this is dropped.
+/// The line editor, on a separate thread because reading a line blocks. The thread ends when this is dropped.
 pub(super) struct Prompt {
     requests: mpsc::Sender<oneshot::Sender<Option<String>>>,
 }

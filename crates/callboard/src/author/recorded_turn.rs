@@ -1,4 +1,4 @@
-//! A turn of a character at the terminal: how it is prepared, and what came of it.
+//! A turn of a character at the terminal: how it is prepared, and its result.
 
 use std::sync::Arc;
 
@@ -72,7 +72,7 @@ impl CharacterTurns<'_> {
     }
 }
 
-/// What came of one turn.
+/// The result of one turn.
 #[derive(Debug, Default)]
 pub(super) struct RecordedTurn {
     /// The text of the reply.
@@ -92,7 +92,7 @@ pub(super) struct RecordedTurn {
 pub(super) struct EventLog(RecordedTurn);
 
 impl RecordedTurn {
-    /// Runs a turn to its end.
+    /// Runs a turn until it completes or fails.
     pub(super) async fn run(prepared: Result<Session<EventLog>, ApiError>) -> Self {
         let mut session = match prepared {
             Ok(session) => session,

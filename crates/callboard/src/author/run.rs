@@ -7,8 +7,8 @@ use anyhow::{Context as _, bail};
 
 use super::chat::chat;
 use super::check::check;
-use super::eval::{Evaluation, eval};
-use super::names::{NameQuery, names};
+use super::eval::eval;
+use super::names::names;
 use super::new::new;
 use super::stats::stats;
 use super::test::{Rehearsal, test};
@@ -26,7 +26,7 @@ pub fn run(command: Command, mut settings: Settings) -> anyhow::Result<bool> {
     telemetry::log::start("off").context("logging cannot be started")?;
     check_folder(&command)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    if matches!(command, Command::Chat { .. } | Command::Eval { .. } | Command::Upstreams(_)) {
+    if matches!(command, Command::Chat { .. } | Command::Eval(_) | Command::Upstreams(_)) {
         runtime.block_on(app::find_model_servers(&mut settings))?;
     }
     let mut out = std::io::stdout();
@@ -72,13 +72,8 @@ async fn dispatch(command: Command, settings: Settings, out: &mut impl Write) ->
             let app = app::build(settings, 0)?;
             chat(character, &app, out).await.map(|()| true)
         }
-        Command::Eval { what, answers, expected, verbose, .. } => {
-            let evaluation = Evaluation { what, answers, expected, verbose };
-            eval(&evaluation, &app::build(settings, 0)?, out).await
-        }
-        Command::Names { heard, among, character, list, .. } => {
-            names(&NameQuery { heard, among, character, list }, &registry(&settings, None), out).await
-        }
+        Command::Eval(arguments) => eval(&arguments, &app::build(settings, 0)?, out).await,
+        Command::Names(arguments) => names(&arguments, &registry(&settings, None), out).await,
         Command::Stats { since, json, .. } => stats(since, json, &settings, out).await,
         Command::Upstreams(_) => upstreams(&app::build(settings, 0)?, out).await,
         Command::Serve(_) | Command::Config(_) => Ok(true),

@@ -17,7 +17,7 @@ const MILLIS_PER_DAY: i64 = 24 * 60 * 60 * 1000;
 /// The counts of one character and model; no character is the gateway.
 type Group = (String, String);
 
-/// Writes the counts of so many days, today included, as a table or as JSON.
+/// Writes the counts of the last `days` days, today included, as a table or as JSON.
 pub(super) async fn stats(days: u16, json: bool, settings: &Settings, out: &mut impl Write) -> anyhow::Result<bool> {
     let address = Address::read(settings.store.expose())?;
     match &address {
@@ -69,32 +69,29 @@ fn entry(character: &str, model: &str, counts: &TurnCounts) -> Value {
     entry
 }
 
-/// The share of turns with a call among those where tools were on offer to what a user said.
+/// The share of turns with a call among those where tools were offered on a user message.
 fn call_rate(counts: &TurnCounts) -> Option<f64> {
     let number = |count| f64::from(u32::try_from(counts.get(count)).unwrap_or(u32::MAX));
     (counts.get(TurnCount::Offered) > 0).then(|| number(TurnCount::WithCalls) / number(TurnCount::Offered))
 }
 
-/// A column of the table.
-struct Column {
-    heading: &'static str,
-    cell: fn(&TurnCounts) -> String,
-}
+/// A column of the table: its heading, and its cell in a row.
+type Column = (&'static str, fn(&TurnCounts) -> String);
 
 const COLUMNS: [Column; 13] = [
-    Column { heading: "turns", cell: |counts| counts.get(TurnCount::Turns).to_string() },
-    Column { heading: "failed", cell: |counts| counts.get(TurnCount::Failed).to_string() },
-    Column { heading: "left", cell: |counts| counts.get(TurnCount::Interrupted).to_string() },
-    Column { heading: "call rate", cell: |counts| percent(call_rate(counts)) },
-    Column { heading: "text only", cell: |counts| counts.get(TurnCount::TextOnly).to_string() },
-    Column { heading: "calls", cell: |counts| counts.get(TurnCount::Calls).to_string() },
-    Column { heading: "broken before", cell: |counts| counts.get(TurnCount::ViolationsBefore).to_string() },
-    Column { heading: "after", cell: |counts| counts.get(TurnCount::ViolationsAfter).to_string() },
-    Column { heading: "re-asked", cell: |counts| counts.get(TurnCount::Reasked).to_string() },
-    Column { heading: "refused", cell: |counts| counts.get(TurnCount::Refused).to_string() },
-    Column { heading: "tool errors", cell: |counts| counts.get(TurnCount::ToolErrors).to_string() },
-    Column { heading: "timeouts", cell: |counts| counts.get(TurnCount::ToolTimeouts).to_string() },
-    Column { heading: "median/95th", cell: times },
+    ("turns", |counts| counts.get(TurnCount::Turns).to_string()),
+    ("failed", |counts| counts.get(TurnCount::Failed).to_string()),
+    ("left", |counts| counts.get(TurnCount::Interrupted).to_string()),
+    ("call rate", |counts| percent(call_rate(counts))),
+    ("text only", |counts| counts.get(TurnCount::TextOnly).to_string()),
+    ("calls", |counts| counts.get(TurnCount::Calls).to_string()),
+    ("broken before", |counts| counts.get(TurnCount::ViolationsBefore).to_string()),
+    ("after", |counts| counts.get(TurnCount::ViolationsAfter).to_string()),
+    ("re-asked", |counts| counts.get(TurnCount::Reasked).to_string()),
+    ("refused", |counts| counts.get(TurnCount::Refused).to_string()),
+    ("tool errors", |counts| counts.get(TurnCount::ToolErrors).to_string()),
+    ("timeouts", |counts| counts.get(TurnCount::ToolTimeouts).to_string()),
+    ("median/95th", times),
 ];
 
 fn percent(share: Option<f64>) -> String {
@@ -113,10 +110,10 @@ fn write_page(groups: &BTreeMap<Group, TurnCounts>, days: u16, out: &mut impl Wr
     if groups.is_empty() {
         return writeln!(out, "nothing was counted {when}; look further back with --since DAYS");
     }
-    let mut rows = vec![row("character", "model", |column| column.heading.to_owned())];
+    let mut rows = vec![row("character", "model", |(heading, _)| (*heading).to_owned())];
     for ((character, model), counts) in groups {
         let character = if character.is_empty() { "-" } else { character };
-        rows.push(row(character, model, |column| (column.cell)(counts)));
+        rows.push(row(character, model, |(_, cell)| cell(counts)));
     }
     writeln!(out, "{when}, by character and model (character - is the gateway):\n")?;
     let width = |place: usize| rows.iter().filter_map(|row| row.get(place)).map(|cell| cell.chars().count()).max();

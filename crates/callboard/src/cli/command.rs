@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 
 use crate::config::Flags;
 
@@ -121,41 +121,9 @@ pub enum Command {
         flags: Flags,
     },
     /// Measure how well a model calls tools, on cases of a character or on questions of BFCL
-    Eval {
-        /// A character and a file of cases, or files of BFCL
-        #[arg(required = true, value_name = "CHARACTER|FILE")]
-        what: Vec<String>,
-        /// The answers to BFCL's questions [default: the file of the same name in possible_answer/ beside them]
-        #[arg(long, value_name = "FILE")]
-        answers: Option<PathBuf>,
-        /// Make the calls that the cases expect instead of asking a model, and compare the resulting state
-        #[arg(long)]
-        expected: bool,
-        /// Show the cases that fail
-        #[arg(short, long)]
-        verbose: bool,
-        /// Settings
-        #[command(flatten)]
-        flags: Flags,
-    },
+    Eval(EvalArgs),
     /// Try spoken names: show which known name each one resolves to
-    Names {
-        /// The names as they were heard
-        #[arg(required = true)]
-        heard: Vec<String>,
-        /// Names to choose from, separated by commas, or a file: one name per line, or JSON
-        #[arg(long, value_name = "NAMES|FILE")]
-        among: Vec<String>,
-        /// A character whose names to choose from
-        #[arg(long, value_name = "ID")]
-        character: Option<String>,
-        /// Only this list of names
-        #[arg(long, value_name = "NAME")]
-        list: Option<String>,
-        /// Settings
-        #[command(flatten)]
-        flags: Flags,
-    },
+    Names(NamesArgs),
     /// Play the scenarios beside the characters, with a scripted model and the real tools
     Test {
         /// The folder [default: the setting `characters`]
@@ -164,6 +132,46 @@ pub enum Command {
         #[command(flatten)]
         flags: Flags,
     },
+}
+
+/// The arguments of `callboard eval`.
+#[derive(Debug, PartialEq, Eq, Args)]
+pub struct EvalArgs {
+    /// A character and a file of cases, or files of BFCL
+    #[arg(required = true, value_name = "CHARACTER|FILE")]
+    pub what: Vec<String>,
+    /// The answers to BFCL's questions [default: the file of the same name in possible_answer/ beside them]
+    #[arg(long, value_name = "FILE")]
+    pub answers: Option<PathBuf>,
+    /// Make the calls that the cases expect instead of asking a model, and compare the resulting state
+    #[arg(long)]
+    pub expected: bool,
+    /// Show the cases that fail
+    #[arg(short, long)]
+    pub verbose: bool,
+    /// Settings
+    #[command(flatten)]
+    pub flags: Flags,
+}
+
+/// The arguments of `callboard names`.
+#[derive(Debug, PartialEq, Eq, Args)]
+pub struct NamesArgs {
+    /// The names as they were heard
+    #[arg(required = true)]
+    pub heard: Vec<String>,
+    /// Names to choose from, separated by commas, or a file: one name per line, or JSON
+    #[arg(long, value_name = "NAMES|FILE")]
+    pub among: Vec<String>,
+    /// A character whose names to choose from
+    #[arg(long, value_name = "ID")]
+    pub character: Option<String>,
+    /// Only this list of names
+    #[arg(long, value_name = "NAME")]
+    pub list: Option<String>,
+    /// Settings
+    #[command(flatten)]
+    pub flags: Flags,
 }
 
 impl Command {
@@ -178,8 +186,8 @@ impl Command {
             | Self::New { flags, .. }
             | Self::Try { flags, .. }
             | Self::Chat { flags, .. }
-            | Self::Eval { flags, .. }
-            | Self::Names { flags, .. }
+            | Self::Eval(EvalArgs { flags, .. })
+            | Self::Names(NamesArgs { flags, .. })
             | Self::Test { flags, .. } => flags,
         }
     }
@@ -189,8 +197,8 @@ impl Command {
         match self {
             Self::Serve(_) | Self::Try { .. } | Self::Chat { .. } => true,
             Self::Check { dir, .. } | Self::Test { dir, .. } => dir.is_none(),
-            Self::Names { character, .. } => character.is_some(),
-            Self::Eval { .. } | Self::Config(_) | Self::Upstreams(_) | Self::Stats { .. } | Self::New { .. } => false,
+            Self::Names(names) => names.character.is_some(),
+            Self::Eval(_) | Self::Config(_) | Self::Upstreams(_) | Self::Stats { .. } | Self::New { .. } => false,
         }
     }
 }

@@ -7,8 +7,9 @@ use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize as _;
 use toml::Spanned;
-use toml::de::{DeArray, DeString, DeTable, DeValue};
+use toml::de::{DeArray, DeString, DeTable, DeValue, ValueDeserializer};
 
 use super::did_you_mean::nearest;
 use super::environment::Environment;
@@ -100,7 +101,7 @@ impl SettingsFile {
 
     fn value(&self, value: &Value) -> RawValue {
         let source = self.text.get(value.span()).unwrap_or_default().to_owned();
-        RawValue { raw: raw(value.get_ref()), source, origin: self.place(&value.span()) }
+        RawValue { raw: raw(value), source, origin: self.place(&value.span()) }
     }
 
     fn place(&self, span: &Range<usize>) -> Origin {
@@ -142,19 +143,8 @@ fn in_order<'table, 'text>(table: &'table DeTable<'text>) -> Vec<(&'table Name<'
     entries
 }
 
-fn raw(value: &DeValue) -> Raw {
-    match value {
-        DeValue::String(text) => Raw::Text(text.to_string()),
-        DeValue::Integer(number) => {
-            i64::from_str_radix(number.as_str(), number.radix()).map_or(Raw::Other, Raw::Integer)
-        }
-        DeValue::Float(number) => number.as_str().parse().map_or(Raw::Other, Raw::Float),
-        DeValue::Boolean(truth) => Raw::Truth(*truth),
-        DeValue::Array(items) => items
-            .iter()
-            .map(|item| item.get_ref().as_str().map(str::to_owned))
-            .collect::<Option<Vec<String>>>()
-            .map_or(Raw::Other, Raw::List),
-        DeValue::Datetime(_) | DeValue::Table(_) => Raw::Other,
-    }
+/// A number that does not fit becomes an empty table, which no key takes.
+fn raw(value: &Value) -> Raw {
+    let value = toml::Value::deserialize(ValueDeserializer::from(value.clone()));
+    Raw::Toml(value.unwrap_or_else(|_| toml::Table::new().into()))
 }

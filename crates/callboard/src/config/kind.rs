@@ -8,6 +8,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use toml::Value;
+
 use super::base_url;
 use super::raw::Raw;
 use super::secret::{MASK, Secret, StoreUrl, without_password, without_query};
@@ -23,7 +25,7 @@ const GIB: usize = 1024 * MIB;
 const UNITS: [(usize, &str); 3] = [(GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")];
 
 /// The field that a value goes to.
-type Field<Value> = fn(&mut Draft) -> &mut Value;
+type Field<T> = fn(&mut Draft) -> &mut T;
 
 /// What values a key takes, and the field they go to.
 pub(super) enum Kind {
@@ -63,11 +65,11 @@ impl Kind {
             Kind::Store(field) => store(field(draft), store_url(raw)?),
             Kind::Secrets(field) => store(field(draft), secrets(raw)?),
             Kind::Headers(field) => store(field(draft), headers(raw)?),
-            Kind::Url(field) => store(field(draft), url(raw)?),
-            Kind::Collector(field) => store(field(draft), collector(raw)?),
+            Kind::Url(field) => store(field(draft), url(raw, base_url::with_path)?),
+            Kind::Collector(field) => store(field(draft), some(url(raw, base_url::plain)?)),
             Kind::Name(field) => store(field(draft), name(raw)?),
             Kind::Names(field) => store(field(draft), names(raw)?),
-            Kind::Variable(field) => store(field(draft), variable(raw)?),
+            Kind::Variable(field) => store(field(draft), some(variable(raw)?)),
         })
     }
 
@@ -123,11 +125,15 @@ fn brief(text: &str) -> String {
 }
 
 /// A value that was read, and the value as TOML.
-type Reading<Value> = (Value, String);
+type Reading<T> = (T, String);
 
-fn store<Value>(field: &mut Value, (value, written): Reading<Value>) -> String {
+fn store<T>(field: &mut T, (value, written): Reading<T>) -> String {
     *field = value;
     written
+}
+
+fn some<T>((value, written): Reading<T>) -> Reading<Option<T>> {
+    (Some(value), written)
 }
 
 /// `localhost` is taken for 127.0.0.1, because names are not looked up here.
@@ -161,8 +167,7 @@ fn bytes(raw: &Raw) -> Option<Reading<usize>> {
 fn number(raw: &Raw) -> Option<usize> {
     match raw {
         Raw::Plain(text) => text.parse().ok(),
-        Raw::Integer(number) => usize::try_from(*number).ok(),
-        _ => None,
+        Raw::Toml(value) => usize::try_from(value.as_integer()?).ok(),
     }
 }
 
@@ -181,9 +186,8 @@ fn size(text: &str) -> Option<usize> {
 fn seconds(raw: &Raw, least: f64) -> Option<Reading<Duration>> {
     let number: f64 = match raw {
         Raw::Plain(text) => text.parse().ok()?,
-        Raw::Integer(number) => i32::try_from(*number).ok()?.into(),
-        Raw::Float(number) => *number,
-        _ => return None,
+        Raw::Toml(Value::Integer(number)) => i32::try_from(*number).ok()?.into(),
+        Raw::Toml(value) => value.as_float()?,
     };
     let allowed = (least..=MOST_SECONDS).contains(&number);
     let value = Duration::try_from_secs_f64(number).ok().filter(|_| allowed)?;
@@ -193,8 +197,7 @@ fn seconds(raw: &Raw, least: f64) -> Option<Reading<Duration>> {
 fn truth(raw: &Raw) -> Option<Reading<bool>> {
     let value = match raw {
         Raw::Plain(text) => text.parse().ok()?,
-        Raw::Truth(truth) => *truth,
-        _ => return None,
+        Raw::Toml(value) => value.as_bool()?,
     };
     Some((value, value.to_string()))
 }
@@ -227,24 +230,15 @@ fn store_url(raw: &Raw) -> Option<Reading<StoreUrl>> {
     Some((StoreUrl::new(text)?, quoted(&without_password(text))))
 }
 
-fn url(raw: &Raw) -> Option<Reading<String>> {
-    let value = base_url::with_path(line(raw)?)?;
+/// A base URL, brought into one form.
+fn url(raw: &Raw, form: fn(&str) -> Option<String>) -> Option<Reading<String>> {
+    let value = form(line(raw)?)?;
     let written = quoted(&value);
     Some((value, written))
 }
 
-fn collector(raw: &Raw) -> Option<Reading<Option<String>>> {
-    let value = base_url::plain(line(raw)?)?;
-    let written = quoted(&value);
-    Some((Some(value), written))
-}
-
 fn secrets(raw: &Raw) -> Option<Reading<Vec<Secret>>> {
-    let value: Vec<Secret> = match raw {
-        Raw::Plain(text) => listed(text).map(Secret::new).collect::<Option<_>>()?,
-        Raw::List(items) => items.iter().map(|item| Secret::new(item)).collect::<Option<_>>()?,
-        _ => return None,
-    };
+    let value: Vec<Secret> = items(raw)?.into_iter().map(Secret::new).collect::<Option<_>>()?;
     let written = list(value.iter().map(|_| MASK));
     Some((value, written))
 }
@@ -264,26 +258,30 @@ fn header_name(pair: &Secret) -> Option<&str> {
 }
 
 fn names(raw: &Raw) -> Option<Reading<Vec<String>>> {
-    let value: Vec<String> = match raw {
-        Raw::Plain(text) => listed(text).map(str::to_owned).collect(),
-        Raw::List(items) => items.clone(),
-        _ => return None,
-    };
+    let value: Vec<String> = items(raw)?.into_iter().map(str::to_owned).collect();
     let written = list(&value);
     Some((value, written))
 }
 
+/// The items of a list: an array of strings in the file, otherwise text with commas.
+fn items(raw: &Raw) -> Option<Vec<&str>> {
+    match raw {
+        Raw::Plain(text) => Some(listed(text).collect()),
+        Raw::Toml(value) => value.as_array()?.iter().map(Value::as_str).collect(),
+    }
+}
+
 /// The items of a list in an environment variable.
-pub(super) fn listed(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn listed(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(str::trim).filter(|item| !item.is_empty())
 }
 
 /// The name of an environment variable. Most keys are not such a name, so a key put here by mistake is noticed.
-fn variable(raw: &Raw) -> Option<Reading<Option<String>>> {
+fn variable(raw: &Raw) -> Option<Reading<String>> {
     let allowed = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let text = line(raw)?;
     let is_name = !text.starts_with(|letter: char| letter.is_ascii_digit()) && text.chars().all(allowed);
-    is_name.then(|| (Some(text.to_owned()), quoted(text)))
+    is_name.then(|| (text.to_owned(), quoted(text)))
 }
 
 /// Text of one line that is not blank.
@@ -293,7 +291,7 @@ fn line(raw: &Raw) -> Option<&str> {
 
 /// The text as a TOML string.
 fn quoted(text: &str) -> String {
-    toml::Value::from(text).to_string()
+    Value::from(text).to_string()
 }
 
 /// The texts as a TOML array.
@@ -312,14 +310,18 @@ mod tests {
     }
 
     fn text(text: &str) -> Raw {
-        Raw::Text(text.to_owned())
+        toml(text)
     }
 
-    fn items(items: &[&str]) -> Raw {
-        Raw::List(items.iter().map(|item| (*item).to_owned()).collect())
+    fn toml(value: impl Into<Value>) -> Raw {
+        Raw::Toml(value.into())
     }
 
-    fn written<Value>(reading: Option<Reading<Value>>) -> Option<String> {
+    fn array(items: &[&str]) -> Raw {
+        toml(items.to_vec())
+    }
+
+    fn written<T>(reading: Option<Reading<T>>) -> Option<String> {
         reading.map(|(_, written)| written)
     }
 
@@ -327,14 +329,14 @@ mod tests {
     fn numbers() {
         for (raw, expected) in [
             (plain("5"), Some(5)),
-            (Raw::Integer(1), Some(1)),
-            (Raw::Integer(0), None),
-            (Raw::Integer(-1), None),
+            (toml(1), Some(1)),
+            (toml(0), None),
+            (toml(-1), None),
             (plain("6"), None),
             (plain(" 5"), None),
             (plain(""), None),
             (text("5"), None),
-            (Raw::Float(2.0), None),
+            (toml(2.0), None),
         ] {
             assert_eq!(count(&raw, 1, 5).map(|(value, _)| value), expected);
         }
@@ -345,7 +347,7 @@ mod tests {
         for (raw, expected) in [
             (plain("8 MiB"), Some((8_388_608, "\"8 MiB\""))),
             (text("8mib"), Some((8_388_608, "\"8 MiB\""))),
-            (Raw::Integer(262_144), Some((262_144, "\"256 KiB\""))),
+            (toml(262_144), Some((262_144, "\"256 KiB\""))),
             (plain("1000"), Some((1000, "1000"))),
             (text("7 B"), Some((7, "7"))),
             (text("1 GiB"), Some((1_073_741_824, "\"1 GiB\""))),
@@ -357,7 +359,7 @@ mod tests {
             (text("1.5 MiB"), None),
             (text("99999999999999999999 GiB"), None),
             (text("18446744073709551615 GiB"), None),
-            (Raw::Truth(true), None),
+            (toml(true), None),
         ] {
             let reading = bytes(&raw);
             assert_eq!(reading, expected.map(|(value, written)| (value, written.to_owned())));
@@ -368,11 +370,11 @@ mod tests {
     fn times() {
         for (raw, expected) in [
             (plain("0.25"), Some((250, "0.25"))),
-            (Raw::Float(1.5), Some((1500, "1.5"))),
-            (Raw::Integer(600), Some((600_000, "600"))),
-            (Raw::Integer(0), None),
-            (Raw::Integer(-1), None),
-            (Raw::Integer(i64::MAX), None),
+            (toml(1.5), Some((1500, "1.5"))),
+            (toml(600), Some((600_000, "600"))),
+            (toml(0), None),
+            (toml(-1), None),
+            (toml(i64::MAX), None),
             (plain("86401"), None),
             (plain("NaN"), None),
             (plain("inf"), None),
@@ -403,12 +405,12 @@ mod tests {
     fn words_lists_and_names() {
         for (written, expected) in [
             (written(truth(&plain("true"))), Some("true")),
-            (written(truth(&Raw::Truth(false))), Some("false")),
+            (written(truth(&toml(false))), Some("false")),
             (written(truth(&text("true"))), None),
             (written(truth(&plain("yes"))), None),
             (written(mode(&text("off"))), Some("\"off\"")),
             (written(mode(&text("Off"))), None),
-            (written(mode(&Raw::Truth(false))), None),
+            (written(mode(&toml(false))), None),
             (written(word(&plain("debug"), &LOG_LEVELS)), Some("\"debug\"")),
             (written(word(&plain("loud"), &LOG_LEVELS)), None),
             (written(path(&plain("a b/c"))), Some("\"a b/c\"")),
@@ -416,21 +418,21 @@ mod tests {
             (written(path(&text("a\nb"))), None),
             (written(secrets(&plain(" a, ,b,"))), Some("[\"********\", \"********\"]")),
             (written(secrets(&plain(""))), Some("[]")),
-            (written(secrets(&items(&["a"]))), Some("[\"********\"]")),
-            (written(secrets(&items(&["a", ""]))), None),
+            (written(secrets(&array(&["a"]))), Some("[\"********\"]")),
+            (written(secrets(&array(&["a", ""]))), None),
             (written(secrets(&plain("a b"))), None),
             (written(secrets(&text("a"))), None),
             (written(headers(&plain("a=1,Bee=x%20y"))), Some("[\"a=********\", \"Bee=********\"]")),
-            (written(headers(&items(&["a=1,2"]))), Some("[\"a=********\"]")),
-            (written(headers(&items(&["Authorization: Basic%20x"]))), None),
+            (written(headers(&array(&["a=1,2"]))), Some("[\"a=********\"]")),
+            (written(headers(&array(&["Authorization: Basic%20x"]))), None),
             (written(headers(&plain("a=1,b"))), None),
             (written(headers(&plain("=1"))), None),
             (written(store_url(&plain("sqlite::memory:"))), Some("\"sqlite::memory:\"")),
             (written(store_url(&plain("mysql://db"))), None),
-            (written(url(&plain("http://host/"))), Some("\"http://host/v1\"")),
-            (written(collector(&plain("http://host/"))), Some("\"http://host\"")),
-            (written(collector(&plain("https://host/api/otel"))), Some("\"https://host/api/otel\"")),
-            (written(collector(&plain("host:4318"))), None),
+            (written(url(&plain("http://host/"), base_url::with_path)), Some("\"http://host/v1\"")),
+            (written(url(&plain("http://host/"), base_url::plain)), Some("\"http://host\"")),
+            (written(url(&plain("https://host/api/otel"), base_url::plain)), Some("\"https://host/api/otel\"")),
+            (written(url(&plain("host:4318"), base_url::plain)), None),
             (written(variable(&plain("_KEY_2"))), Some("\"_KEY_2\"")),
             (written(variable(&plain("sk-abc"))), None),
             (written(variable(&plain("1A"))), None),
@@ -445,9 +447,9 @@ mod tests {
         let kind = Kind::Count(1, 5, |draft| &mut draft.settings.threads);
         let mut draft = Draft { settings: Settings::blank(), upstream: UpstreamSettings::default() };
         draft.settings.threads = 3;
-        assert_eq!(kind.put(&Raw::Integer(6), &mut draft), None);
+        assert_eq!(kind.put(&toml(6), &mut draft), None);
         assert_eq!(draft.settings.threads, 3);
-        assert_eq!(kind.put(&Raw::Integer(5), &mut draft).as_deref(), Some("5"));
+        assert_eq!(kind.put(&toml(5), &mut draft).as_deref(), Some("5"));
         assert_eq!(draft.settings.threads, 5);
     }
 

@@ -34,6 +34,7 @@ pub use table::{
 };
 
 pub(crate) use did_you_mean::nearest;
+pub(crate) use kind::listed;
 
 #[cfg(test)]
 mod tests;

@@ -20,7 +20,7 @@ pub(super) struct RawSettings {
 impl RawSettings {
     /// Adds the value of a variable or a flag.
     ///
-    /// A repeatable one lists the upstreams; the other keys of an upstream apply to all of these at once.
+    /// A repeatable one lists the upstreams; the other keys of an upstream apply to all of these.
     pub(super) fn add(&mut self, key: &Key, texts: &[&str], origin: &Origin) {
         if key.is_repeatable() {
             let values = |url: &str| BTreeMap::from([(key.name, RawValue::plain(url, origin.clone()))]);
@@ -72,26 +72,16 @@ impl RawValue {
 pub(super) enum Raw {
     /// Text of any type: from the environment, a flag, or a default.
     Plain(String),
-    /// A string in the file.
-    Text(String),
-    /// A whole number in the file.
-    Integer(i64),
-    /// A number with a fraction in the file.
-    Float(f64),
-    /// `true` or `false` in the file.
-    Truth(bool),
-    /// A list of strings in the file.
-    List(Vec<String>),
-    /// Anything else in the file; no key takes it.
-    Other,
+    /// A value in the file.
+    Toml(toml::Value),
 }
 
 impl Raw {
     /// The text, where this may be read as text.
     pub(super) fn text(&self) -> Option<&str> {
         match self {
-            Raw::Plain(text) | Raw::Text(text) => Some(text),
-            _ => None,
+            Raw::Plain(text) => Some(text),
+            Raw::Toml(value) => value.as_str(),
         }
     }
 }

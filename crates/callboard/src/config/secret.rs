@@ -1,6 +1,6 @@
 //! Values that must not be seen: keys, and the password inside a store URL.
 //!
-//! They are types of their own, so that a log line or an error that prints the settings cannot show them by accident.
+//! They have separate types, so that a log line or an error that prints the settings cannot show them by accident.
 
 use std::fmt;
 

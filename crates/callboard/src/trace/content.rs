@@ -55,7 +55,7 @@ pub(super) fn kept(text: &str) -> String {
     format!("{head}… [cut: {} of {} bytes]", head.len(), text.len())
 }
 
-/// At most so many bytes, cut between characters.
+/// The longest prefix of at most `most` bytes that ends between characters.
 fn head(text: &str, most: usize) -> &str {
     let mut end = most.min(text.len());
     while !text.is_char_boundary(end) {

@@ -13,7 +13,7 @@ use crate::hex;
 /// The trace context of a turn.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct TraceContext {
-    /// The trace that the turn is a part of: the caller's, or one of its own.
+    /// The trace that the turn is a part of: the caller's, or a new one.
     pub trace_id: String,
     /// The turn's own span.
     pub span_id: String,
@@ -40,7 +40,7 @@ pub struct TraceContext {
 pub(super) struct Sampling {
     /// Whether there is a collector.
     pub(super) collector: bool,
-    /// Whether this turn was drawn from all that begin a trace of their own.
+    /// Whether this turn was sampled; applies to turns that begin a new trace.
     pub(super) drawn: bool,
     /// Whether any turn is recorded at all.
     pub(super) any: bool,

@@ -1,4 +1,4 @@
-//! Everything that a trace records about a turn while it runs.
+//! The events that a running turn reports to its trace.
 
 use callboard_core::contract::Report;
 use callboard_core::model::{Finish, Item, Usage};
@@ -8,7 +8,7 @@ use callboard_core::wire::ApiError;
 use super::ToolTiming;
 use crate::upstream::Failure;
 
-/// Something that happened in a turn.
+/// An event of a turn.
 #[derive(Debug, Clone, Copy)]
 pub enum TraceEvent<'a> {
     /// The conversation and the response that the turn belongs to are known.

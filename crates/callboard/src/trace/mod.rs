@@ -1,4 +1,4 @@
-//! Traces: what happened in one turn, step by step, with its times, and the counts that turns add up to.
+//! Traces: the steps of one turn with their times, and the counts over all turns.
 //!
 //! A session records [`TraceEvent`]s while it runs. When its [`TraceRecorder`] is dropped, the trace is counted for `/metrics`
 //! and queued for the store and for a collector where one is set. Nothing here makes a turn wait. Messages, arguments and

@@ -24,17 +24,15 @@ impl ModelNames {
 
     /// The name for a turn of a model; a model that answered becomes known.
     pub(super) fn counted_as(&self, model: &str, has_answered: bool) -> String {
-        let known = self.configured.contains(model) || self.is_known(model, has_answered);
-        if known { model } else { OTHER }.to_owned()
-    }
-
-    fn is_known(&self, model: &str, has_answered: bool) -> bool {
         let mut answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
-        if answered.contains(model) {
-            return true;
+        let is_known = self.configured.contains(model) || answered.contains(model);
+        if !is_known && (!has_answered || answered.len() >= MOST_ANSWERED || model.len() > LONGEST) {
+            return OTHER.to_owned();
         }
-        let room = has_answered && answered.len() < MOST_ANSWERED && model.len() <= LONGEST;
-        room && answered.insert(model.to_owned())
+        if !is_known {
+            answered.insert(model.to_owned());
+        }
+        model.to_owned()
     }
 }
 

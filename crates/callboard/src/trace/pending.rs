@@ -9,7 +9,7 @@ use super::{TurnCounts, TurnTrace};
 use crate::store::Count;
 
 const MOST_TRACES: usize = 8192;
-/// So many traces are written without waiting for the next tick.
+/// A batch of this many traces is written without waiting for the next tick.
 const FULL_BATCH: usize = 256;
 /// The most bytes of recorded content in waiting traces.
 const MOST_CONTENT: usize = 32 << 20;

@@ -121,12 +121,6 @@ impl ToolCall {
 
 #[expect(clippy::ref_option, reason = "serde passes fields by reference")]
 fn ending<S: Serializer>(outcome: &Option<ToolOutcome>, serializer: S) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct Ending {
-        outcome: &'static str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        error_type: Option<&'static str>,
-    }
-    let ending = outcome.map(|outcome| Ending { outcome: outcome.as_str(), error_type: outcome.error_type() });
-    ending.serialize(serializer)
+    let error_type = outcome.and_then(ToolOutcome::error_type).map(|error_type| ("error_type", error_type));
+    serializer.collect_map(outcome.map(|outcome| ("outcome", outcome.as_str())).into_iter().chain(error_type))
 }

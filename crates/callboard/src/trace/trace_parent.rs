@@ -1,6 +1,6 @@
 //! The caller's span, from the headers `traceparent` and `tracestate` of W3C Trace Context.
 //!
-//! A malformed header counts as none: the turn then begins a trace of its own.
+//! A malformed header counts as none: the turn then begins a new trace.
 
 use http::{HeaderMap, HeaderName};
 
@@ -79,7 +79,7 @@ fn is_state(text: &str) -> bool {
     !text.is_empty() && text.len() <= MOST_STATE_BYTES && count <= MOST_STATE_MEMBERS && members.all(is_member)
 }
 
-/// True for an id of so many digits that is not all zeros.
+/// True for an id with this number of digits that is not all zeros.
 fn is_id(text: &str, digits: usize) -> bool {
     let is_lower_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     text.len() == digits && text.bytes().all(is_lower_hex) && text.bytes().any(|byte| byte != b'0')

@@ -1,4 +1,4 @@
-//! The traces of all turns: counted at once, stored a moment later, and sent to a collector where one is set.
+//! The traces of all turns: counted when the turn ends, stored in batches, and sent to a collector where one is set.
 
 use std::sync::Arc;
 
@@ -73,8 +73,7 @@ impl<'a> TurnStart<'a> {
 pub struct Traces(Arc<Inner>);
 
 struct Inner {
-    percent: usize,
-    content: bool,
+    rules: TraceRules,
     names: ModelNames,
     pending: Pending,
     outbox: Option<Outbox>,
@@ -87,9 +86,8 @@ impl Traces {
     /// Traces for this store, and for the collector of the outbox.
     pub fn new(rules: TraceRules, store: Store, outbox: Option<Outbox>) -> Self {
         Self(Arc::new(Inner {
-            percent: rules.percent,
-            content: rules.content,
-            names: ModelNames::new(rules.models),
+            names: ModelNames::new(rules.models.iter().cloned()),
+            rules,
             pending: Pending::default(),
             outbox,
             store,
@@ -102,10 +100,10 @@ impl Traces {
     pub fn begin(&self, about: &TurnStart<'_>) -> TraceRecorder {
         let (started_at_ms, random) = (clock::milliseconds(), random::bytes::<10>());
         let draw = random.iter().fold(0_usize, |sum, byte| (sum * 256 + usize::from(*byte)) % 100);
-        let (id, sampled) = (new_id(started_at_ms, &random), draw < self.0.percent);
-        let sampling = Sampling { collector: self.0.outbox.is_some(), drawn: sampled, any: self.0.percent > 0 };
+        let (id, sampled) = (new_id(started_at_ms, &random), draw < self.0.rules.percent);
+        let sampling = Sampling { collector: self.0.outbox.is_some(), drawn: sampled, any: self.0.rules.percent > 0 };
         let context = TraceContext::begin(about.caller, &id, random::bytes::<8>(), sampling);
-        let content = self.0.content && (sampled || context.exported);
+        let content = self.0.rules.content && (sampled || context.exported);
         let trace = TurnTrace {
             character: about.character.map(str::to_owned),
             model: about.model.to_owned(),

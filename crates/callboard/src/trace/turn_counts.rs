@@ -1,6 +1,6 @@
-//! What turns are counted by: how often models call tools or only talk, which calls break the contract, how long turns take.
+//! The counts of turns: how often models call tools or only talk, which calls break the contract, how long turns take.
 //!
-//! A turn counts for the call rate where tools were on offer to what a user said. A turn that continues with results of calls
+//! A turn counts for the call rate where tools were offered on a user message. A turn that continues with results of calls
 //! is the second half of such a turn, so it is counted as a turn only.
 
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ turn_counts! {
     #[doc = "Turns."] Turns = "turns";
     #[doc = "Turns that ended with an error."] Failed = "failed";
     #[doc = "Turns whose client disconnected before the end."] Interrupted = "interrupted";
-    #[doc = "Turns in which tools were on offer to what a user said."] Offered = "offered";
+    #[doc = "Turns in which tools were offered on a user message."] Offered = "offered";
     #[doc = "Such turns with a call."] WithCalls = "with_calls";
     #[doc = "Such turns, complete, with text and without a call."] TextOnly = "text_only";
     #[doc = "Calls as the model wrote them."] Calls = "calls";
@@ -62,17 +62,16 @@ pub struct TurnCounts {
 impl TurnCounts {
     /// The amount of one count.
     pub fn get(&self, count: TurnCount) -> u64 {
-        self.amounts.get(count as usize).copied().unwrap_or_default()
+        self.amounts[count as usize]
     }
 
     /// Adds an amount.
     pub fn add(&mut self, count: TurnCount, amount: u64) {
-        if let Some(sum) = self.amounts.get_mut(count as usize) {
-            *sum = sum.saturating_add(amount);
-        }
+        let sum = &mut self.amounts[count as usize];
+        *sum = sum.saturating_add(amount);
     }
 
-    /// Adds turns that took at most so many milliseconds.
+    /// Adds turns that took at most `bound` milliseconds.
     fn add_took(&mut self, bound: u64, turns: u64) {
         let sum = self.took.entry(bound).or_default();
         *sum = sum.saturating_add(turns);

@@ -7,15 +7,15 @@ use super::{TurnCount, TurnCounts};
 /// Describes the metrics of turns.
 pub fn describe_metrics() {
     describe_counter!("callboard_turns_total", "Turns by character, model and outcome");
-    describe_counter!("callboard_turns_with_tools_total", "Turns in which tools were on offer to what a user said");
+    describe_counter!("callboard_turns_with_tools_total", "Turns in which tools were offered on a user message");
     describe_counter!("callboard_turns_with_calls_total", "Such turns with at least one call");
-    describe_counter!("callboard_text_only_total", "Such turns that were answered in words alone");
+    describe_counter!("callboard_text_only_total", "Such turns that were answered with text and no call");
     describe_counter!("callboard_calls_total", "Calls as models wrote them");
     describe_counter!(
         "callboard_schema_violations_total",
-        "Calls that broke a promise: as the model wrote them (before), and as they left or ran (after)"
+        "Calls that broke the contract: as the model wrote them (before), and as they were passed on or run (after)"
     );
-    describe_counter!("callboard_traces_dropped_total", "Traces that were lost on their way, by where they were going");
+    describe_counter!("callboard_traces_dropped_total", "Traces that were dropped, by destination");
 }
 
 /// Counts finished turns of one character and model.
@@ -47,7 +47,7 @@ pub(super) fn turns(character: &str, model: &str, counts: &TurnCounts) {
     }
 }
 
-/// Counts traces that were dropped on their way to the store or the collector.
+/// Counts traces that could not be passed to the store or the collector.
 pub(super) fn traces_dropped(to: &'static str, how_many: u64) {
     if how_many > 0 {
         counter!("callboard_traces_dropped_total", "to" => to).increment(how_many);

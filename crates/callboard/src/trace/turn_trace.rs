@@ -176,13 +176,7 @@ impl TurnTrace {
 }
 
 fn tally<S: serde::Serializer>(calls: &CallTally, serializer: S) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct Written {
-        made: u64,
-        mended: u64,
-        broken: u64,
-    }
-    Written { made: calls.made, mended: calls.mended, broken: calls.broken }.serialize(serializer)
+    serializer.collect_map([("made", calls.made), ("mended", calls.mended), ("broken", calls.broken)])
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]

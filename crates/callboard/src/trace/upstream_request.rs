@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{Millis, TokenUsage};
 
-/// The outcome of a request whose reply has not ended; at the end of a turn it means that the client left first.
+/// The outcome of a request whose reply has not ended; at the end of a turn it means that the client disconnected first.
 pub(super) const OPEN: &str = "left";
 /// The outcome of a complete reply.
 pub(super) const OK: &str = "ok";

@@ -1,6 +1,6 @@
 //! Bipartite matching of made calls with expected calls.
 
-/// True when each of the `left` ones gets a partner of its own among the `right` ones.
+/// True when each `left` item can be paired with a different `right` item.
 pub(super) fn all_get_a_partner(left: usize, right: usize, fits: impl Fn(usize, usize) -> bool) -> bool {
     let mut taken_by = vec![None; right];
     (0..left).all(|one| find_partner(one, &fits, &mut taken_by, &mut vec![false; right]))
@@ -14,18 +14,12 @@ fn find_partner(
     tried: &mut [bool],
 ) -> bool {
     for partner in 0..taken_by.len() {
-        let is_new = tried.get(partner) == Some(&false);
-        if !is_new || !fits(one, partner) {
+        if tried[partner] || !fits(one, partner) {
             continue;
         }
-        if let Some(mark) = tried.get_mut(partner) {
-            *mark = true;
-        }
-        let holder = taken_by.get(partner).copied().flatten();
-        if holder.is_none_or(|holder| find_partner(holder, fits, taken_by, tried)) {
-            if let Some(place) = taken_by.get_mut(partner) {
-                *place = Some(one);
-            }
+        tried[partner] = true;
+        if taken_by[partner].is_none_or(|holder| find_partner(holder, fits, taken_by, tried)) {
+            taken_by[partner] = Some(one);
             return true;
         }
     }
@@ -34,30 +28,17 @@ fn find_partner(
 
 /// True when all made calls are expected and all expected calls that are not optional are made, in any order.
 pub(super) fn match_in_any_order(optional: &[bool], made: usize, fits: impl Fn(usize, usize) -> bool) -> bool {
-    let required: Vec<usize> = (0..optional.len()).filter(|place| optional.get(*place) == Some(&false)).collect();
-    let required_fits = |one: usize, made: usize| required.get(one).is_some_and(|expected| fits(*expected, made));
+    let required: Vec<usize> = (0..optional.len()).filter(|place| !optional[*place]).collect();
     // A matching of all made calls and one of all required calls can always be combined into one of both.
     all_get_a_partner(made, optional.len(), |made, expected| fits(expected, made))
-        && all_get_a_partner(required.len(), made, required_fits)
+        && all_get_a_partner(required.len(), made, |one, made| fits(required[one], made))
 }
 
 /// The same, with the calls in the expected order.
-pub(super) fn match_in_order(optional: &[bool], made: usize, fits: impl Fn(usize, usize) -> bool) -> bool {
-    // `reached[count]`: the expected calls so far can match the first `count` made ones.
-    let mut reached = vec![false; made + 1];
-    if let Some(start) = reached.first_mut() {
-        *start = true;
-    }
-    for (expected, may_be_missing) in optional.iter().enumerate() {
-        let before = reached.clone();
-        for (count, place) in reached.iter_mut().enumerate() {
-            let skipped = *may_be_missing && before.get(count) == Some(&true);
-            let paired =
-                count.checked_sub(1).is_some_and(|last| before.get(last) == Some(&true) && fits(expected, last));
-            *place = skipped || paired;
-        }
-    }
-    reached.last() == Some(&true)
+pub(super) fn match_in_order(optional: &[bool], made: usize, fits: &impl Fn(usize, usize) -> bool) -> bool {
+    let [earlier @ .., may_be_missing] = optional else { return made == 0 };
+    *may_be_missing && match_in_order(earlier, made, fits)
+        || made > 0 && fits(earlier.len(), made - 1) && match_in_order(earlier, made - 1, fits)
 }
 
 #[cfg(test)]
@@ -79,7 +60,7 @@ mod tests {
             let (letter, made) = (letters[expected].0, made[place]);
             letter == made || letter == '*'
         };
-        (match_in_any_order(&optional, made.len(), fits), match_in_order(&optional, made.len(), fits))
+        (match_in_any_order(&optional, made.len(), fits), match_in_order(&optional, made.len(), &fits))
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub(super) async fn play(
     Ok(())
 }
 
-/// With its own calls, a case is right only if the expected state and finding come of them.
+/// With the expected calls, a case is right only if they lead to the expected state and finding.
 async fn play_expected(
     turns: &CharacterTurns<'_>,
     case: &Case,

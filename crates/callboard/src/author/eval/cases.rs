@@ -58,7 +58,7 @@ pub(super) struct ExpectedCall {
     pub(super) optional: bool,
     #[serde(default)]
     pub(super) undo: bool,
-    /// What is to be undone, in words.
+    /// A description of what is to be undone.
     #[serde(default)]
     pub(super) target: String,
 }

@@ -1,7 +1,7 @@
 //! `callboard eval`: reads its files, chooses the model, and prints the report.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
@@ -12,46 +12,35 @@ use super::{bfcl, case_run};
 use crate::author::recorded_turn::CharacterTurns;
 use crate::author::scripted_model::ScriptedModel;
 use crate::characters::LoadedCharacter;
+use crate::cli::EvalArgs;
 use crate::services::Services;
 use crate::upstream::{Upstream, Upstreams};
 
-/// The arguments of the command.
-pub(in crate::author) struct Evaluation {
-    /// A character and files of cases, or files of BFCL.
-    pub(in crate::author) what: Vec<String>,
-    /// The answers to BFCL's questions, where they are not beside them.
-    pub(in crate::author) answers: Option<PathBuf>,
-    /// Make the calls that the cases expect, instead of asking a model.
-    pub(in crate::author) expected: bool,
-    /// Show cases that fail.
-    pub(in crate::author) verbose: bool,
-}
-
 /// Plays all files and writes the report; false when no case could be played.
 pub(in crate::author) async fn eval(
-    evaluation: &Evaluation,
+    arguments: &EvalArgs,
     app: &Services,
     out: &mut impl Write,
 ) -> anyhow::Result<bool> {
-    let (id, files) = split(&evaluation.what)?;
+    let (id, files) = split(&arguments.what)?;
     let loaded = match id {
         Some(id) => Some(app.characters.load_one(id).await?),
         None => None,
     };
     let model = model(app, loaded.as_deref()).await?;
-    let mut report = Report::new(evaluation.verbose);
+    let mut report = Report::new(arguments.verbose);
     for path in files {
         let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-        let played_by = if evaluation.expected { "the expected calls" } else { &model };
+        let played_by = if arguments.expected { "the expected calls" } else { &model };
         writeln!(out, "{}: {played_by}", path.display())?;
         match (cases::read(path, &text)?, &loaded) {
-            (Some(file), Some(character)) => play_cases(evaluation, app, character, &file, &mut report, out).await?,
+            (Some(file), Some(character)) => play_cases(arguments, app, character, &file, &mut report, out).await?,
             (Some(_), None) => {
                 bail!("{} holds cases of a character; run: callboard eval CHARACTER FILE", path.display())
             }
             (None, Some(_)) => bail!("{} holds no cases; a case file is a JSON object with \"cases\"", path.display()),
             (None, None) => {
-                let questions = bfcl::read(path, &text, evaluation.answers.as_deref())?;
+                let questions = bfcl::read(path, &text, arguments.answers.as_deref())?;
                 bfcl::play(app, &model, &questions, &mut report, out).await?;
             }
         }
@@ -86,7 +75,7 @@ async fn model(app: &Services, character: Option<&LoadedCharacter>) -> anyhow::R
 }
 
 async fn play_cases(
-    evaluation: &Evaluation,
+    arguments: &EvalArgs,
     app: &Services,
     character: &Arc<LoadedCharacter>,
     file: &CaseFile,
@@ -99,10 +88,10 @@ async fn play_cases(
         character: Arc::clone(character),
         settings: &app.settings,
         tools: &app.tools,
-        upstreams: if evaluation.expected { &scripted } else { &app.upstreams },
+        upstreams: if arguments.expected { &scripted } else { &app.upstreams },
         client: app.client(),
     };
-    case_run::play(&turns, file, evaluation.expected.then_some(&*script), report, out).await
+    case_run::play(&turns, file, arguments.expected.then_some(&*script), report, out).await
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The calls that a case expects, made by a scripted model instead of a real one.
 //!
-//! A case fixes only some arguments; the others need only be valid. An undo is described in words, of which the tool that made
-//! the change is guessed.
+//! A case fixes only some arguments; the others need only be valid. An undo has only a description, from which
+//! the tool that made the change is guessed.
 
 use callboard_core::journal::StateRecord;
 use callboard_python::{Character, ToolManifest};

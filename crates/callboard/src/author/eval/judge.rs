@@ -63,11 +63,9 @@ impl Comparison<'_> {
         let expected: Vec<&ExpectedCall> = expected.iter().filter(|call| !call.undo).collect();
         let made: Vec<&MadeCall> = self.turn.calls.iter().filter(|call| !self.is_undo(call)).collect();
         let optional: Vec<bool> = expected.iter().map(|call| call.optional).collect();
-        let fits = |one: usize, other: usize| {
-            expected.get(one).zip(made.get(other)).is_some_and(|(expected, made)| fits(expected, made))
-        };
+        let fits = |one: usize, other: usize| fits(expected[one], made[other]);
         match self.expect.ordered {
-            true => match_in_order(&optional, made.len(), fits),
+            true => match_in_order(&optional, made.len(), &fits),
             false => match_in_any_order(&optional, made.len(), fits),
         }
     }

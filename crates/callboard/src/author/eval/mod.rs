@@ -15,4 +15,4 @@ mod report;
 mod value_matching;
 mod verdict;
 
-pub(super) use command::{Evaluation, eval};
+pub(super) use command::eval;

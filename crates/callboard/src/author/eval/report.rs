@@ -9,15 +9,8 @@ use super::verdict::{ModelTurn, Verdict, call_line};
 #[derive(Debug, Default)]
 pub(super) struct Report {
     verbose: bool,
-    kinds: BTreeMap<String, Share>,
-    all: Share,
-    tools: Share,
-    arguments: Share,
-    no_calls: Share,
-    silences: usize,
-    talks: Share,
-    states: Share,
-    failures: Share,
+    /// Each with the kind of its case.
+    verdicts: Vec<(String, Verdict)>,
 }
 
 /// A part of a whole.
@@ -50,22 +43,15 @@ impl Report {
 
     /// Adds a verdict.
     pub(super) fn count(&mut self, kind: &str, verdict: Verdict) {
-        self.kinds.entry(kind.to_owned()).or_default().count(verdict.is_right());
-        self.all.count(verdict.is_right());
-        if verdict.expects_call {
-            self.tools.count(verdict.tools);
-            self.talks.count(verdict.text_only && !verdict.is_right());
-            if verdict.tools {
-                self.arguments.count(verdict.arguments);
-            }
-        } else {
-            self.no_calls.count(verdict.is_right());
-            self.silences += usize::from(verdict.silent);
-        }
-        self.failures.count(verdict.failed);
-        if let Some(state) = verdict.state {
-            self.states.count(state);
-        }
+        self.verdicts.push((kind.to_owned(), verdict));
+    }
+
+    /// The share of verdicts with `part` among those with `whole`.
+    fn share(&self, whole: impl Fn(&Verdict) -> bool, part: impl Fn(&Verdict) -> bool) -> Share {
+        let mut share = Share::default();
+        let verdicts = self.verdicts.iter().map(|(_, verdict)| verdict);
+        verdicts.filter(|verdict| whole(verdict)).for_each(|verdict| share.count(part(verdict)));
+        share
     }
 
     /// Shows a case that failed, if the report is verbose.
@@ -79,37 +65,54 @@ impl Report {
 
     /// Writes the accuracies; the last line is the overall one.
     pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        let mut kinds: BTreeMap<&str, Share> = BTreeMap::new();
+        for (kind, verdict) in &self.verdicts {
+            kinds.entry(if kind.is_empty() { "-" } else { kind }).or_default().count(verdict.is_right());
+        }
         writeln!(out, "{:<24} {:>5} {:>6}", "kind", "cases", "right")?;
-        for (kind, share) in &self.kinds {
-            let kind = if kind.is_empty() { "-" } else { kind };
+        for (kind, share) in kinds {
             writeln!(out, "{kind:<24} {:>5} {:>6}  {:>7}", share.whole, share.part, share.percent())?;
         }
         writeln!(out)?;
-        self.line("tool accuracy", self.tools, "cases that expect a call", out)?;
-        self.line("argument accuracy", self.arguments, "cases with the right tools", out)?;
-        self.line("no-call accuracy", self.no_calls, &format!("no call attempted in {}", self.silences), out)?;
-        self.line("text-only rate", self.talks, "text where a call is expected", out)?;
-        if self.states.whole > 0 {
-            self.line("state accuracy", self.states, "cases that expect a state", out)?;
-        }
-        if self.failures.part > 0 {
-            self.line("not finished", self.failures, "the model server failed, or the case cannot be set up", out)?;
-        }
-        writeln!(out, "overall: {}", self.all.percent())
+        self.write_shares(out)?;
+        writeln!(out, "overall: {}", self.share(|_| true, Verdict::is_right).percent())
     }
 
-    /// True when no case at all could be played to its end.
+    fn write_shares(&self, out: &mut impl Write) -> io::Result<()> {
+        let expects_call = |verdict: &Verdict| verdict.expects_call;
+        let expects_none = |verdict: &Verdict| !verdict.expects_call;
+        let tools = self.share(expects_call, |verdict| verdict.tools);
+        let arguments = self.share(|verdict| verdict.expects_call && verdict.tools, |verdict| verdict.arguments);
+        let no_calls = self.share(expects_none, Verdict::is_right);
+        let silences = self.share(expects_none, |verdict| verdict.silent).part;
+        let text_only = self.share(expects_call, |verdict| verdict.text_only && !verdict.is_right());
+        let states = self.share(|verdict| verdict.state.is_some(), |verdict| verdict.state == Some(true));
+        let failures = self.share(|_| true, |verdict| verdict.failed);
+        line("tool accuracy", tools, "cases that expect a call", out)?;
+        line("argument accuracy", arguments, "cases with the right tools", out)?;
+        line("no-call accuracy", no_calls, &format!("no call attempted in {silences}"), out)?;
+        line("text-only rate", text_only, "text where a call is expected", out)?;
+        if states.whole > 0 {
+            line("state accuracy", states, "cases that expect a state", out)?;
+        }
+        if failures.part > 0 {
+            line("not finished", failures, "the model server failed, or the case cannot be set up", out)?;
+        }
+        Ok(())
+    }
+
+    /// True when no case could be completed.
     pub(super) fn is_void(&self) -> bool {
-        self.failures.part == self.failures.whole
-    }
-
-    fn line(&self, what: &str, share: Share, remark: &str, out: &mut impl Write) -> io::Result<()> {
-        let what = format!("{what}:");
-        writeln!(out, "{what:<19} {:>7}  {} of {} ({remark})", share.percent(), share.part, share.whole)
+        self.verdicts.iter().all(|(_, verdict)| verdict.failed)
     }
 }
 
-/// A case that failed: what was expected, and what came.
+fn line(what: &str, share: Share, remark: &str, out: &mut impl Write) -> io::Result<()> {
+    let what = format!("{what}:");
+    writeln!(out, "{what:<19} {:>7}  {} of {} ({remark})", share.percent(), share.part, share.whole)
+}
+
+/// A failed case: what was expected, and what the model did.
 pub(super) fn failed_case(title: &str, expected: &str, turn: &ModelTurn) -> String {
     let made: Vec<String> = turn.calls.iter().map(|call| call_line(&call.tool, &call.arguments)).collect();
     let made = if made.is_empty() { "no call".to_owned() } else { made.join(", ") };

@@ -9,7 +9,7 @@ pub(super) struct MadeCall {
     /// The arguments as the tool got them.
     pub(super) arguments: Map<String, Value>,
     pub(super) result: String,
-    /// The tool did nothing, and said so.
+    /// The tool reported that it did nothing.
     pub(super) refused: bool,
 }
 
@@ -23,26 +23,26 @@ pub(super) struct ModelTurn {
     pub(super) text: String,
     /// The character's state after it.
     pub(super) state: Value,
-    /// Why the case could not be played to its end.
+    /// Why the case could not be completed.
     pub(super) failure: Option<String>,
 }
 
-/// How a case came out.
+/// The result of a case.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Verdict {
-    /// Some call is expected; else none may come.
+    /// Whether a call is expected; otherwise none is allowed.
     pub(super) expects_call: bool,
     /// The right tools were called, and no others; where no call is expected, nothing was done.
     pub(super) tools: bool,
-    /// And with the right arguments.
+    /// The right tools were called with the right arguments.
     pub(super) arguments: bool,
-    /// Whether the expected state and finding came about; none where the case names neither.
+    /// Whether the state and the finding are the expected ones; none where the case names neither.
     pub(super) state: Option<bool>,
-    /// No call was even tried.
+    /// The model attempted no call.
     pub(super) silent: bool,
     /// The reply was text and no call.
     pub(super) text_only: bool,
-    /// The case could not be played to its end.
+    /// The case could not be completed.
     pub(super) failed: bool,
 }
 
@@ -56,7 +56,7 @@ impl Verdict {
     }
 
     /// The right tools with the right arguments, or no call where none is expected.
-    pub(super) fn is_right(self) -> bool {
+    pub(super) fn is_right(&self) -> bool {
         self.tools && self.arguments
     }
 }

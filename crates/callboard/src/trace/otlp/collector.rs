@@ -3,7 +3,7 @@
 use http::{HeaderMap, HeaderName, HeaderValue};
 use thiserror::Error;
 
-use crate::config::{OtlpSettings, Secret};
+use crate::config::{OtlpSettings, Secret, listed};
 use crate::percent;
 
 const PATH: &str = "/v1/traces";
@@ -102,11 +102,6 @@ fn header(text: &str) -> Option<(HeaderName, HeaderValue)> {
     let mut value = HeaderValue::from_str(&value).ok()?;
     value.set_sensitive(true);
     Some((name.parse().ok()?, value))
-}
-
-/// The items of a list in a variable.
-fn listed(text: &str) -> impl Iterator<Item = &str> {
-    text.split(',').map(str::trim).filter(|pair| !pair.is_empty())
 }
 
 /// One item of a list such as `name=value,other=two%20words`.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde_json::Value;
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 use super::super::turn_metrics;
@@ -17,39 +17,25 @@ const TRIES: u32 = 3;
 
 static FAILED: LogThrottle = LogThrottle::new();
 
-/// The answer of a collector.
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-struct ExportResponse {
-    partial_success: PartialSuccess,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-struct PartialSuccess {
-    error_message: String,
-}
-
 /// Exports traces for as long as the program runs.
 pub async fn export(outbox: &Outbox, client: &Client) {
     let mut ticks = interval(INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
-        while let Some(batch) = outbox.batch() {
-            send(outbox, client, batch, TRIES).await;
-        }
+        send_all(outbox, client, TRIES).await;
     }
 }
 
 /// Exports the remaining traces at the end of the program, trying once, within the given time.
 pub async fn export_rest(outbox: &Outbox, client: &Client, within: Duration) {
-    let rest = async {
-        while let Some(batch) = outbox.batch() {
-            send(outbox, client, batch, 1).await;
-        }
-    };
-    let _ = timeout(within, rest).await;
+    let _ = timeout(within, send_all(outbox, client, 1)).await;
+}
+
+async fn send_all(outbox: &Outbox, client: &Client, tries: u32) {
+    while let Some(batch) = outbox.batch() {
+        send(outbox, client, batch, tries).await;
+    }
 }
 
 /// Sends a batch, and drops it after too many failures.
@@ -79,8 +65,8 @@ async fn post(outbox: &Outbox, client: &Client, body: Vec<u8>) -> Result<(), Fai
     let sent = timeout(TIMEOUT, client.post(&collector.url, &collector.headers, body)).await;
     let answer =
         sent.unwrap_or(Err(Failure::Timeout { phase: "waiting for a collector", seconds: TIMEOUT.as_secs_f64() }))?;
-    let response: ExportResponse = serde_json::from_slice(&answer).unwrap_or_default();
-    let message = response.partial_success.error_message;
+    let response: Value = serde_json::from_slice(&answer).unwrap_or_default();
+    let message = response.pointer("/partialSuccess/errorMessage").and_then(Value::as_str).unwrap_or_default();
     if !message.is_empty() && FAILED.is_due("partial") {
         tracing::warn!(url = collector.url, message, "the collector accepted only some of the spans");
     }

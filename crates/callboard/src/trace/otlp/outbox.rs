@@ -1,4 +1,4 @@
-//! The bounded queue of traces for a collector. A trace that finds no room is dropped and counted.
+//! The bounded queue of traces for a collector. When it is full, traces are dropped and counted.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};

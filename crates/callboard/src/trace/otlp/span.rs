@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::super::{Millis, TraceContext};
+use super::super::{Millis, TurnTrace};
 
 /// The side of an exchange that a span is on.
 #[derive(Debug, Clone, Copy)]
@@ -13,13 +13,6 @@ pub(super) enum SpanKind {
     Internal = 1,
     Server = 2,
     Client = 3,
-}
-
-/// The trace that spans belong to, and when it began.
-#[derive(Debug)]
-pub(super) struct SpanTrace<'a> {
-    pub(super) context: &'a TraceContext,
-    pub(super) started_at_ms: i64,
 }
 
 /// A span before it is written.
@@ -38,7 +31,7 @@ pub(super) struct Span {
 
 impl Span {
     /// The span as JSON.
-    pub(super) fn into_value(mut self, parent: Option<&str>, trace: &SpanTrace<'_>) -> Value {
+    pub(super) fn into_value(mut self, parent: Option<&str>, trace: &TurnTrace) -> Value {
         let end = Millis(self.start.0.saturating_add(self.duration.0));
         self.attributes.text("error.type", self.error.as_deref());
         let mut span = json!({
@@ -46,8 +39,8 @@ impl Span {
             "spanId": self.id,
             "name": self.name,
             "kind": self.kind as u8,
-            "startTimeUnixNano": trace.nanos(self.start),
-            "endTimeUnixNano": trace.nanos(end),
+            "startTimeUnixNano": nanos(trace, self.start),
+            "endTimeUnixNano": nanos(trace, end),
             "attributes": self.attributes.0,
             "events": self.events,
             "status": if self.error.is_some() { json!({"code": 2}) } else { json!({}) },
@@ -61,20 +54,18 @@ impl Span {
     }
 }
 
-impl SpanTrace<'_> {
-    /// Something that happened within a span.
-    pub(super) fn event(&self, name: &str, at: Millis, texts: [(&str, &str); 2]) -> Value {
-        let mut attributes = Attributes::default();
-        for (key, text) in texts {
-            attributes.text(key, text);
-        }
-        json!({"name": name, "timeUnixNano": self.nanos(at), "attributes": attributes.0})
+/// An event within a span.
+pub(super) fn event(trace: &TurnTrace, name: &str, at: Millis, texts: [(&str, &str); 2]) -> Value {
+    let mut attributes = Attributes::default();
+    for (key, text) in texts {
+        attributes.text(key, text);
     }
+    json!({"name": name, "timeUnixNano": nanos(trace, at), "attributes": attributes.0})
+}
 
-    fn nanos(&self, since: Millis) -> String {
-        let started = u128::try_from(self.started_at_ms).unwrap_or_default() * 1_000_000;
-        (started + since.0.as_nanos()).to_string()
-    }
+fn nanos(trace: &TurnTrace, since: Millis) -> String {
+    let started = u128::try_from(trace.started_at_ms).unwrap_or_default() * 1_000_000;
+    (started + since.0.as_nanos()).to_string()
 }
 
 /// A list of attributes. Values that are `None` are left out.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::super::{Millis, RunBy, ToolCall, TurnTrace, UpstreamRequest};
 use super::server_address::ServerAddress;
-use super::span::{Attributes, Span, SpanKind, SpanTrace};
+use super::span::{Attributes, Span, SpanKind, event};
 use super::{Collector, messages};
 use crate::{hex, random};
 
@@ -32,17 +32,16 @@ pub fn request(collector: &Collector, traces: &[TurnTrace]) -> Value {
 
 /// All spans of one turn, the turn itself first.
 fn spans(trace: &TurnTrace) -> Vec<Value> {
-    let about = SpanTrace { context: &trace.context, started_at_ms: trace.started_at_ms };
-    let root = turn(trace, &about).into_value(trace.context.parent_span_id.as_deref(), &about);
+    let root = turn(trace).into_value(trace.context.parent_span_id.as_deref(), trace);
     let last = trace.upstream_requests.len().saturating_sub(1);
     let requests = trace.upstream_requests.iter().enumerate();
     let requests = requests.map(|(number, request)| chat(trace, request, (number == 0, number == last)));
     let run = trace.tool_calls.iter().filter(|call| call.run_by == RunBy::Character && call.duration_ms.is_some());
     let children = requests.chain(run.map(|call| tool(trace, call)));
-    [root].into_iter().chain(children.map(|span| span.into_value(Some(&trace.context.span_id), &about))).collect()
+    [root].into_iter().chain(children.map(|span| span.into_value(Some(&trace.context.span_id), trace))).collect()
 }
 
-fn turn(trace: &TurnTrace, about: &SpanTrace<'_>) -> Span {
+fn turn(trace: &TurnTrace) -> Span {
     let (name, kind, mut attributes) = match &trace.character {
         Some(character) => (format!("invoke_agent {character}"), SpanKind::Internal, agent(trace, character)),
         None => (format!("turn {}", trace.model), SpanKind::Server, Attributes::default()),
@@ -67,12 +66,12 @@ fn turn(trace: &TurnTrace, about: &SpanTrace<'_>) -> Span {
         start: Millis::default(),
         duration: trace.duration_ms,
         attributes,
-        events: events(trace, about),
+        events: events(trace),
         error: trace.error.as_ref().map(|error| error.code.clone()),
     }
 }
 
-/// What a character's turn has more than one of the gateway.
+/// The attributes that only a character's turn has.
 fn agent(trace: &TurnTrace, character: &str) -> Attributes {
     let first = trace.upstream_requests.first();
     let provider = first.map_or("callboard", |request| ServerAddress::of(&request.url).provider);
@@ -93,14 +92,14 @@ fn agent(trace: &TurnTrace, character: &str) -> Attributes {
 }
 
 /// Violations of the contract, and calls for the client.
-fn events(trace: &TurnTrace, about: &SpanTrace<'_>) -> Vec<Value> {
+fn events(trace: &TurnTrace) -> Vec<Value> {
     let contract = trace.contract.iter().map(|note| {
         let texts = [("callboard.violation", note.violation), ("callboard.contract.outcome", note.outcome)];
-        about.event("callboard.contract", note.at_ms, texts)
+        event(trace, "callboard.contract", note.at_ms, texts)
     });
     let for_client = trace.tool_calls.iter().filter(|call| call.run_by == RunBy::Client).map(|call| {
         let texts = [("gen_ai.tool.name", call.name.as_str()), ("gen_ai.tool.call.id", call.id.as_str())];
-        about.event("callboard.tool_call", call.start_ms, texts)
+        event(trace, "callboard.tool_call", call.start_ms, texts)
     });
     contract.chain(for_client).collect()
 }

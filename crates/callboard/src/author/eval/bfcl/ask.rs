@@ -70,9 +70,8 @@ fn judge(question: &Question, turn: &ModelTurn) -> Verdict {
     let all_match = |with_arguments: bool| {
         turn.failure.is_none()
             && match_in_any_order(&optional, turn.calls.len(), |answer, made| {
-                question.answers.get(answer).zip(turn.calls.get(made)).is_some_and(|(answer, made)| {
-                    answer.tool == made.tool && (!with_arguments || answer.accepts(&made.arguments))
-                })
+                let (answer, made) = (&question.answers[answer], &turn.calls[made]);
+                answer.tool == made.tool && (!with_arguments || answer.accepts(&made.arguments))
             })
     };
     let verdict = Verdict::of(turn, !question.answers.is_empty());
