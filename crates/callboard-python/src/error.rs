@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use thiserror::Error;
 
-use crate::interpreter::InterpreterError;
+use crate::interpreter_check::InterpreterError;
 
 /// Why a character returned nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

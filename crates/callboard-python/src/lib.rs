@@ -7,7 +7,7 @@
 mod character;
 mod error;
 mod host;
-mod interpreter;
+mod interpreter_check;
 mod manifest;
 mod output;
 mod problem;
@@ -17,7 +17,7 @@ mod supervisor;
 pub use character::{CallOutcome, CallRequest, Character, ConversationStart};
 pub use error::{CallError, HostError, StartError, ToolError};
 pub use host::PythonHost;
-pub use interpreter::InterpreterError;
+pub use interpreter_check::InterpreterError;
 pub use manifest::{CharacterLimits, Manifest, ReplyMode, ToolManifest};
 pub use output::{OutputLine, OutputSink};
 pub use problem::{LoadError, Problem, ProblemKind};

@@ -3,9 +3,9 @@
 //! A lint is obeyed, or expected with a reason; a test runs, or goes. Clippy knows some of this too, but only where it is run
 //! and the code is compiled.
 
-use super::paths::named_paths;
 use super::problem::Problem;
 use super::rust_file::RustFile;
+use super::rust_paths::named_paths;
 use super::source_parts::is_word;
 use super::tree::Tree;
 

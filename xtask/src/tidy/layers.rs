@@ -5,9 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use super::paths::{module_of, named_paths};
 use super::problem::Problem;
 use super::rust_file::RustFile;
+use super::rust_paths::{module_of, named_paths};
 use super::tree::Tree;
 
 /// A crate under `crates/` and its modules, topmost first.
@@ -57,7 +57,7 @@ const LAYERS: &[Layers] = &[
         "output",
         "problem",
         "error",
-        "interpreter",
+        "interpreter_check",
     ]),
 ];
 

@@ -3,17 +3,17 @@
 //! `run` collects the problems. `tree`, `source_parts`, `rust_file` and `paths` read the tree; every other file but
 //! `problem` is one kind of check.
 
-mod paths;
 mod problem;
 mod run;
 mod rust_file;
+mod rust_paths;
 mod source_parts;
 mod tree;
 
 mod banned_code;
 mod doc_pages;
 mod file_layout;
-mod imports;
+mod forbidden_imports;
 mod layers;
 mod links;
 mod machine_paths;

@@ -10,7 +10,7 @@ use anyhow::Result;
 use super::problem::Problem;
 use super::rust_file::RustFile;
 use super::tree::Tree;
-use super::{banned_code, doc_pages, file_layout, imports, layers, links, machine_paths, names, words};
+use super::{banned_code, doc_pages, file_layout, forbidden_imports, layers, links, machine_paths, names, words};
 
 const RUST_CHECKS: &[fn(&RustFile<'_>) -> Vec<Problem>] = &[
     banned_code::check_attributes,
@@ -20,7 +20,7 @@ const RUST_CHECKS: &[fn(&RustFile<'_>) -> Vec<Problem>] = &[
     file_layout::check_header,
     file_layout::check_length,
     file_layout::check_mod_file,
-    imports::check,
+    forbidden_imports::check,
     layers::check_imports,
 ];
 

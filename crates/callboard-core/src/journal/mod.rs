@@ -11,7 +11,7 @@ mod operation;
 mod pointer;
 mod state_record;
 mod timeline;
-mod undo;
+mod undo_target;
 
 #[cfg(test)]
 mod properties;
@@ -21,4 +21,4 @@ pub use entry::{CallNote, Entry, InvertedEntry, Mode, Undoes, replay, with_inver
 pub use operation::{Change, Operation, Patch};
 pub use pointer::Pointer;
 pub use state_record::{Mark, StateChange, StateRecord, UndoOutcome};
-pub use undo::{Target, UndoError};
+pub use undo_target::{Target, UndoError};

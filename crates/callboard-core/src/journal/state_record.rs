@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::diff::diff;
 use super::entry::{CallNote, Entry};
 use super::timeline::Timeline;
-use super::undo::{Target, UndoError};
+use super::undo_target::{Target, UndoError};
 
 /// Which entry is undone by which other one; none for an entry that was restored.
 pub type Mark = (u64, Option<u64>);

@@ -14,7 +14,7 @@ use super::diff::diff_regardless_of_order;
 use super::entry::{Entry, Mode, Undoes};
 use super::operation::Patch;
 use super::state_record::Mark;
-use super::undo::{Target, UndoError};
+use super::undo_target::{Target, UndoError};
 
 /// The calls in force after some entries of a journal.
 #[derive(Debug, Clone, Default)]

@@ -4,18 +4,18 @@
 //! than spelling. A [`NameBook`] is built once and queried often. It works on names, never on running text, and says so when it
 //! does not know: [`Resolution::Unknown`] and [`Resolution::Ambiguous`] carry the nearest names for a question back.
 
-mod alike;
 mod arguments;
 mod book;
 mod exact;
 mod numbers;
 mod phrase;
+mod pronunciation;
 #[cfg(test)]
 mod properties;
 mod resolution;
 mod score;
 mod shorthand;
-mod sound;
+mod sound_distance;
 mod spelling;
 #[cfg(test)]
 mod tests;

@@ -1,9 +1,9 @@
 //! Neighbouring words taken as one, since recognisers split and join them: "gene stealers", "car knife x".
 
-use super::alike::{self, Voice};
+use super::pronunciation::{self, Sound};
 use super::resolution::Method;
 use super::shorthand::{self, Single};
-use super::sound::{self, Sound};
+use super::sound_distance::{self, Voice};
 use super::spelling::{self, Letters};
 use super::words::Word;
 
@@ -28,7 +28,7 @@ pub(super) struct Phrase {
 /// The little that tells most phrases apart; kept together, so that a thousand of them are passed over quickly.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outline {
-    voice: Option<alike::Outline>,
+    voice: Option<sound_distance::Outline>,
     letters: spelling::Outline,
     ends: Option<shorthand::Ends>,
 }
@@ -36,8 +36,8 @@ pub(super) struct Outline {
 impl Phrase {
     /// Every run of up to [`WORDS_AT_MOST`] words, and all of them together.
     pub(super) fn all(words: &[Word]) -> Vec<Self> {
-        let sounds: Vec<_> = words.iter().map(|word| sound::sounds_of(&word.text)).collect();
-        let last_sounds: Vec<_> = words.iter().map(|word| sound::sounds_of(&word.singular)).collect();
+        let sounds: Vec<_> = words.iter().map(|word| pronunciation::sounds_of(&word.text)).collect();
+        let last_sounds: Vec<_> = words.iter().map(|word| pronunciation::sounds_of(&word.singular)).collect();
         let mut phrases = Vec::new();
         for start in 0..words.len() {
             for end in start + 1..=words.len() {
@@ -61,7 +61,7 @@ impl Phrase {
         let text: String = before.iter().map(|word| word.text.as_str()).chain([last.stem.as_str()]).collect();
         let parts = sounds.get(start..end - 1)?.iter().chain(last_sounds.get(end - 1));
         let parts: Option<Vec<&[Sound]>> = parts.map(|part| part.as_deref()).collect();
-        let voice = parts.and_then(|parts| Voice::new(sound::join(&parts)));
+        let voice = parts.and_then(|parts| Voice::new(pronunciation::join(&parts)));
         let single = voice.as_ref().filter(|_| before.is_empty()).map(|voice| Single::new(last, &voice.sounds));
         Some(Self { start, end, letters: Letters::new(text), voice, single })
     }

@@ -3,7 +3,7 @@
 //! A beginning is compared by its letters, an ending by its sounds; how short a part may be depends on how much it looks like
 //! a nickname rather than a word of its own.
 
-use super::sound::Sound;
+use super::pronunciation::Sound;
 use super::words::Word;
 
 /// What a part is worth at least, and how much more if it is nearly the whole word.

@@ -4,7 +4,7 @@
 //! that names several values says nothing.
 
 use super::catalogue::{Choice, Field};
-use super::side::{Side, side_of_noun};
+use super::own_or_other::{Side, side_of_noun};
 use super::words::{Word, words_of};
 
 /// The last part of a long prompt is the part that is kept up to date.

@@ -4,21 +4,21 @@
 //! tool and no domain, and makes no call when it is unsure. Ids are the caller's to give.
 
 mod catalogue;
-mod chunks;
 mod clauses;
 mod context;
 mod conversation;
-mod cues;
 mod fill;
 mod lexicon;
 mod moments;
 mod mood;
+mod noun_phrases;
 mod numbers;
+mod own_or_other;
 mod plan;
+mod prepositions;
 mod relay;
 mod reply;
 mod role;
-mod side;
 mod stem;
 mod synonyms;
 mod text_sort;

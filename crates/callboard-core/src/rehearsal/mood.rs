@@ -3,8 +3,8 @@
 //! Doubt, conditions, wishes, opinions and tales of other days are no reason to act. The rules look at small words only,
 //! never at what the sentence is about.
 
-use super::chunks::acts;
 use super::lexicon::FILLERS;
+use super::noun_phrases::acts;
 use super::stem::stem;
 use super::words::Word;
 

@@ -95,7 +95,7 @@ impl<'a> Planner<'a> {
             return Vec::new();
         }
         let joined: Vec<Word> = without_last_number(before, after).into_iter().chain(after.iter().cloned()).collect();
-        let acts = (0..after.len()).any(|at| super::chunks::acts(after, at, false));
+        let acts = (0..after.len()).any(|at| super::noun_phrases::acts(after, at, false));
         // What has no verb of its own corrects a part of what came before.
         let tries = if acts { [after.as_slice(), &joined] } else { [joined.as_slice(), after] };
         if let Some(planned) = tries.iter().map(|words| self.plan_plain(words)).find(|planned| !planned.is_empty()) {
@@ -224,7 +224,7 @@ impl<'a> Planner<'a> {
     /// "Add 3 pens and 2 pads to the cart": the first clause lacks what only the second says.
     fn shared(&self, words: &[Word], clause: &Range<usize>, group: &Group, found: &[Group]) -> Option<Group> {
         let (part, next) = (words.get(clause.clone())?, words.get(group.words.clone())?);
-        let acting = |words: &[Word]| super::chunks::acts(words, 0, false);
+        let acting = |words: &[Word]| super::noun_phrases::acts(words, 0, false);
         let between = words.get(clause.end..group.words.start)?;
         let claimed = found.iter().any(|other| other.words.contains(&clause.start));
         if claimed || !acting(opened(part)) || acting(next) || !between.iter().any(Word::joins) {
@@ -236,7 +236,7 @@ impl<'a> Planner<'a> {
 
     fn repeated(&self, part: &[Word], before: &Group) -> Option<Group> {
         let part = opened(part);
-        let acts = (0..part.len()).any(|at| super::chunks::acts(part, at, true) && at < 2);
+        let acts = (0..part.len()).any(|at| super::noun_phrases::acts(part, at, true) && at < 2);
         if acts || part.is_empty() {
             return None;
         }

@@ -10,8 +10,8 @@ use callboard_core::turn::Event;
 use callboard_core::wire::{ApiError, ReplyEnd, ReplyWriter};
 use serde_json::{Value, json};
 
-use super::prompt::Prompt;
-use super::recorded_turn::CharacterTurns;
+use super::line_editor::Prompt;
+use super::turn_runner::CharacterTurns;
 use crate::characters::LoadedCharacter;
 use crate::conversation::ChatSnapshots;
 use crate::services::Services;

@@ -3,17 +3,17 @@
 
 mod chat;
 mod check;
+mod dispatch;
 mod eval;
+mod line_editor;
 mod names;
 mod new;
-mod prompt;
-mod recorded_turn;
-mod run;
 mod scenario;
 mod scripted_model;
 mod stats;
 mod test;
 mod try_tool;
+mod turn_runner;
 mod upstreams;
 
-pub use run::run;
+pub use dispatch::run;

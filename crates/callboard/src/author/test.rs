@@ -7,9 +7,9 @@ use std::sync::Arc;
 use callboard_core::contract::{SchemaLimits, ToolCache};
 use serde_json::{Value, json};
 
-use super::recorded_turn::{CharacterTurns, EventLog, RecordedTurn};
 use super::scenario::{self, Scenario, ScenarioTurn};
 use super::scripted_model::ScriptedModel;
+use super::turn_runner::{CharacterTurns, EventLog, RecordedTurn};
 use crate::characters::{CharacterRegistry, LoadedCharacter, OutputBuffer};
 use crate::config::Settings;
 use crate::conversation::ChatSnapshots;

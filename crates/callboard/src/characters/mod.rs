@@ -6,10 +6,10 @@ mod hot_reload;
 mod loaded_character;
 mod output;
 mod registry;
-mod undo_offer;
+mod undo_definition;
 
 pub use hot_reload::reload_on_change;
 pub use loaded_character::{LoadedCharacter, offered};
 pub use output::{OutputBuffer, terminal_output};
 pub use registry::{CharacterRegistry, FileProblem};
-pub use undo_offer::UNDO;
+pub use undo_definition::UNDO;

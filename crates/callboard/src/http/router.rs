@@ -17,7 +17,9 @@ use super::delivery::serve;
 use super::keys::Keys;
 use super::limit::InFlight;
 use super::responses::Responses;
-use super::{characters, conversations, models, operation, reply, request_id, responses, socket, traces, upstreams};
+use super::{
+    characters, conversations, health_and_metrics, models, reply, request_id, responses, socket, traces, upstreams,
+};
 use crate::conversation::ChatSnapshots;
 use crate::percent;
 use crate::services::Services;
@@ -87,9 +89,9 @@ pub fn router(app: Arc<Services>, thread: ThreadServices) -> Router {
         .route("/v1/upstreams", get(upstreams::list))
         .route("/v1/traces", get(traces::list))
         .route("/v1/traces/{id}", get(traces::one))
-        .route("/metrics", get(operation::metrics))
-        .route("/health", get(operation::health))
-        .route("/ready", get(operation::ready))
+        .route("/metrics", get(health_and_metrics::metrics))
+        .route("/health", get(health_and_metrics::health))
+        .route("/ready", get(health_and_metrics::ready))
         .fallback(unknown_path)
         .method_not_allowed_fallback(wrong_method)
         .layer(from_fn_with_state(shared.clone(), around))

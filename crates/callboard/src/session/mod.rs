@@ -3,7 +3,7 @@
 //! [`TurnDriver`] performs what the engine asks for and feeds back what happens. [`Session`] owns the turn: it writes the reply in the
 //! client's format, saves it, and decides what happens when it ends. Neither knows a transport.
 
-mod character_turn;
+mod character_setup;
 mod driver;
 mod model_request;
 mod passthrough;
@@ -14,7 +14,7 @@ mod timers;
 mod tool_runner;
 mod undo_tool;
 
-pub use character_turn::{CharacterRequest, drive_character};
+pub use character_setup::{CharacterRequest, drive_character};
 pub use driver::{Progress, TurnContext, TurnDriver};
 pub use passthrough::{Observer, passthrough};
 pub use session::{Session, Step};

@@ -10,10 +10,10 @@ use super::address::Address;
 use super::error::StoreError;
 use super::health::WriteHealth;
 use super::lease::{LeaseRenewal, TurnClaims};
+use super::other_processes::ProcessLock;
 use super::pending_writes::PendingWrites;
 use super::per_thread::ThreadShare;
 use super::postgres::Server;
-use super::process_lock::ProcessLock;
 use super::queue::Queue;
 use super::{postgres, sqlite};
 

@@ -6,8 +6,8 @@ use callboard_core::journal::{CallNote, Entry, Target, UndoError, UndoOutcome};
 
 use super::error::StoreError;
 use super::handle::Store;
+use super::running_turn::Turn;
 use super::statement::{Row, Statement, cells};
-use super::turn::Turn;
 use super::turn_records::TurnRecords;
 use super::turn_write::TurnWrite;
 

@@ -6,11 +6,11 @@
 
 mod content;
 mod context;
+mod counted_model_names;
 #[cfg(test)]
 mod documented_fields;
 mod event;
 mod millis;
-mod model_names;
 pub mod otlp;
 mod pending;
 mod recorder;

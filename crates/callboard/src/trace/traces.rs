@@ -5,7 +5,7 @@ use std::sync::Arc;
 use callboard_core::wire::chat::ChatRequest;
 
 use super::context::Sampling;
-use super::model_names::ModelNames;
+use super::counted_model_names::ModelNames;
 use super::otlp::Outbox;
 use super::pending::{Pending, StoreBatch};
 use super::{RecordedInput, TraceContext, TraceParent, TraceRecorder, TurnTrace, turn_metrics};

@@ -4,10 +4,10 @@
 //! an integer written as `5.0`. No property is dropped but a `null` for an optional one, no value is invented, and no number
 //! becomes text. Whether the result is valid is for the validator to say.
 
-mod coercion;
+mod coercion_walk;
 mod fit;
 mod integer;
-mod repair;
+mod repair_kind;
 mod text;
 
 #[cfg(test)]
@@ -15,6 +15,6 @@ mod cases;
 #[cfg(test)]
 mod properties;
 
-pub use coercion::coerce;
+pub use coercion_walk::coerce;
 pub(super) use fit::names_type;
-pub use repair::CoerceRepair;
+pub use repair_kind::CoerceRepair;

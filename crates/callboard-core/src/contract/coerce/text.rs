@@ -6,7 +6,7 @@
 use serde_json::{Number, Value};
 
 use super::fit::{Keywords, fits_here, names_type};
-use super::repair::CoerceRepair;
+use super::repair_kind::CoerceRepair;
 use crate::contract::json::read_strict;
 
 /// The value a string stands for under this schema, if it fits there.

@@ -16,9 +16,9 @@ use super::implied::{fill_implied, fill_inherited};
 use super::lists::fill_lists;
 use super::messages::{fill_messages, fill_remarks};
 use super::numbers::fill_numbers;
+use super::own_or_other_side::fill_sides;
 use super::phrases::fill_phrases;
 use super::shapes::fill_shapes;
-use super::sides::fill_sides;
 use super::truths::fill_truths;
 
 /// Under which terms a call is tried.

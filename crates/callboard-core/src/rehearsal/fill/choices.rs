@@ -5,10 +5,10 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::super::catalogue::{Choice, Field, Holds};
-use super::super::chunks::acts;
-use super::super::cues::leads_to;
 use super::super::lexicon::{GENERIC, is_empty_word};
-use super::super::side::{side_of_noun, sided};
+use super::super::noun_phrases::acts;
+use super::super::own_or_other::{side_of_noun, sided};
+use super::super::prepositions::leads_to;
 use super::super::synonyms::alike;
 use super::super::vocabulary::small_phrases;
 use super::super::words::Word;

@@ -8,10 +8,10 @@ use std::ops::Range;
 use serde_json::{Map, Value};
 
 use super::super::catalogue::{Field, Tool};
-use super::super::chunks::Chunk;
 use super::super::context::Context;
 use super::super::moments::{Moment, moments_in};
 use super::super::mood::Mood;
+use super::super::noun_phrases::Chunk;
 use super::super::numbers::{Spoken, numbers_in};
 use super::super::words::Word;
 

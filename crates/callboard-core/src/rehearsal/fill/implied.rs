@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::super::catalogue::{Field, Holds};
+use super::super::own_or_other::sided;
 use super::super::role::Role;
-use super::super::side::sided;
 use super::draft::{Draft, Origin};
 
 /// Fills required parameters that were not said from the call before it in the same speech.

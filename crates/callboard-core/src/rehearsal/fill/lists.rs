@@ -5,8 +5,8 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::super::catalogue::{Choice, Field, Holds};
-use super::super::chunks::Chunk;
 use super::super::lexicon::is_empty_word;
+use super::super::noun_phrases::Chunk;
 use super::super::numbers::json_number;
 use super::super::text_sort::TextSort;
 use super::super::words::{Form, Word, said};

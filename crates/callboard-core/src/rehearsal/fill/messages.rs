@@ -8,8 +8,8 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::super::catalogue::{Field, Holds};
-use super::super::chunks::acts;
 use super::super::lexicon::{POSSESSIVES, VERBS, is_empty_word};
+use super::super::noun_phrases::acts;
 use super::super::role::Role;
 use super::super::synonyms::alike;
 use super::super::text_sort::TextSort;

@@ -8,9 +8,9 @@ mod implied;
 mod lists;
 mod messages;
 mod numbers;
+mod own_or_other_side;
 mod phrases;
 mod shapes;
-mod sides;
 mod truths;
 
 pub(super) use attempt::{Attempt, Evidence, Terms, attempt};

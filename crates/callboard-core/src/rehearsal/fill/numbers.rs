@@ -6,8 +6,8 @@
 use serde_json::Value;
 
 use super::super::catalogue::{Field, Holds};
-use super::super::chunks::acts;
 use super::super::lexicon::{PREPOSITIONS, TAKING, is_empty_word};
+use super::super::noun_phrases::acts;
 use super::super::numbers::{Spoken, json_number};
 use super::super::role::Role;
 use super::super::synonyms::alike;

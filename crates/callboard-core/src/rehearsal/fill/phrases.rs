@@ -8,11 +8,11 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::super::catalogue::{Field, Holds, Tool};
-use super::super::chunks::{Chunk, chunks_in};
-use super::super::cues::leads_to;
 use super::super::lexicon::{VERBS, is_empty_word};
+use super::super::noun_phrases::{Chunk, chunks_in};
+use super::super::own_or_other::{side_of_noun, sided};
+use super::super::prepositions::leads_to;
 use super::super::role::Role;
-use super::super::side::{side_of_noun, sided};
 use super::super::text_sort::TextSort;
 use super::super::words::{Form, Word, said};
 use super::draft::{Draft, Origin};

@@ -1,7 +1,7 @@
 //! Tests of the whole model: everyday speech over many tool sets, and its manners.
 
+mod calls_in_reply;
 mod everyday;
 mod manners;
-mod reading;
 
-use reading::calls_of;
+use calls_in_reply::calls_of;

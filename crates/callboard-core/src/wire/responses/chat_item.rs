@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::call_outputs::call_id_of;
 use super::content::Content;
 use super::custom_tool;
-use super::fields::Fields;
+use super::typed_fields::Fields;
 use crate::model::BadRequest;
 
 /// Kinds that are skipped, besides all that end in `_call` and `_call_output`.

@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use super::fields::Fields;
+use super::typed_fields::Fields;
 use crate::model::BadRequest;
 
 /// The parts of one message, in their order.

@@ -3,10 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use super::chat_item::ChatItem;
-use super::fields::Fields;
 use super::request::{InputItem, read_items};
 use super::stored_items::NewId;
 use super::stored_items::stored_form;
+use super::typed_fields::Fields;
 use crate::model::BadRequest;
 use crate::wire::json_object::read_object;
 

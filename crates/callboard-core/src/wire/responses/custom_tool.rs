@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::fields::Fields;
+use super::typed_fields::Fields;
 use crate::model::BadRequest;
 
 /// The parameter with the text.

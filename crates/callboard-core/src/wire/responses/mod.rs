@@ -10,7 +10,6 @@ mod content;
 mod conversation;
 mod custom_tool;
 mod echoed_fields;
-mod fields;
 mod object;
 mod output;
 mod output_item;
@@ -23,6 +22,7 @@ mod tests;
 mod text_format;
 mod tool_choice;
 mod tools;
+mod typed_fields;
 mod writer;
 
 pub use super::json_object::read_object;

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::chat_item::ChatItem;
-use super::fields::Fields;
 use super::tools::Tools;
+use super::typed_fields::Fields;
 use super::{text_format, tool_choice};
 use crate::model::BadRequest;
 use crate::wire::json_object::read_object;

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::fields::Fields;
+use super::typed_fields::Fields;
 use crate::model::BadRequest;
 
 /// The chat form; none where any text will do.

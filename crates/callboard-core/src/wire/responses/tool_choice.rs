@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::fields::Fields;
 use super::tools::Tools;
+use super::typed_fields::Fields;
 use crate::model::BadRequest;
 
 const PLACE: &str = "tool_choice";

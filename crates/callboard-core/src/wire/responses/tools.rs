@@ -7,7 +7,7 @@
 use serde_json::{Map, Value, json};
 
 use super::custom_tool;
-use super::fields::Fields;
+use super::typed_fields::Fields;
 use crate::model::BadRequest;
 use crate::wire::chat::ToolPart;
 

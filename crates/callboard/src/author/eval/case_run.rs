@@ -11,8 +11,8 @@ use super::expected_calls;
 use super::judge::{Offer, judge};
 use super::report::{Report, failed_case};
 use super::verdict::{MadeCall, ModelTurn, Verdict, call_line};
-use crate::author::recorded_turn::{CharacterTurns, RecordedTurn};
 use crate::author::scripted_model::ScriptedModel;
+use crate::author::turn_runner::{CharacterTurns, RecordedTurn};
 use crate::store::CharacterMemory;
 
 /// Plays each case once with a model. With a script, the expected calls are made instead, once for each alternative.

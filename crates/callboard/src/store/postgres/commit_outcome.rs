@@ -11,7 +11,7 @@ use super::super::backoff::Backoff;
 use super::super::error::StoreError;
 use super::super::statement::{Answer, Cell, Delivery, Statement, Work};
 use super::connection::{Connection, failed};
-use super::server::Server;
+use super::shared_server_state::Server;
 use super::worker::perform;
 
 const STATUS: &str = "SELECT txid_status($1)";

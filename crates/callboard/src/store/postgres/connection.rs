@@ -12,7 +12,7 @@ use tokio_postgres::{Client, NoTls};
 use super::super::error::StoreError;
 use super::super::schema::{READ_VERSION, VERSION_TABLE, pending};
 use super::commit_outcome::PendingCommit;
-use super::server::Server;
+use super::shared_server_state::Server;
 
 /// Taken while the schema is changed, so that of two processes one does it and the other finds it done.
 const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(4917225180339212)";

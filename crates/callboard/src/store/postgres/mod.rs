@@ -6,10 +6,10 @@ mod connect_options;
 mod connection;
 mod pipeline;
 mod pool;
-mod server;
+mod shared_server_state;
 mod single_statement;
 mod worker;
 
 pub(super) use pool::{ThreadPool, serve_thread};
-pub(super) use server::Server;
+pub(super) use shared_server_state::Server;
 pub(super) use worker::{check, serve};

@@ -20,7 +20,7 @@ use super::super::health::WriteHealth;
 use super::super::queue::{Jobs, SharedQueue};
 use super::super::statement::Job;
 use super::connection::Connection;
-use super::server::Server;
+use super::shared_server_state::Server;
 use super::worker::{DoneJob, serve_job, too_slow};
 
 /// After a refused connection none is tried for so long, if jobs can wait for others.

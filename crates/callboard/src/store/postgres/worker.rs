@@ -13,7 +13,7 @@ use super::commit_outcome::LostWork;
 use super::connection::{Connection, failed};
 use super::pipeline;
 use super::pool::serve_shared;
-use super::server::Server;
+use super::shared_server_state::Server;
 
 /// A transaction that lost against another one is tried so often.
 const ATTEMPTS: usize = 4;

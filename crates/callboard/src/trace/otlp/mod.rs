@@ -3,15 +3,15 @@
 //! The form is small and fixed, so it is written here; a client library for it would bring more code than it saves. A slow or
 //! missing collector does not slow turns down: traces that find no room in the outbox are dropped and counted.
 
-mod collector;
+mod chat_messages;
+mod collector_settings;
 mod export;
-mod messages;
 mod outbox;
 mod server_address;
 mod span;
 mod turn_spans;
 
-pub use collector::{Collector, CollectorError};
+pub use collector_settings::{Collector, CollectorError};
 pub use export::{export, export_rest};
 pub use outbox::Outbox;
 pub use turn_spans::request;

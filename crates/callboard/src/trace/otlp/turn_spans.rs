@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::super::{Millis, RunBy, ToolCall, TurnTrace, UpstreamRequest};
 use super::server_address::ServerAddress;
 use super::span::{Attributes, Span, SpanKind, event};
-use super::{Collector, messages};
+use super::{Collector, chat_messages};
 use crate::{hex, random};
 
 /// The version of the semantic conventions whose names are used.
@@ -85,8 +85,8 @@ fn agent(trace: &TurnTrace, character: &str) -> Attributes {
         .list_of("gen_ai.response.finish_reasons", trace.finish_reason);
     if let Some(input) = &trace.input.messages {
         attributes
-            .text("gen_ai.input.messages", messages::input(input).as_str())
-            .text("gen_ai.output.messages", messages::output(trace).as_str());
+            .text("gen_ai.input.messages", chat_messages::input(input).as_str())
+            .text("gen_ai.output.messages", chat_messages::output(trace).as_str());
     }
     attributes
 }
@@ -108,8 +108,8 @@ fn events(trace: &TurnTrace) -> Vec<Value> {
 fn chat(trace: &TurnTrace, request: &UpstreamRequest, (first, last): (bool, bool)) -> Span {
     let ServerAddress { provider, host, port } = ServerAddress::of(&request.url);
     let input = trace.input.messages.as_ref().filter(|_| trace.character.is_none());
-    let output = input.filter(|_| last).map(|_| messages::output(trace));
-    let input = input.filter(|_| first).map(|input| messages::input(input));
+    let output = input.filter(|_| last).map(|_| chat_messages::output(trace));
+    let input = input.filter(|_| first).map(|input| chat_messages::input(input));
     let learned = Some(request.learned.join(",")).filter(|learned| !learned.is_empty());
     let mut attributes = Attributes::default();
     attributes

@@ -11,7 +11,7 @@ use super::questions::Question;
 use crate::author::eval::call_matching::match_in_any_order;
 use crate::author::eval::report::{Report, failed_case};
 use crate::author::eval::verdict::{MadeCall, ModelTurn, Verdict, call_line};
-use crate::author::recorded_turn::{EventLog, RecordedTurn};
+use crate::author::turn_runner::{EventLog, RecordedTurn};
 use crate::conversation::Saving;
 use crate::services::Services;
 use crate::session::{Session, TurnContext, TurnDriver};

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::lexicon::{ANNOUNCING, AUXILIARIES, DETERMINERS, POSSESSIVES, PREPOSITIONS, PRONOUNS, VERBS, is_empty_word};
 use super::numbers::is_number_word;
-use super::side::{side_of_noun, side_of_speech};
+use super::own_or_other::{side_of_noun, side_of_speech};
 use super::words::{Form, Word};
 
 /// A noun phrase.

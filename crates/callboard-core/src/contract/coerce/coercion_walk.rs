@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::fit::{Keywords, ResolvedSchema, Schemas, branches, fits_here, names_type};
 use super::integer::plain_integer;
-use super::repair::CoerceRepair;
+use super::repair_kind::CoerceRepair;
 use super::text::read_text;
 
 /// One repair may make room for another elsewhere in the schema, so the walk is repeated until it repairs nothing; a schema

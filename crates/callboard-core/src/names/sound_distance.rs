@@ -6,7 +6,9 @@
 
 use std::sync::LazyLock;
 
-use super::sound::Sound::{self, A, B, Ch, D, E, F, G, H, I, J, K, L, M, N, O, P, R, S, Sh, T, Th, U, V, W, Y, Z};
+use super::pronunciation::Sound::{
+    self, A, B, Ch, D, E, F, G, H, I, J, K, L, M, N, O, P, R, S, Sh, T, Th, U, V, W, Y, Z,
+};
 
 const SOUNDS: usize = 26;
 
@@ -271,7 +273,7 @@ fn replacement(cost: u16, at_onset: bool) -> u16 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sound::sounds_of;
+    use super::super::pronunciation::sounds_of;
     use super::*;
 
     fn likeness(one: &str, other: &str) -> Option<f64> {

@@ -1,8 +1,8 @@
 //! What a crate may not import from the standard library or from other crates. The order of our own modules is in `layers`.
 
-use super::paths::named_paths;
 use super::problem::Problem;
 use super::rust_file::RustFile;
+use super::rust_paths::named_paths;
 
 /// Core takes clocks, files and processes from its caller. Cargo refuses the crates that it does not depend on.
 const CORE: &str = "crates/callboard-core/src/";

@@ -6,10 +6,10 @@
 use serde_json::Value;
 
 use super::super::catalogue::{Choice, Field, Holds};
-use super::super::chunks::{Chunk, acts};
 use super::super::lexicon::HARMING;
+use super::super::noun_phrases::{Chunk, acts};
+use super::super::own_or_other::{Side, side_of_noun, side_of_speech, sided};
 use super::super::role::Role;
-use super::super::side::{Side, side_of_noun, side_of_speech, sided};
 use super::super::text_sort::TextSort;
 use super::super::vocabulary::is_content;
 use super::super::words::Word;
