@@ -1,7 +1,7 @@
 //! Callboard's reading of a text: the dialect reader, then the check that gives values their types.
 
 use callboard_core::contract::{CallRules, RawCall, SchemaLimits, ToolSet, check_arguments};
-use callboard_core::dialect::{End, Piece, TextCall, TextReader};
+use callboard_core::dialect::{TextCall, TextEnd, TextPiece, TextReader};
 use serde_json::Value;
 
 use crate::corpus::{Case, tools};
@@ -25,14 +25,14 @@ fn read_pieces(case: &Case, parts: &[&str]) -> Reading {
     let mut reader = TextReader::new(&tools.names().collect::<Vec<_>>());
     let mut pieces = Vec::new();
     parts.iter().for_each(|part| reader.feed(part, &mut pieces));
-    reader.finish(if case.cut { End::CutByLimit } else { End::Complete }, &mut pieces);
+    reader.finish(if case.cut { TextEnd::CutByLimit } else { TextEnd::Complete }, &mut pieces);
     let (mut text, mut reasoning, mut calls) = (String::new(), String::new(), Vec::new());
     for piece in pieces {
         match piece {
-            Piece::Text(words) => text.push_str(&words),
-            Piece::Reasoning(words) => reasoning.push_str(&words),
-            Piece::Call(call) => calls.extend(checked(call, &tools)),
-            Piece::CutOffCall => {}
+            TextPiece::Text(words) => text.push_str(&words),
+            TextPiece::Reasoning(words) => reasoning.push_str(&words),
+            TextPiece::Call(call) => calls.extend(checked(call, &tools)),
+            TextPiece::CutOffCall => {}
         }
     }
     Reading::new(&text, &reasoning, calls)
