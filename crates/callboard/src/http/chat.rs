@@ -29,7 +29,9 @@ impl Wire for Chat {
         if let Answerer::Model(routes) = &answerer
             && let Some(route) = routes.first().filter(|route| route.upstream.contract != ContractMode::Enforce)
         {
-            return pass_through(shared, &incoming, route, &request, turn).await.map(Prepared::Passthrough);
+            // Boxed, because it is rare and would make every request's future larger.
+            let passed = Box::pin(pass_through(shared, &incoming, route, &request, turn)).await;
+            return passed.map(Prepared::Passthrough);
         }
         let (stream, writer) = (request.stream, writer(&request));
         let turn = ChatTurn { endpoint: Self::ENDPOINT, request: (request, turn), answerer, writer };

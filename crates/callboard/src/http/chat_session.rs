@@ -50,9 +50,10 @@ pub(super) async fn chat_session<W: ReplyWriter>(
     let context = incoming.requester.turn_context(shared, &incoming.id);
     let (mut driver, saving) = match answerer {
         Answerer::Character(character) => {
-            let chat = resume_chat(&shared.chat_snapshots, &character, &request, &owner).await?;
+            let chat = Box::pin(resume_chat(&shared.chat_snapshots, &character, &request, &owner)).await?;
             let client = CharacterRequest::Chat { request: &request, system: &chat.system };
-            let driver = drive_character(context, &character, chat.memory, client).await?;
+            // Boxed, because its future is large and most requests are for models.
+            let driver = Box::pin(drive_character(context, &character, chat.memory, client)).await?;
             (driver, Saving::ChatHistory(Box::new(chat.history)))
         }
         Answerer::Model(routes) => (TurnDriver::gateway(context, (request, turn), routes), Saving::Nothing),

@@ -39,7 +39,7 @@ pub enum Step {
 /// One turn.
 pub struct Session<W: ReplyWriter> {
     /// None for a request that only prepares a later one.
-    driver: Option<TurnDriver>,
+    driver: Option<Box<TurnDriver>>,
     writer: W,
     saving: Option<Saving>,
     storing: Option<Storing>,
@@ -66,7 +66,7 @@ impl<W: ReplyWriter> Session<W> {
     /// A session that has not started. Without a driver the reply is complete at once.
     pub fn new(driver: Option<TurnDriver>, writer: W, saving: Saving) -> Self {
         Self {
-            driver,
+            driver: driver.map(Box::new),
             writer,
             saving: Some(saving),
             storing: None,
@@ -125,7 +125,7 @@ impl<W: ReplyWriter> Session<W> {
     }
 
     fn is_ending(&self) -> bool {
-        self.driver.as_ref().is_some_and(TurnDriver::is_ending)
+        self.driver.as_ref().is_some_and(|driver| driver.is_ending())
     }
 
     fn write(&mut self, events: Vec<Event>) {
@@ -259,7 +259,7 @@ impl<W: ReplyWriter> Session<W> {
 
     /// What ran and was not sent belongs to the saved turn.
     fn interrupt(&mut self) {
-        let unsent = self.driver.as_mut().map(TurnDriver::interrupt).unwrap_or_default();
+        let unsent = self.driver.as_mut().map(|driver| driver.interrupt()).unwrap_or_default();
         for event in unsent {
             self.writer.record(event);
         }
