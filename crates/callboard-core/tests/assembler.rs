@@ -1,5 +1,4 @@
-//! Property tests for the argument assembler: however the arguments of random calls are cut, and whichever structural fault a
-//! server adds, the same calls come out.
+//! Property tests for the call assembler: random calls, split at random and with every server fault, are reassembled.
 
 use callboard_core::contract::{SchemaLimits, ToolSet};
 use callboard_core::model::{BadRequest, CallFragment};
@@ -9,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 const NAMES: [&str; 3] = ["find_play", "book_seats", "ring_bell"];
 
-/// A call as the model means it, with the places where its arguments are cut.
+/// A call, with the places where its arguments are split.
 #[derive(Debug, Clone)]
 struct Meant {
     name: &'static str,
@@ -17,7 +16,7 @@ struct Meant {
     cuts: Vec<prop::sample::Index>,
 }
 
-/// What a server does wrong.
+/// A fault of a server.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Fault {
     None,
@@ -77,7 +76,7 @@ fn meant() -> impl Strategy<Value = Meant> {
         .prop_map(|(name, arguments, cuts)| Meant { name, arguments, cuts })
 }
 
-/// The arguments in pieces, cut between characters.
+/// The arguments split between characters.
 fn pieces(call: &Meant) -> Vec<String> {
     let letters: Vec<char> = call.arguments.chars().collect();
     let mut places: Vec<usize> =
@@ -138,8 +137,8 @@ fn assembled(fragments: impl IntoIterator<Item = CallFragment>, tools: &ToolSet)
     assembler.finish().0.into_iter().map(|call| (call.name, call.arguments)).collect()
 }
 
-/// The calls as they were meant. Where nothing tells two calls of one tool apart their arguments stay glued together here;
-/// they are taken apart when they are read.
+/// The expected calls. If nothing separates two calls of one tool, their arguments stay concatenated here and are split when
+/// they are read.
 fn expected(calls: &[Meant], fault: Fault) -> Vec<(String, String)> {
     let mut expected: Vec<(String, String)> = Vec::new();
     for call in calls {

@@ -1,4 +1,4 @@
-//! Names as players say them and recognisers hear them: every row of the file is resolved as it says.
+//! Spoken names from a file of transcripts: every row resolves as expected.
 
 use callboard_core::names::{NameBook, NameEntry, Resolution};
 use serde_json::Value;
@@ -9,12 +9,12 @@ fn texts(list: &Value) -> Vec<String> {
     list.as_array().into_iter().flatten().filter_map(|name| Some(name.as_str()?.to_owned())).collect()
 }
 
-fn resolve(said: &str, row: &Value) -> Resolution {
+fn resolve(spoken: &str, row: &Value) -> Resolution {
     let entries = texts(&row["among"]).into_iter().map(|name| NameEntry { name, aliases: Vec::new() });
-    NameBook::new(entries).resolve(said)
+    NameBook::new(entries).resolve(spoken)
 }
 
-/// One name, several candidates in any order, or none.
+/// Compares with one name, several candidates in any order, or none.
 fn is_expected(resolution: &Resolution, expect: &Value) -> bool {
     match resolution {
         Resolution::Found { name, .. } => expect.as_str() == Some(name),

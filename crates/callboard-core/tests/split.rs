@@ -1,9 +1,8 @@
 //! Split invariance: the streams of every golden page, cut at every byte, lead to the same events.
 //!
-//! Each stream is read in one piece, in two pieces for every place of the cut, and one byte at a time; what the reader makes
-//! of it, which is all that the turn engine sees, must not differ. Whole turns are played in one piece, byte by byte, and
-//! with every stream ended early: whatever came, reader and engine come to an end. Text is also cut into other deltas, at every
-//! character.
+//! Each stream is read in one piece, in two pieces split at every byte, and byte by byte; the deltas, which are all that the
+//! turn engine sees, must be equal. Whole turns run in one piece, byte by byte, and with every stream truncated: reader and
+//! engine always terminate. Text is also split into other deltas, at every character.
 
 #[cfg(test)]
 mod golden_turn;
@@ -39,19 +38,19 @@ fn every_cut_in_two_is_read_alike() {
 #[test]
 fn one_byte_at_a_time_gives_the_same_events() {
     for (stem, play) in plays() {
-        assert_eq!(play.told(&|bytes| bytes.chunks(1).collect()), play.told(&|bytes| vec![bytes]), "{stem}");
+        assert_eq!(play.trace(&|bytes| bytes.chunks(1).collect()), play.trace(&|bytes| vec![bytes]), "{stem}");
     }
 }
 
-/// Servers cut text into deltas wherever their tokens end, also within a mark.
+/// Servers split text into deltas at token boundaries, even within a mark.
 #[test]
 fn text_in_other_deltas_gives_the_same_events() {
     let letters = |text: &str| text.chars().map(String::from).collect();
     for (stem, play) in plays().into_iter().filter(|(_, play)| play.longest_text() > 0) {
-        let whole = play.told_in_deltas(&|text| vec![text.to_owned()]);
-        assert_eq!(play.told_in_deltas(&letters), whole, "{stem}: one character at a time");
+        let whole = play.trace_in_deltas(&|text| vec![text.to_owned()]);
+        assert_eq!(play.trace_in_deltas(&letters), whole, "{stem}: one character at a time");
         for place in 1..play.longest_text() {
-            assert_eq!(play.told_in_deltas(&|text| in_two(text, place)), whole, "{stem}: cut at character {place}");
+            assert_eq!(play.trace_in_deltas(&|text| in_two(text, place)), whole, "{stem}: cut at character {place}");
         }
     }
 }
@@ -67,9 +66,9 @@ fn every_stream_that_breaks_off_comes_to_an_end() {
     let ends = ["finish ", "failed ", "fault ", "asks "];
     for (stem, play) in plays() {
         for length in 0..play.streams.first().map_or(0, |stream| stream.len()) {
-            let told = play.told(&|bytes| vec![&bytes[..length.min(bytes.len())]]);
-            let is_over = told.last().is_some_and(|line| ends.iter().any(|end| line.starts_with(end)));
-            assert!(is_over, "{stem}: cut off at byte {length}: {told:?}");
+            let trace = play.trace(&|bytes| vec![&bytes[..length.min(bytes.len())]]);
+            let is_over = trace.last().is_some_and(|line| ends.iter().any(|end| line.starts_with(end)));
+            assert!(is_over, "{stem}: cut off at byte {length}: {trace:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One call of a model against the tools on offer: name, JSON, schema; repaired where nothing is guessed.
+//! Checks one call of a model against the tools on offer: name, JSON, schema. Repairs what it can without guessing.
 //!
 //! A [`Call`] is the only form in which a call leaves Callboard, and its arguments can only be made here.
 
@@ -51,7 +51,7 @@ pub struct Call {
     pub arguments: Arguments,
 }
 
-/// Arguments that passed, with what was done to them.
+/// Valid arguments, with the repairs made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckedArguments {
     /// The tool that is meant.
@@ -62,7 +62,7 @@ pub struct CheckedArguments {
     pub repairs: Vec<&'static str>,
 }
 
-/// Checks one call. Several results come out where a server glued the arguments of several calls together.
+/// Checks one call. Returns several results if a server concatenated the arguments of several calls.
 pub fn check_arguments(
     call: &RawCall,
     tools: &ToolSet,
@@ -127,7 +127,7 @@ fn checked_values(
     Ok(checked)
 }
 
-/// What is wrong with a value, in words; nothing where it is valid.
+/// The validation errors of a value as text; none if it is valid.
 pub(super) fn problems(validator: &Validator, value: &Value) -> Option<String> {
     if validator.is_valid(value) {
         return None;

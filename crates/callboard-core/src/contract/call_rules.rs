@@ -5,11 +5,11 @@
 pub struct CallRules {
     /// The only names allowed; none means every tool on offer.
     pub allowed: Option<Vec<String>>,
-    /// At least one call must come.
+    /// At least one call is required.
     pub required: bool,
-    /// No call may come.
+    /// No call is allowed.
     pub forbidden: bool,
-    /// More than one call may come.
+    /// Several calls are allowed.
     pub parallel: bool,
 }
 

@@ -1,6 +1,6 @@
-//! The contract: tools are checked when they arrive, calls are validated, repaired, or phrased as a re-ask.
+//! The contract: tools are checked when they arrive; calls are validated, repaired, or answered with a re-ask.
 //!
-//! A [`Call`] can only be made here, so a call that was not validated cannot exist elsewhere.
+//! A [`Call`] can only be constructed here, so every call outside this module is valid.
 
 mod call_check;
 mod call_rules;

@@ -1,4 +1,4 @@
-//! The messages with which a model is asked again, and its own calls in a form that servers accept in a history.
+//! The messages of a re-ask, and the model's own calls in a form that servers accept in a history.
 
 use super::call_check::{name_list, shortened};
 use super::json::read_strict;
@@ -42,7 +42,7 @@ pub fn accepted_message() -> &'static str {
     "This call is accepted. Do not repeat it."
 }
 
-/// The message after a reply that should have held a call, or none.
+/// The message after a reply that violates `tool_choice`.
 #[must_use]
 pub fn choice_message(tools: &ToolSet, rules: &CallRules) -> String {
     if rules.forbidden {
@@ -64,7 +64,7 @@ pub fn format_message(violation: &Violation) -> String {
     format!("Error: {violation}. Answer again with one JSON object that fits, and nothing else.")
 }
 
-/// The model's own call, cleaned so that any server accepts it in a history.
+/// The model's own call, sanitised so that any server accepts it in a history.
 #[must_use]
 pub fn history_call(call: &RawCall, id: CallId) -> SpokenCall {
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };

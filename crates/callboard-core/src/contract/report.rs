@@ -1,11 +1,11 @@
-//! What was done to keep the contract in one turn, for the response header, the metrics and the log.
+//! Violations and repairs of one turn, for the response header, the metrics and the log.
 
 use std::fmt;
 
 /// How a violation was handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
-    /// Repaired here.
+    /// Repaired by Callboard.
     Repaired,
     /// The model was asked again.
     Reasked,
@@ -16,7 +16,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// The word on the wire and on `/metrics`.
+    /// The label in headers and metrics.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -40,7 +40,7 @@ pub struct ContractEvent {
 /// How many calls a model made, and how many of them violated the contract as written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CallTally {
-    /// Calls, whatever became of them.
+    /// All calls.
     pub made: u64,
     /// Those whose name or arguments had to be repaired.
     pub mended: u64,
@@ -56,7 +56,7 @@ impl CallTally {
     }
 }
 
-/// All that was done in one turn, in order.
+/// The events of one turn, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
     events: Vec<ContractEvent>,
@@ -69,7 +69,7 @@ impl Report {
         self.events.push(ContractEvent { violation, outcome });
     }
 
-    /// Counts a call that keeps the contract, and whether it had to be repaired.
+    /// Counts a valid call, and whether it had to be repaired.
     pub(crate) fn count_valid(&mut self, mended: bool) {
         self.calls.made += 1;
         self.calls.mended += u64::from(mended);
@@ -100,7 +100,7 @@ impl Report {
         Self { events: self.events.iter().map(seen).collect(), calls: self.calls }
     }
 
-    /// True when nothing had to be done.
+    /// True when there are no events.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.events.is_empty()

@@ -1,4 +1,4 @@
-//! `response_format`: an answer that must be JSON is checked like arguments are.
+//! `response_format`: a JSON answer is checked like arguments.
 
 use jsonschema::Validator;
 use serde_json::{Map, Value};
@@ -10,7 +10,7 @@ use super::tool_set::compile_schema;
 use super::{SchemaLimits, Violation, ViolationKind};
 use crate::model::BadRequest;
 
-/// What an answer in words must look like.
+/// The required format of a text answer.
 #[derive(Debug, Default)]
 pub enum ResponseFormat {
     /// Anything.
@@ -41,13 +41,13 @@ impl ResponseFormat {
         }
     }
 
-    /// True when any text will do.
+    /// True when any text is allowed.
     #[must_use]
     pub fn is_text(&self) -> bool {
         matches!(self, Self::Text)
     }
 
-    /// The answer, repaired where nothing is guessed, and the repairs made.
+    /// The answer, repaired without guessing, and the repairs made.
     pub fn check(&self, answer: &str) -> Result<(String, Vec<&'static str>), Violation> {
         let broken = |message: String| Violation::new(ViolationKind::InvalidFormat, message);
         let reading =

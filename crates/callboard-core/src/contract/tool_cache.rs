@@ -1,4 +1,4 @@
-//! Compiled tool sets, cached by their exact text: an agent that sends the same tools with every request pays once.
+//! Compiled tool sets, cached by their exact text: the same tools in every request are compiled once.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -41,7 +41,7 @@ impl ToolCache {
         self.compiled_at(text, ToolPlace::in_chat)
     }
 
-    /// The same for tools that the client wrote elsewhere; `place` gives the place of each by its number.
+    /// The same for tools in another part of a request; `place` maps an index to the place that errors name.
     pub fn compiled_at(&self, text: &str, place: impl Fn(usize) -> ToolPlace) -> Result<Arc<ToolSet>, BadRequest> {
         if let Some(set) = self.lock().sets.get(text) {
             return Ok(Arc::clone(set));

@@ -1,16 +1,16 @@
 //! Resolves the name a model wrote to a tool on offer, without guessing.
 //!
 //! Models add prefixes (`functions.`), positions (`:0`), pieces of their template (`<|channel|>…`), change case and `-`/`_`, or
-//! put another sign between the parts of a name (`crm.get` for `crm__get`). A name that still fits no tool, or fits two, is left
-//! to a re-ask.
+//! put another separator between the parts of a name (`crm.get` for `crm__get`). A name that still matches no tool, or two, is
+//! re-asked.
 
 /// Separators between the parts of a name, or between a prefix and the name.
 const BETWEEN: [char; 3] = ['.', ':', '/'];
 
-/// Longer than any name with its prefixes; of more than that only the last part is looked at.
+/// Longer than any name with prefixes; of a longer text only the last part is read.
 const LONGEST: usize = 256;
 
-/// The place in `names` that `written` means, and whether it had to be cleaned.
+/// The index in `names` that `written` resolves to, and whether it had to be cleaned.
 #[must_use]
 pub fn resolve_name<'a>(written: &str, names: impl Iterator<Item = &'a str> + Clone) -> Option<(usize, bool)> {
     if let Some(place) = names.clone().position(|name| name == written) {
@@ -44,12 +44,12 @@ fn core_of(written: &str) -> &str {
     }
 }
 
-/// The part behind the last sign of a name that is too long to be one.
+/// The part after the last separator of an overlong name.
 fn last_part(name: &str) -> &str {
     name.rsplit(BETWEEN).next().unwrap_or(name)
 }
 
-/// A name without what models change about it: case, and the signs between its parts.
+/// A name normalised for comparison: without case and separators.
 fn spelling(name: &str) -> String {
     let mut plain = String::with_capacity(name.len());
     for letter in name.chars() {
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn names_in_parts_are_found_whatever_stands_between() {
+    fn names_in_parts_match_with_any_separator() {
         let names = ["crm__get", "get", "a_b__c", "shop__list", "shop-list"];
         let table = [
             ("crm__get", Some((0, false))),

@@ -1,6 +1,6 @@
 //! The tools of a request, checked and compiled once: names, schemas, strict rules and a validator for each.
 //!
-//! A fault names its exact place, such as `tools[1].function.parameters`. Remote `$ref`s are not followed.
+//! An error names its exact place, such as `tools[1].function.parameters`. Remote `$ref`s are not followed.
 
 use jsonschema::Validator;
 use serde_json::{Map, Value};
@@ -51,7 +51,7 @@ impl Tool {
     }
 }
 
-/// Where a tool was written: the place that errors in it name.
+/// The place of a tool in the request, which errors name.
 #[derive(Debug)]
 pub struct ToolPlace {
     tool: String,
@@ -65,7 +65,7 @@ impl ToolPlace {
         Self { tool: format!("tools[{number}]"), function: format!("tools[{number}].function") }
     }
 
-    /// At a place where the function is the tool itself.
+    /// At a place where the function fields are in the tool itself.
     #[must_use]
     pub fn flat(place: &str) -> Self {
         Self { tool: place.to_owned(), function: place.to_owned() }
@@ -84,7 +84,7 @@ impl ToolSet {
         Self::compile_at(tools, limits, ToolPlace::in_chat)
     }
 
-    /// The same for tools that the client wrote elsewhere; `place` gives the place of each by its number.
+    /// The same for tools in another part of a request; `place` maps an index to the place that errors name.
     pub fn compile_at(
         tools: &Value,
         limits: SchemaLimits,
@@ -119,7 +119,7 @@ impl ToolSet {
         self.tools.iter().find(|tool| tool.name == name)
     }
 
-    /// The tool at a place in the list.
+    /// The tool at an index.
     #[must_use]
     pub fn at(&self, place: usize) -> Option<&Tool> {
         self.tools.get(place)
@@ -130,7 +130,7 @@ impl ToolSet {
         self.tools.iter().map(|tool| tool.name.as_str())
     }
 
-    /// True when nothing is on offer.
+    /// True when there are no tools.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.tools.is_empty()

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The four ways in which a tool call can violate the contract, and the one for structured answers.
+/// Four violations by tool calls, and one by structured answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ViolationKind {
     /// The name is not among the tools on offer.

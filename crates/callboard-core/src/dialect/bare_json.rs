@@ -1,8 +1,8 @@
 //! Calls without a mark: a bare JSON object, several of them, a list, or the same in a code fence.
 //!
-//! Only the content tells such a call from an answer in JSON, so it is held back only as long as it
-//! can become a call: its keys are those of a call, its name is on offer, and, without a fence, the
-//! answer ends with it.
+//! Only its content distinguishes such a call from an answer in JSON, so it is buffered only while it
+//! can become a call: its keys are those of a call, its name is an offered tool, and, without a fence,
+//! the answer ends with it.
 
 use super::fence::count_backticks;
 use super::input::{Decision, Incomplete, Input, ReadResult, skip};
@@ -43,7 +43,7 @@ impl BareJson {
         Self { closing, at, scan: None, likely: false, calls: Vec::new(), examined: 0 }
     }
 
-    /// How much of the text has been read to its end and need not be tried again.
+    /// How many bytes have been read completely and are not retried.
     pub(super) fn examined(&self) -> usize {
         self.examined
     }
@@ -124,7 +124,7 @@ impl BareJson {
     }
 }
 
-/// The text behind the last of `calls` decides whether they are calls.
+/// The text after the last of `calls` decides whether they are calls.
 pub(super) fn end_of_calls(closing: Closing, input: &Input<'_>, at: usize, calls: &mut Vec<TextCall>) -> ReadResult {
     let calls_to =
         |length, calls: &mut Vec<TextCall>| Ok(Decision::Calls { length, calls: std::mem::take(calls), then: None });

@@ -1,12 +1,12 @@
 //! Writes text into channels, with the rule for whitespace around markup.
 //!
 //! Whitespace in prose is kept exactly. Whitespace that touches markup belongs to the markup: it is
-//! dropped at the beginning and the end of a channel, and between words only one of the two stretches
-//! is kept. So trailing whitespace waits here until it is known what follows.
+//! dropped at the beginning and the end of a channel, and between words only one of the two runs
+//! is kept. So trailing whitespace is buffered until the next text or markup arrives.
 
 use super::piece::TextPiece;
 
-/// Who reads the text.
+/// The audience of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Channel {
     Text,
@@ -19,7 +19,7 @@ struct Gap {
     before_markup: String,
     after_markup: String,
     markup: bool,
-    /// The next words begin another stretch of the channel and must not run into the last.
+    /// The next words begin another part of the channel and need a separator.
     apart: bool,
     has_words: bool,
 }
@@ -38,7 +38,7 @@ impl Gap {
         self.after_markup.clear();
     }
 
-    /// The gap as it is to be written before `words`.
+    /// The whitespace to write before `words`.
     fn close(&mut self, words: &str) -> String {
         let between = if !self.markup {
             self.before_markup.as_str()

@@ -58,7 +58,7 @@ fn read(input: &Input<'_>, name: &str, length: usize) -> ReadResult {
 }
 
 /// Llama's `<|python_tag|>` and `<|python_start|>`, LFM2's `<|tool_call_start|>`, Granite's `<|tool_call|>` and Cohere's
-/// `<|START_ACTION|>` precede JSON or a Python call; anything else behind them is text.
+/// `<|START_ACTION|>` precede JSON or a Python call; anything else after them is text.
 fn open_json(input: &Input<'_>, length: usize, names: NamesAccepted) -> ReadResult {
     if let Some(decision) = Pythonic::open(length, names, input)? {
         return Ok(decision);
@@ -73,7 +73,7 @@ fn open_json(input: &Input<'_>, length: usize, names: NamesAccepted) -> ReadResu
     or_drop(hermes::next(mark, input)?, mark, input)
 }
 
-/// What is no call behind `mark` is read as if the mark carried nothing.
+/// Drops `mark` if no call follows it.
 fn or_drop(decision: Decision, mark: &str, input: &Input<'_>) -> ReadResult {
     match decision {
         Decision::Text => special_tokens::drop(input, mark, mark.len()),
@@ -81,7 +81,7 @@ fn or_drop(decision: Decision, mark: &str, input: &Input<'_>) -> ReadResult {
     }
 }
 
-/// Gemma 4 thinks in `<|channel>thought`.
+/// Gemma 4 writes reasoning in `<|channel>thought`.
 fn open_thought(input: &Input<'_>, length: usize) -> ReadResult {
     if input.begins(length, THOUGHT)? {
         return Ok(Decision::Switch(length + THOUGHT.len(), Channel::Reasoning));
@@ -89,8 +89,8 @@ fn open_thought(input: &Input<'_>, length: usize) -> ReadResult {
     special_tokens::drop(input, "channel", length)
 }
 
-/// Whether the characters with which any token begins are a token's here: right behind markup, or where the limit cut the
-/// text behind a word. Elsewhere they may be an operator.
+/// Whether `<|` is a token here: right after markup, or where the limit cut the text after a word. Otherwise it may be an
+/// operator.
 fn follows_text(input: &Input<'_>) -> bool {
     let behind_word = input.context.in_words() && !input.context.apart();
     input.context.after_markup || behind_word && input.end == Some(TextEnd::CutByLimit)

@@ -1,4 +1,4 @@
-//! What damage does not change, family by family: calls are read or asked for again, and nothing of them is shown.
+//! Damaged markup of each family: calls are read or re-asked, and their markup never reaches the user.
 
 use super::test_table::{TOOLS, complete, cut, unchanged};
 use super::{TextEnd, TextPiece, TextReader};

@@ -45,7 +45,7 @@ pub(super) struct Delimited {
 }
 
 impl Delimited {
-    /// A call whose payload begins at `start`, behind its opening token.
+    /// A call whose payload begins at `start`, after its opening token.
     pub(super) fn new(form: &'static DelimitedForm, start: usize) -> Self {
         Self { form, name: String::new(), start, searched: start, likely: false }
     }
@@ -113,7 +113,7 @@ impl Delimited {
         (self.form.read)(Payload { name: &self.name, text, tools: input.tools })
     }
 
-    /// Whether the answer ends within a call, and not with a word behind a token.
+    /// Whether the answer ends within a call, and not with a word after a token.
     fn is_begun(&self, payload: &str) -> bool {
         self.likely || payload.trim_ascii() == NAMESPACE
     }
@@ -123,7 +123,7 @@ impl Delimited {
     }
 }
 
-/// Arguments without brackets that close nothing.
+/// Arguments without surplus closing brackets.
 fn closed(arguments: &str) -> &str {
     match ObjectScan::new(0).advance(arguments, true) {
         Extent::Closed(end) => match arguments.split_at_checked(end) {

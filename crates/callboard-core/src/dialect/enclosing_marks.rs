@@ -1,12 +1,12 @@
 //! Marks around calls that carry nothing themselves.
 //!
 //! They are dropped where they can only be markup: beside a call, or on a line of their own.
-//! In the middle of a sentence the model talks about them.
+//! In the middle of a sentence they are text.
 
 use super::input::{Decision, Incomplete, Input, ReadResult, skip_whitespace};
 use super::pythonic::{NamesAccepted, Pythonic};
 
-/// Marks that close a call. The first ones have no other use, and are dropped also where no call was read.
+/// Marks that close a call. The first ones have no other use and are dropped even without a call.
 pub(super) const CLOSING: [&str; 14] = [
     "</tool_call>",
     "</tool_calls>",
@@ -53,7 +53,7 @@ pub(super) fn wrap(mark: &str, input: &Input<'_>) -> ReadResult {
     }
 }
 
-/// Whether the sentence around `mark` continues behind it.
+/// Whether the sentence around `mark` continues after it.
 pub(super) fn mentioned(mark: &str, input: &Input<'_>) -> ReadResult<bool> {
     let joins = |character| matches!(character, '.' | ',' | ';' | ':' | '!' | '?' | ')' | '"' | '\'');
     Ok(!input.context.line_start && input.sentence_continues(mark.len(), joins)?)

@@ -1,7 +1,7 @@
 //! Code fences: a fence may hold a call; everything else in one is quoted.
 //!
 //! A fence that holds JSON is read like bare JSON. One that begins with a family's mark holds calls
-//! only if it holds nothing else and names tools on offer; otherwise the model explains something.
+//! only if it holds nothing else and names tools on offer; otherwise it is an example.
 
 use super::bare_json::{BareJson, Closing};
 use super::input::{Decision, Incomplete, Input, ReadResult, leading, skip_whitespace};
@@ -16,7 +16,7 @@ const PYTHON_CALLS: &str = "tool_code";
 const LONGEST_INFO: usize = 32;
 const LONGEST_RUN: usize = 16;
 
-/// Looks at what a fence begins with.
+/// Dispatches on the beginning of a fence.
 pub(super) fn next(input: &Input<'_>) -> ReadResult {
     let backticks = count_backticks(input.body);
     let info = info(input.body, backticks);
@@ -53,7 +53,7 @@ pub(super) fn count_backticks(text: &str) -> usize {
     text.bytes().take(LONGEST_RUN).take_while(|byte| *byte == b'`').count()
 }
 
-/// The word behind the backticks.
+/// The word after the backticks.
 fn info(text: &str, backticks: usize) -> &str {
     let rest = text.get(backticks..).unwrap_or_default();
     leading(rest, |character| character.is_ascii_alphanumeric() || matches!(character, '_' | '-' | '+'))
@@ -68,7 +68,7 @@ pub(super) struct FencedMarkup {
 }
 
 impl FencedMarkup {
-    /// How much of the text has been read to its end and need not be tried again.
+    /// How many bytes have been read completely and are not retried.
     pub(super) fn examined(&self) -> usize {
         self.searched
     }

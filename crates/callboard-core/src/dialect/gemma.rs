@@ -19,7 +19,7 @@ pub(super) static GEMMA: DelimitedForm = DelimitedForm {
     read,
 };
 
-/// Reads the text behind `mark`.
+/// Reads the text after `mark`.
 pub(super) fn next(mark: &str, input: &Input<'_>) -> ReadResult {
     let start = skip_whitespace(input.body, mark.len());
     let rest = input.from(start);

@@ -1,7 +1,7 @@
 //! GLM-4.5 to 4.7: `<tool_call>name` and pairs of `<arg_key>…</arg_key>`, `<arg_value>…</arg_value>`.
 //!
-//! The name is bare behind the mark, so prose about the mark looks alike at first: a name is a
-//! call's only with a pair behind it, or when it is on offer and the mark is closed.
+//! The name is bare after the mark, so prose about the mark looks alike at first: a name is a
+//! call's only with a pair after it, or when it is on offer and the mark is closed.
 
 use super::input::{Decision, Incomplete, Input, ReadResult, skip_whitespace};
 use super::marked_json::JsonArguments;
@@ -24,7 +24,7 @@ pub(super) const GLM: Spelling = Spelling {
 
 const LONGEST_NAME: usize = 128;
 
-/// Reads a bare name behind `mark`.
+/// Reads a bare name after `mark`.
 pub(super) fn next(mark: &str, input: &Input<'_>) -> ReadResult {
     let start = skip_whitespace(input.body, mark.len());
     let name = leading_name(input.from(start));
@@ -54,7 +54,7 @@ pub(super) fn next(mark: &str, input: &Input<'_>) -> ReadResult {
     })
 }
 
-/// A name with nothing, or the beginning of a mark, behind it at the end of the text.
+/// A name with nothing, or the beginning of a mark, after it at the end of the text.
 fn unclosed(name: &str, input: &Input<'_>) -> ReadResult {
     if input.complete() && input.tools.offer(name) {
         Ok(Decision::call(input.body.len(), TextCall::without_arguments(name)))

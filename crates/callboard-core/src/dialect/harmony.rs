@@ -119,7 +119,7 @@ fn token(input: &Input<'_>, at: usize) -> ReadResult<Option<usize>> {
     }
 }
 
-/// The end of the word at `at`: any word right behind a token, which ends at `token_end`; else one that headers are made of.
+/// The end of the word at `at`: any word right after a token, which ends at `token_end`; else one that headers are made of.
 fn word(input: &Input<'_>, at: usize, token_end: usize) -> ReadResult<Option<usize>> {
     let rest = input.from(at);
     let word = leading(rest, |character| !character.is_ascii_whitespace() && !matches!(character, '<' | '{' | '['));

@@ -1,6 +1,6 @@
 //! Hermes and Qwen: `<tool_call>{"name": …, "arguments": {…}}</tool_call>`.
 //!
-//! The same opening mark precedes the forms of Qwen3-Coder, GLM and others, and stands alone where a
+//! The same opening mark precedes the forms of Qwen3-Coder, GLM and others, and remains alone where a
 //! model server removed the call but not its mark. What follows the mark decides.
 
 use super::glm::{self, GLM};
@@ -13,7 +13,7 @@ use super::qwen_coder::QWEN_CODER;
 use super::tagged::Tagged;
 use super::unreadable::{CallEnd, Unreadable};
 
-/// Reads the text behind `mark`; if no family can, a closing mark may still show that it was a call.
+/// Reads the text after `mark`; if no family can, a closing mark may still show that it was a call.
 pub(super) fn open(mark: &str, input: &Input<'_>) -> ReadResult {
     match next(mark, input)? {
         Decision::Text if Unreadable::may_begin(mark, input) => {
@@ -23,7 +23,7 @@ pub(super) fn open(mark: &str, input: &Input<'_>) -> ReadResult {
     }
 }
 
-/// Reads the text behind `mark`, an opening mark for calls in JSON or tags.
+/// Reads the text after `mark`, an opening mark for calls in JSON or tags.
 pub(super) fn next(mark: &str, input: &Input<'_>) -> ReadResult {
     let inside = skip_whitespace(input.body, mark.len());
     match input.body.as_bytes().get(inside) {

@@ -1,4 +1,4 @@
-//! What the reader of a family sees of the text, and what it may decide.
+//! The input of a family's reader, and its decisions.
 
 use super::channel_writer::Channel;
 use super::markup_reader::MarkupReader;
@@ -6,7 +6,7 @@ use super::piece::{TextCall, TextEnd};
 use super::text_context::TextContext;
 use super::tool_names::ToolNames;
 
-/// The text that has arrived does not decide the question. At the end of the text: it is markup that carries nothing.
+/// More text is needed to decide. At the end of the text: markup that carries nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Incomplete;
 
@@ -38,7 +38,7 @@ impl<'a> Input<'a> {
         self.end.is_some()
     }
 
-    /// The model stopped, so what it left open stays open.
+    /// The model stopped by itself, so open markup stays open.
     pub(super) fn complete(&self) -> bool {
         self.end == Some(TextEnd::Complete)
     }
@@ -70,7 +70,7 @@ impl<'a> Input<'a> {
         Ok(false)
     }
 
-    /// The position behind `mark`, which may be at `at` once, or twice by mistake.
+    /// The position after `mark`, which may be at `at` once, or twice by mistake.
     pub(super) fn behind(&self, at: usize, mark: &str) -> usize {
         if !self.from(at).starts_with(mark) {
             return at;
@@ -80,7 +80,7 @@ impl<'a> Input<'a> {
         if self.from(next).starts_with(mark) { next + mark.len() } else { once }
     }
 
-    /// Whether a sentence continues behind a mark of this length: after a space, or with a character that `joins` a word.
+    /// Whether a sentence continues after a mark of this length: after a space, or with a character that `joins` a word.
     pub(super) fn sentence_continues(&self, length: usize, joins: impl Fn(char) -> bool) -> ReadResult<bool> {
         let after = self.from(length);
         let line = after.trim_start_matches([' ', '\t']);
@@ -93,7 +93,7 @@ impl<'a> Input<'a> {
     }
 }
 
-/// What a reader makes of the text it sees. Lengths count bytes from the opening mark on.
+/// A reader's decision. Lengths count bytes from the opening mark on.
 #[derive(Debug)]
 pub(super) enum Decision {
     /// No markup after all: the opening mark is text.
@@ -102,7 +102,7 @@ pub(super) enum Decision {
     Markup(usize),
     /// Markup after which the text belongs to another channel.
     Switch(usize, Channel),
-    /// Calls, and the reader that continues behind them, if any.
+    /// Calls, and the reader that continues after them, if any.
     Calls { length: usize, calls: Vec<TextCall>, then: Option<MarkupReader> },
     /// The same text, to be read by another reader.
     Become(MarkupReader),
@@ -137,7 +137,7 @@ pub(super) fn leading(text: &str, belongs: impl Fn(char) -> bool) -> &str {
     text.get(..length).unwrap_or_default()
 }
 
-/// The position behind the characters at `at` that `skipped` accepts.
+/// The position after the characters at `at` that `skipped` accepts.
 pub(super) fn skip(text: &str, at: usize, skipped: impl Fn(char) -> bool) -> usize {
     at + leading(text.get(at..).unwrap_or_default(), skipped).len()
 }

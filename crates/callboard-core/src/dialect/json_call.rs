@@ -1,7 +1,7 @@
 //! Reads the name and the arguments of a call out of one JSON object.
 //!
-//! The object may be damaged except where name and arguments are, and keeps the model's own spelling
-//! of its arguments: numbers, order of keys and repeated keys reach the contract as they are.
+//! The object may be damaged except in its name and arguments. Arguments keep the model's own spelling:
+//! numbers, order of keys and repeated keys reach the contract unchanged.
 
 use super::input::{skip, skip_whitespace};
 use super::json_scan::{Extent, ObjectScan, quoted_length};

@@ -1,4 +1,4 @@
-//! Tells from its first members whether a JSON object can be a call.
+//! Decides from its first members whether a JSON object can be a call.
 
 use super::input::{Incomplete, ReadResult};
 use super::json_call::{ARGUMENT_KEYS, LIST_KEY, NAME_KEYS};
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn heads_are_told_apart_as_early_as_possible() {
+    fn heads_are_distinguished_as_early_as_possible() {
         let tools = ToolNames::new(&["get_weather"]);
         for (object, expected) in [
             ("{", Err(Incomplete)),

@@ -2,7 +2,7 @@
 //!
 //! The scan remembers where it stopped, so every byte is read once. It knows strings (also in
 //! single quotes, as Python writes them), so a brace in a string does not end an object; it checks
-//! nothing else, because damaged JSON is passed on and repaired elsewhere.
+//! nothing else, because damaged JSON is passed on and repaired by the contract.
 
 use super::input::{Incomplete, ReadResult, begins_any};
 

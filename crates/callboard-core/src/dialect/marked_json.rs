@@ -1,4 +1,4 @@
-//! Calls whose arguments are JSON, read behind the opening mark of any family.
+//! Calls whose arguments are JSON, read after the opening mark of any family.
 //!
 //! `JsonCalls` reads objects that hold name and arguments, one after another or in a list;
 //! `JsonArguments` reads one object of arguments whose name precedes it.
@@ -9,7 +9,7 @@ use super::json_scan::{Extent, ObjectScan};
 use super::markup_reader::MarkupReader;
 use super::piece::{TextCall, TextEnd};
 
-/// Text behind a mark that names no tool is prose about the mark, if it is no longer than this.
+/// Text after a mark that names no tool is prose about the mark, if it is no longer than this.
 /// Longer texts are not reread, which bounds the work on hostile ones.
 const LONGEST_PROSE: usize = 2000;
 
@@ -20,12 +20,12 @@ pub(super) struct JsonCalls {
     start: usize,
     /// An object was read before, so that what follows may be something else.
     further: bool,
-    /// The objects are in a code fence behind the mark.
+    /// The objects are in a code fence after the mark.
     fenced: bool,
 }
 
 impl JsonCalls {
-    /// The first object, or the list that holds it, begins at `start` behind the opening mark.
+    /// The first object, or the list that holds it, begins at `start` after the opening mark.
     pub(super) fn new(start: usize) -> Self {
         Self { scan: None, start, further: false, fenced: false }
     }
@@ -79,7 +79,7 @@ pub(super) struct JsonArguments {
     name: String,
     start: usize,
     scan: ObjectScan,
-    /// Reads on behind the call.
+    /// Reads on after the call.
     then: Option<fn() -> MarkupReader>,
 }
 
@@ -105,7 +105,7 @@ fn end_of(scan: &mut ObjectScan, input: &Input<'_>) -> ReadResult<usize> {
     }
 }
 
-/// Whether damaged JSON behind a mark is a call nevertheless: no sentence surrounds it, and it names a tool on offer.
+/// Whether damaged JSON after a mark is still a call: no sentence surrounds it, and it names a tool on offer.
 fn is_meant(object: &str, input: &Input<'_>) -> bool {
     input.context.line_start && input.tools.are_named_in(object)
 }
@@ -120,7 +120,7 @@ pub(super) fn deliverable(arguments: &str, end: Option<TextEnd>) -> bool {
     }
 }
 
-/// The position of the value behind whitespace and the head of a code fence.
+/// The position of the value after whitespace and the head of a code fence.
 pub(super) fn skip_fence_head(body: &str, from: usize) -> usize {
     let at = skip_whitespace(body, from);
     if !body.get(at..).is_some_and(|rest| rest.starts_with("```")) {

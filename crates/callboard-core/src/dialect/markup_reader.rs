@@ -1,4 +1,4 @@
-//! Everything that can be reading markup at a given moment.
+//! The reader that is active at a position: one variant per mark or family.
 
 use super::bare_json::BareJson;
 use super::delimited::Delimited;
@@ -77,7 +77,7 @@ impl MarkupReader {
         matches!(self, Self::Marked(_, special_tokens::STRIKE))
     }
 
-    /// How much of a text that was refused has been searched for calls without a mark.
+    /// How many bytes of a refused text have been searched for calls without a mark.
     pub(super) fn examined(&self) -> usize {
         match self {
             Self::BareJson(json) => json.examined(),

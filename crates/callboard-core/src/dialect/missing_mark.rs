@@ -2,7 +2,7 @@
 //! occur in a call of one family.
 //!
 //! GLM: `name` and `<arg_key>`; Mistral: `name[ARGS]`; Gemma: `call:name{`; Kimi and DeepSeek: the name and the token before
-//! arguments. Bare JSON and Python are read elsewhere.
+//! arguments. `bare_json` and `pythonic` read their own calls without a mark.
 
 use super::deepseek::{self, DEEPSEEK};
 use super::delimited::{Delimited, DelimitedForm};
@@ -31,7 +31,7 @@ static SEPARATORS: [(&str, UnmarkedFamily); 3] = [
     (deepseek::SEPARATOR, UnmarkedFamily::Delimited(&DEEPSEEK)),
 ];
 
-/// The first position in `text`, up to `last`, where a line begins with such a call, or with what may become one.
+/// The first position in `text`, up to `last`, where a line begins with such a call or a prefix of one.
 pub(super) fn find(text: &str, last: usize, line_start: bool, tools: &ToolNames) -> Option<usize> {
     let before = text.as_bytes().get(..last).unwrap_or_default();
     let lines = memchr::memchr_iter(b'\n', before).map(|at| at + 1);

@@ -48,7 +48,7 @@ fn unfinished(input: &Input<'_>, rest: &str) -> ReadResult {
     Ok(if is_call { call } else { Decision::Text })
 }
 
-/// Behind a call the next one may follow without a mark, and brackets that close nothing.
+/// After a call the next one may follow without a mark, and brackets that close nothing.
 pub(super) fn next_in_chain(input: &Input<'_>) -> ReadResult {
     let closers = skip(input.body, 0, |character| matches!(character, '}' | ']'));
     let start = skip_whitespace(input.body, closers);
@@ -58,7 +58,7 @@ pub(super) fn next_in_chain(input: &Input<'_>) -> ReadResult {
     named(input, start, Decision::Markup(closers))
 }
 
-/// Whether `rest`, right behind a name, continues like a call.
+/// Whether `rest`, right after a name, continues like a call.
 pub(super) fn continues(rest: &str, ended: bool) -> ReadResult<bool> {
     begins_any(rest, &MARKS, ended)
 }

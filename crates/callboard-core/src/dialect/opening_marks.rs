@@ -12,7 +12,7 @@ use super::{control_tokens, enclosing_marks, gemma, hermes, mistral, reasoning_t
 /// another word, unless markup precedes it.
 const SHORTEST_HALF: usize = 4;
 
-/// What a mark means when the text is cut within or behind it. Marks of calls are read only with tools on offer.
+/// What a mark means when the text is cut within or after it. Marks of calls are read only with tools on offer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MarkRole {
     Call,
@@ -66,7 +66,7 @@ fn open_tagged(mark: &str, _: &Input<'_>) -> ReadResult {
     Ok(Decision::Become(MarkupReader::Tagged(Tagged::new(spelling.unwrap_or(&QWEN_CODER), 0))))
 }
 
-/// A parameter behind markup belongs to a call whose name is missing; the model is asked for it.
+/// A parameter after markup belongs to a call whose name is missing; the model is asked for it.
 fn open_nameless(mark: &str, input: &Input<'_>) -> ReadResult {
     let spelling = [&QWEN_CODER, &INVOKE, &DSML, &GLM].into_iter().find(|spelling| spelling.parameter == mark);
     Ok(match spelling.filter(|_| input.context.after_markup) {

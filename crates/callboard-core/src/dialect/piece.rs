@@ -1,11 +1,11 @@
-//! What the reader returns, and what it is told about the end of the text.
+//! The output of the reader, and how a text can end.
 
 /// One piece of a model's text, in the order in which it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TextPiece {
     /// Text for the user, free of markup.
     Text(String),
-    /// Text the model wrote for itself.
+    /// The model's reasoning.
     Reasoning(String),
     /// A tool call.
     Call(TextCall),
@@ -40,7 +40,7 @@ pub enum TextEnd {
     Complete,
     /// The token limit, or a fault, cut the text: an unfinished call is not delivered.
     CutByLimit,
-    /// The model server delivered native calls beside this text: what is left of their markup
-    /// here carries nothing.
+    /// The model server delivered native calls beside this text: leftovers of their markup
+    /// carry nothing.
     CallsBeside,
 }

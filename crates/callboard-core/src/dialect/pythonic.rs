@@ -1,8 +1,8 @@
 //! Calls in Python's syntax: `[get_weather(city="Paris"), …]` of Llama 4 and LFM2, the same without
 //! brackets of Olmo 3, and Gemma 3's fence `tool_code`.
 //!
-//! Without a mark the name must be on offer and every argument a keyword's: a list in an answer is no call. Behind a
-//! mark calls are read one by one, whatever became of the brackets around them. Values leave as Python wrote them.
+//! Without a mark the name must be on offer and every argument a keyword argument: a list in an answer is not a call. After
+//! a mark calls are read one by one, with or without brackets around them. Values stay in Python's syntax.
 
 use super::bare_json::{Closing, end_of_calls};
 use super::input::{Decision, Incomplete, Input, ReadResult, skip, skip_whitespace, trimmed_length};
@@ -14,7 +14,7 @@ use super::special_tokens;
 use super::tool_names::{ToolNames, bare_name, leading_name};
 use super::unreadable::{CallEnd, Unreadable};
 
-/// Which names behind a mark are those of tools.
+/// Which names after a mark are those of tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NamesAccepted {
     /// The mark may also precede code that is no call.
@@ -27,7 +27,7 @@ pub(super) enum NamesAccepted {
 enum Enclosure {
     Bare(Closing),
     Marked {
-        /// Length of the mark; 0 behind the first call.
+        /// Length of the mark; 0 after the first call.
         length: usize,
         names: NamesAccepted,
     },
@@ -53,7 +53,7 @@ impl Pythonic {
         Self { at, enclosure, scan: None, extent: Extent::Open }
     }
 
-    /// Reads a call, or a list of them, behind a mark of this length; `None` if none begins there.
+    /// Reads a call, or a list of them, after a mark of this length; `None` if none begins there.
     pub(super) fn open(length: usize, names: NamesAccepted, input: &Input<'_>) -> ReadResult<Option<Decision>> {
         let calls = Self::new(skip_whitespace(input.body, length), Enclosure::Marked { length, names });
         match calls.begins_call(input, false) {
@@ -62,7 +62,7 @@ impl Pythonic {
         }
     }
 
-    /// How much of the text has been read to its end and need not be tried again.
+    /// How many bytes have been read completely and are not retried.
     pub(super) fn examined(&self) -> usize {
         match self.extent {
             Extent::Closed(end) | Extent::BrokenOff(end) => end,
@@ -93,7 +93,7 @@ impl Pythonic {
         }
     }
 
-    /// One call behind a mark. One whose arguments cannot be read leaves as it is, to be asked for again.
+    /// One call after a mark. Unreadable arguments are passed on unchanged, for a re-ask.
     fn next_call(&mut self, input: &Input<'_>, length: usize, names: NamesAccepted) -> ReadResult {
         let (end, closed) = match self.reach(input, length == 0) {
             Ok(Some(Extent::Closed(end))) => (end, true),
@@ -117,7 +117,7 @@ impl Pythonic {
         self.end_marked(input, length)
     }
 
-    /// No call begins here: brackets behind the last one belong to it.
+    /// No call begins here: brackets after the last one belong to it.
     fn end_marked(&self, input: &Input<'_>, length: usize) -> ReadResult {
         if length > 0 {
             return special_tokens::drop(input, "", length);
@@ -198,7 +198,7 @@ fn read_calls(text: &str, tools: &ToolNames) -> Option<Vec<TextCall>> {
     }
 }
 
-/// Reads `name(…)` behind a mark; the last bracket may be missing, or be of another kind.
+/// Reads `name(…)` after a mark; the last bracket may be missing, or be of another kind.
 fn read_call(text: &str, closed: bool) -> TextCall {
     let name = leading_name(text);
     let written = text.get(name.len()..).unwrap_or_default();

@@ -28,7 +28,7 @@ pub struct TextReader {
     start: usize,
     /// Reads from `start` on.
     markup: Option<MarkupReader>,
-    /// Calls without a mark are not searched for in this many bytes: they were read before, and are text.
+    /// This many bytes are not searched for calls without a mark: they were refused before.
     bare_refused: usize,
     context: TextContext,
     writer: ChannelWriter,
@@ -142,7 +142,7 @@ impl TextReader {
         true
     }
 
-    /// Whether a call without a mark, or in a fence, is looked for. In reasoning it would be a draft.
+    /// Whether to search for calls without a mark or in a fence. In reasoning they are drafts.
     fn may_call_without_mark(&self) -> bool {
         self.bare_refused == 0
             && !self.tools.is_empty()
@@ -265,7 +265,7 @@ impl TextReader {
 
 /// The first character with which a mark, a call without one, or a quotation can begin.
 fn next_sign(text: &str) -> Option<usize> {
-    // In windows, so that a rare sign is not searched through all of the text before a frequent one.
+    // In windows, so that the search for a rare sign does not scan all text before a frequent one.
     text.as_bytes().chunks(WINDOW).zip(0..).find_map(|(window, number)| {
         let first = memchr::memchr3(b'<', b'[', b'`', window);
         let before = window.get(..first.unwrap_or(window.len())).unwrap_or_default();

@@ -1,8 +1,8 @@
 //! Special tokens that carry nothing: ends of texts, and headers of turns.
 //!
-//! `<|im_end|>` and the like are read as control tokens, `</s>`, `[/INST]` and others by their spelling here. A server should have
-//! removed them. They are dropped at both ends of the text, beside markup, and right behind a word; a sentence that
-//! continues behind a token talks about it.
+//! `<|im_end|>` and the like are read as control tokens, `</s>`, `[/INST]` and others by their spelling here. A server should
+//! have removed them. They are dropped at both ends of the text, beside markup, and right after a word; if the sentence
+//! continues after a token, the token is text.
 
 use super::channel_writer::Channel;
 use super::input::{Decision, Incomplete, Input, ReadResult, leading, skip_whitespace};
@@ -32,7 +32,7 @@ pub(super) const SPECIAL: [&str; 15] = [
     "[INST]",
 ];
 
-/// Tokens, by name, behind which the speaker of a turn is named.
+/// Tokens, by name, after which the speaker of a turn is named.
 const HEADERS: [&str; 4] = ["im_start", "start_header_id", "turn", "start_of_turn"];
 const ROLES: [&str; 7] = ["assistant", "model", "user", "system", "tool", "developer", "ipython"];
 
@@ -47,7 +47,7 @@ pub(super) fn next(mark: &str, input: &Input<'_>) -> ReadResult {
     }
 }
 
-/// Drops the token `name`, which is `length` long, unless the sentence continues behind it.
+/// Drops the token `name`, which is `length` long, unless the sentence continues after it.
 pub(super) fn drop(input: &Input<'_>, name: &str, length: usize) -> ReadResult {
     if talked_about(input, length)? {
         return Ok(Decision::Text);
@@ -71,7 +71,7 @@ fn at_end(mark: &str, input: &Input<'_>) -> ReadResult {
     Ok(if is_markup { Decision::Markup(mark.len()) } else { Decision::Text })
 }
 
-/// The role behind the token belongs to it, if nothing else is on its line.
+/// The role after the token belongs to it, if nothing else is on its line.
 fn drop_header(input: &Input<'_>, length: usize) -> ReadResult {
     let role = leading(input.from(length), |character| character.is_ascii_lowercase());
     match input.from(length + role.len()).chars().next() {

@@ -8,7 +8,7 @@ const LONGEST: usize = 256;
 /// The attribute with which DSML says that a value is JSON and not text.
 const JSON_VALUE: &str = "string=\"false\"";
 
-/// A key, and what its tag says.
+/// A key with the attributes of its tag.
 #[derive(Debug)]
 pub(super) struct TagKey<'a> {
     pub(super) text: &'a str,
@@ -18,7 +18,7 @@ pub(super) struct TagKey<'a> {
     pub(super) is_json: bool,
 }
 
-/// Reads a key: bare, in quotes, or in quotes with further attributes behind it. `end_mark` ends it; where a family has a
+/// Reads a key: bare, in quotes, or in quotes with further attributes after it. `end_mark` ends it; where a family has a
 /// mark before values, that one ends it as well.
 pub(super) fn read_key<'a>(
     input: &Input<'a>,
@@ -43,7 +43,7 @@ pub(super) fn read_key<'a>(
     Ok(Some(TagKey { text, end, is_json: attributes.contains(JSON_VALUE) }))
 }
 
-/// Whether `text` is a key as far as it has arrived, with the beginning of one of `marks` at most behind it.
+/// Whether `text` is a key as far as it has arrived, with the beginning of one of `marks` at most after it.
 fn may_grow(text: &str, marks: &[&str]) -> bool {
     let (key, tail) = text.split_at(text.find('<').unwrap_or(text.len()));
     let breaks_off = tail.is_empty() || marks.iter().any(|mark| mark.starts_with(tail));
@@ -55,7 +55,7 @@ pub(super) fn bare(written: &str) -> &str {
     parted(leading(written, |character| character != '<').trim_ascii_end()).0
 }
 
-/// A key, and the attributes behind it.
+/// A key, and the attributes after it.
 fn parted(written: &str) -> (&str, &str) {
     match written.strip_prefix('"') {
         Some(quoted) => quoted.split_once('"').unwrap_or((quoted, "")),
@@ -63,7 +63,7 @@ fn parted(written: &str) -> (&str, &str) {
     }
 }
 
-/// The position of the value behind the mark at `at`.
+/// The position of the value after the mark at `at`.
 fn value_start(input: &Input<'_>, at: usize, end_mark: &str, value_mark: &str) -> ReadResult<usize> {
     if value_mark.is_empty() {
         return Ok(at + end_mark.len());

@@ -20,7 +20,7 @@ impl TagValues {
         (self.key, self.is_json) = (json_string(key), is_json);
     }
 
-    /// Its value is whole. It is text, unless its tag said otherwise and it can be read.
+    /// Its value is complete: a string, unless its tag declares JSON and it parses.
     pub(super) fn close(&mut self, value: &str) {
         let value = without_frame(value);
         let is_json = self.is_json && is_json(value);
@@ -40,7 +40,7 @@ impl TagValues {
     }
 }
 
-/// A value without the one newline on each side that sets it off from its tags.
+/// A value without the one newline next to each of its tags.
 fn without_frame(value: &str) -> &str {
     let value = value.strip_prefix("\r\n").or_else(|| value.strip_prefix('\n')).unwrap_or(value);
     value.strip_suffix("\r\n").or_else(|| value.strip_suffix('\n')).unwrap_or(value)

@@ -2,8 +2,8 @@
 //!
 //! Qwen3-Coder: `<function=name><parameter=key>value</parameter></function>`; MiniMax M2 and DSML:
 //! `<invoke name="…"><parameter name="…">…`; GLM: pairs of key and value. Every tag may be
-//! missing, and a value may contain the tags that close it: a tag closes only where what follows
-//! it makes sense. Text outside of all parameters is lost; the model is asked for it again.
+//! missing, and a value may contain the tags that close it: a tag closes only if a valid
+//! continuation follows. Text outside of all parameters is dropped; validation re-asks for it.
 
 use super::input::{Decision, Incomplete, Input, ReadResult, leading, skip_whitespace, trimmed_length, without_half};
 use super::marked_json::JsonArguments;
@@ -161,7 +161,7 @@ impl Tagged {
         Ok(None)
     }
 
-    /// Whether a sentence, not a call, continues behind the name.
+    /// Whether a sentence, not a call, continues after the name.
     fn is_talked_about(&self, input: &Input<'_>) -> bool {
         let gap = input.between(self.head_end, self.at);
         let on_line = match input.from(self.at).chars().next() {
@@ -172,7 +172,7 @@ impl Tagged {
         self.values.is_empty() && (on_line || !self.is_opened(input) && !input.tools.offer(&self.name))
     }
 
-    /// Text between parameters: a value whose opening tag is missing if a tag of the call follows, else the words behind
+    /// Text between parameters: a value whose opening tag is missing if a tag of the call follows, else the words after
     /// a call that was not closed.
     fn read_stray(&mut self, input: &Input<'_>, start: usize) -> Step {
         let tags = [&self.tags(), self.spelling.outside].concat();
@@ -288,7 +288,7 @@ impl Tagged {
     }
 }
 
-/// Whether `tag` is at `at`, once or twice, and one of `marks`, or the end of the text, behind it.
+/// Whether `tag` is at `at`, once or twice, and one of `marks`, or the end of the text, after it.
 fn followed(input: &Input<'_>, at: usize, tag: &str, marks: &[&str]) -> ReadResult<bool> {
     if !input.begins(at, tag)? {
         return Ok(false);

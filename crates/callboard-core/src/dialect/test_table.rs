@@ -18,7 +18,7 @@ pub(super) fn cut(rows: &[TextRow<'_>]) {
     check(TextEnd::CutByLimit, rows);
 }
 
-/// Checks that texts come out as they are.
+/// Checks that texts pass unchanged.
 pub(super) fn unchanged(texts: &[&str]) {
     for text in texts {
         complete(&[(text, &[&format!("text {text}")])]);

@@ -1,11 +1,11 @@
-//! Rules that hold for every family: nothing changes with the cuts, prose passes, no input breaks the reader.
+//! Invariants of every family: splits do not change the result, prose passes unchanged, no input panics.
 
 use proptest::prelude::*;
 
 use super::test_table::{TOOLS, read, split_everywhere, unchanged};
 use super::{TextEnd, TextPiece, TextReader};
 
-/// Parts of all forms, to be thrown together at random.
+/// Fragments of all families, concatenated at random.
 const PARTS: [&str; 83] = [
     "<tool_call>",
     "</tool_call>",
@@ -152,15 +152,15 @@ fn prose_passes_unchanged() {
 #[test]
 fn words_are_not_held_back() {
     let mut reader = TextReader::new(&TOOLS);
-    let mut said = String::new();
+    let mut written = String::new();
     for word in ["Let", " me", " see: a", " <b>", " [1]", " and", " {x}", " or `y`."] {
         let mut out = Vec::new();
         reader.feed(word, &mut out);
-        said.extend(out.into_iter().map(|piece| match piece {
+        written.extend(out.into_iter().map(|piece| match piece {
             TextPiece::Text(text) => text,
             other => format!("{other:?}"),
         }));
-        assert!(said.ends_with(word.trim_end()), "{said:?} after {word:?}");
+        assert!(written.ends_with(word.trim_end()), "{written:?} after {word:?}");
     }
 }
 
@@ -180,7 +180,7 @@ fn without_tools_calls_are_text() {
     assert_eq!(reasoning, [TextPiece::Reasoning("Hm.".to_owned()), TextPiece::Text("Hi.".to_owned())]);
 }
 
-/// Work must grow with the length of the text, not with its square.
+/// Work must be linear in the length of the text.
 #[test]
 fn long_arguments_in_small_parts_are_read_once() {
     let long = "x}<y>".repeat(60_000);
@@ -197,7 +197,7 @@ fn long_arguments_in_small_parts_are_read_once() {
     }
 }
 
-/// Each opening is refused or left open: rereading behind each one must not add up.
+/// Every opening mark is refused or left open: rereading after each must not become quadratic.
 #[test]
 fn repeated_openings_are_read_alike_however_cut() {
     for part in [

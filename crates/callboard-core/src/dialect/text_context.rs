@@ -1,8 +1,7 @@
 //! What precedes the current position: the beginning of a line, markup, words, or code.
 //!
-//! Markup that the model quotes, as code in backticks or in a fenced block, is something it talks
-//! about. A span in backticks ends with its line at the latest, so that one stray backtick does not
-//! hide a call further down.
+//! Markup in backticks or in a fenced block is a quotation and stays text. A span in backticks ends
+//! with its line at the latest, so that one stray backtick does not hide a call further down.
 
 /// What precedes the current position.
 #[derive(Debug, Default)]

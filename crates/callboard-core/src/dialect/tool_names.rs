@@ -1,4 +1,4 @@
-//! The names of the tools on offer, which tell a call from an answer that only has its shape.
+//! The names of the tools on offer, which distinguish a call from an answer of the same shape.
 
 use super::input::leading;
 

@@ -1,7 +1,7 @@
-//! Text behind the opening mark of a call in no known form.
+//! Text after the opening mark of a call in no known form.
 //!
-//! If it names a tool on offer, a call was meant: it leaves as it was written, so that the model is asked for it again. Between
-//! `<tool_call>` and its closing mark, prose is told apart by the line it is on. Everything else is text.
+//! If it names a tool on offer, it is passed on unchanged as a call, for a re-ask. Between `<tool_call>` and its closing mark,
+//! prose is recognised by the line it is on. Everything else is text.
 
 use super::input::{Decision, Incomplete, Input, ReadResult};
 use super::marked_json::is_json;
@@ -40,12 +40,12 @@ pub(super) struct Unreadable {
     call_end: CallEnd,
     start: usize,
     searched: usize,
-    /// A tool is known to be named.
+    /// The text names a tool on offer.
     meant: bool,
 }
 
 impl Unreadable {
-    /// The text begins at `start`, behind its mark.
+    /// The text begins at `start`, after its mark.
     pub(super) fn new(call_end: CallEnd, start: usize) -> Self {
         Self { name: None, call_end, start, searched: start, meant: false }
     }
@@ -55,7 +55,7 @@ impl Unreadable {
         Self { name: Some(name.to_owned()), meant: true, ..Self::new(call_end, start) }
     }
 
-    /// Whether a call may begin behind `mark`, and not a sentence about it.
+    /// Whether a call may begin after `mark`, and not a sentence about it.
     pub(super) fn may_begin(mark: &str, input: &Input<'_>) -> bool {
         let line = input.from(mark.len()).trim_start_matches([' ', '\t']);
         let sentence = line.len() < input.from(mark.len()).len() && !line.starts_with(['\n', '\r']);
@@ -101,8 +101,7 @@ impl Unreadable {
     }
 }
 
-/// A call that has to be asked for again. Where the text cannot be taken for arguments, the only tool that it names
-/// is taken for the one that was meant.
+/// A call to re-ask. If the text is not arguments, the only tool that it names becomes the name of the call.
 pub(super) fn unreadable_call(name: Option<String>, written: &str, input: &Input<'_>) -> TextCall {
     let is_prose = !written.starts_with(['{', '`']) && !is_json(written);
     let named = || input.tools.only_named_in(written).filter(|_| is_prose).map(str::to_owned);

@@ -1,4 +1,4 @@
-//! A request that is refused before anything is sent on: what is wrong, where, and under which code.
+//! A request that is rejected before anything is sent upstream: message, place and error code.
 
 use thiserror::Error;
 
@@ -10,7 +10,7 @@ pub struct BadRequest {
     pub message: String,
     /// The place in the request, where there is one.
     pub param: Option<String>,
-    /// A stable word for programs.
+    /// A stable, machine-readable code.
     pub code: &'static str,
 }
 

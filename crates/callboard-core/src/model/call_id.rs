@@ -6,15 +6,15 @@ const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 const PREFIX: &str = "call_";
 const LETTERS: usize = 24;
 
-/// Where new ids get their randomness: the caller's generator, one fill per id.
+/// The random source for new ids: called once per id.
 pub type RandomBytes = Box<dyn FnMut() -> [u8; LETTERS] + Send + Sync>;
 
-/// An id that has the promised form; there is no other way to make one.
+/// An id of the guaranteed form; no other can be constructed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CallId(String);
 
 impl CallId {
-    /// Takes an id over from a model server when it already has the promised form.
+    /// Keeps a model server's id if it already has the guaranteed form.
     #[must_use]
     pub fn accept(text: &str) -> Option<Self> {
         let letters = text.strip_prefix(PREFIX)?;

@@ -1,6 +1,6 @@
 //! A model's reply in deltas, independent of the wire format.
 //!
-//! A reply that was not streamed becomes the same deltas, so that everything after this type has one path.
+//! A reply that was not streamed becomes the same deltas, so that all later code has one path.
 
 use super::Usage;
 
@@ -9,7 +9,7 @@ use super::Usage;
 pub enum Delta {
     /// Text for the user; may contain tool calls written as text.
     Text(String),
-    /// The model's thinking, from a separate field.
+    /// The model's reasoning, from a separate field.
     Reasoning(String),
     /// The model's refusal to answer, from a separate field.
     Refusal(String),
@@ -19,7 +19,7 @@ pub enum Delta {
     Call(CallFragment),
     /// Why the model stopped.
     Finish(Finish),
-    /// Tokens spent.
+    /// Token usage.
     Usage(Usage),
 }
 
@@ -54,7 +54,7 @@ pub enum Finish {
 }
 
 impl Finish {
-    /// The wire word.
+    /// The word on the wire.
     #[must_use]
     pub fn as_word(self) -> &'static str {
         match self {

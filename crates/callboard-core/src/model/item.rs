@@ -1,4 +1,4 @@
-//! Items that Callboard itself adds to a conversation when it asks a model again.
+//! Items that Callboard appends to a conversation for a further request.
 
 use super::CallId;
 
@@ -12,18 +12,18 @@ pub enum Item {
         /// Its calls, in a form that every server accepts.
         calls: Vec<SpokenCall>,
     },
-    /// What is answered to one of those calls.
+    /// The result of one of those calls.
     ToolResult {
         /// The call that is answered.
         id: CallId,
         /// The answer.
         text: String,
     },
-    /// A remark in the user's role, for replies without a call to answer to.
+    /// A message in the user's role, for replies without a call to answer.
     Remark(String),
 }
 
-/// A call as the model made it, cleaned so far that a server accepts it in a history.
+/// A call as the model made it, sanitised so that a server accepts it in a history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpokenCall {
     /// Callboard's id for it.

@@ -1,6 +1,6 @@
-//! The vocabulary that all parts share: ids, deltas, usage, items of a conversation, and refusals of a request.
+//! Shared types: call ids, deltas, usage, conversation items, and rejected requests.
 //!
-//! Plain data without decisions. What a value must fulfil is decided in `contract`; how it looks on a wire, in `wire`.
+//! Plain data without logic. `contract` validates it; `wire` serialises it.
 
 mod bad_request;
 mod call_id;

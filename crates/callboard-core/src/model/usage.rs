@@ -1,30 +1,30 @@
-//! Tokens spent: the model server's own numbers, added up over all requests of one turn.
+//! Token usage: the model server's own numbers, summed over all requests of one turn.
 
 use serde_json::{Map, Value};
 
 /// Token counts of a reply.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Usage {
-    /// Tokens read.
+    /// Input tokens.
     pub prompt_tokens: u64,
-    /// Tokens written.
+    /// Output tokens.
     pub completion_tokens: u64,
     /// The server's other usage fields.
     pub details: Map<String, Value>,
-    /// True when the server gave no numbers and these are Callboard's guess.
+    /// True when the server reported no usage and Callboard estimated it.
     pub estimated: bool,
-    /// Which tier of its service the server says it took.
+    /// The service tier that the server reports.
     pub service_tier: Option<String>,
 }
 
 impl Usage {
-    /// The sum that the wire formats ask for.
+    /// Input plus output tokens.
     #[must_use]
     pub fn total_tokens(&self) -> u64 {
         self.prompt_tokens.saturating_add(self.completion_tokens)
     }
 
-    /// A rough guess for servers that count nothing: about four bytes to a token.
+    /// An estimate for servers without usage: about four bytes per token.
     #[must_use]
     pub fn estimate(prompt_bytes: usize, completion_bytes: usize) -> Self {
         let tokens = |bytes: usize| u64::try_from(bytes.div_ceil(4)).unwrap_or(u64::MAX);
@@ -36,7 +36,7 @@ impl Usage {
         }
     }
 
-    /// Adds what a further request of the same turn spent.
+    /// Adds the usage of a further request of the same turn.
     pub fn add(&mut self, other: Self) {
         self.prompt_tokens = self.prompt_tokens.saturating_add(other.prompt_tokens);
         self.completion_tokens = self.completion_tokens.saturating_add(other.completion_tokens);
@@ -46,7 +46,7 @@ impl Usage {
     }
 }
 
-/// Adds up numbers on every level; of everything else the newest value is kept.
+/// Sums numbers at every level; other values are replaced by the newest.
 fn add_all(sums: &mut Map<String, Value>, more: Map<String, Value>) {
     for (key, value) in more {
         match (sums.get_mut(&key), value) {

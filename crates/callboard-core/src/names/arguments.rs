@@ -1,13 +1,13 @@
-//! The arguments of a call with the names in them as the character knows them.
+//! Resolves the names in the arguments of a call to those that the character knows.
 //!
-//! A parameter says by `x-names` which list its value is from; `{other}` in that key is replaced by the value of another
-//! parameter. With `x-names-open` a name outside the list is fine as it was said.
+//! A parameter's `x-names` is the key of its list of names; `{other}` in that key is replaced by the value of another
+//! parameter. With `x-names-open` a name outside the list is kept as it is.
 
 use serde_json::{Map, Value};
 
 use super::{Candidate, NameBook, NameEntry, Resolution};
 
-/// Puts known names in place of what was said; the error is a message that a model can act on.
+/// Replaces values by known names; the error is a message that a model can act on.
 pub fn resolve_arguments(schema: &Value, arguments: &mut Map<String, Value>, names: &Value) -> Result<bool, String> {
     let Some(Value::Object(properties)) = schema.get("properties") else { return Ok(false) };
     let given = arguments.clone();
@@ -15,12 +15,12 @@ pub fn resolve_arguments(schema: &Value, arguments: &mut Map<String, Value>, nam
     for (parameter, value) in arguments.iter_mut() {
         let Some(property) = properties.get(parameter) else { continue };
         changed |= match value {
-            Value::String(said) => resolve(property, parameter, said, &given, names)?,
+            Value::String(spoken) => resolve(property, parameter, spoken, &given, names)?,
             Value::Array(list) => {
                 let mut any = false;
-                for said in list {
-                    let (Some(items), Value::String(said)) = (property.get("items"), said) else { continue };
-                    any |= resolve(items, parameter, said, &given, names)?;
+                for spoken in list {
+                    let (Some(items), Value::String(spoken)) = (property.get("items"), spoken) else { continue };
+                    any |= resolve(items, parameter, spoken, &given, names)?;
                 }
                 any
             }
@@ -33,7 +33,7 @@ pub fn resolve_arguments(schema: &Value, arguments: &mut Map<String, Value>, nam
 fn resolve(
     property: &Value,
     parameter: &str,
-    said: &mut String,
+    spoken: &mut String,
     given: &Map<String, Value>,
     names: &Value,
 ) -> Result<bool, String> {
@@ -42,26 +42,26 @@ fn resolve(
     };
     let Some(book) = names.get(&key).and_then(Value::as_array).map(|list| book(list)) else { return Ok(false) };
     let open = property.get("x-names-open") == Some(&Value::Bool(true));
-    match book.resolve(said) {
+    match book.resolve(spoken) {
         Resolution::Found { name, .. } => {
-            let changed = name != *said;
-            *said = name;
+            let changed = name != *spoken;
+            *spoken = name;
             Ok(changed)
         }
         _ if open => Ok(false),
         Resolution::Ambiguous { candidates } => {
-            Err(format!("{parameter}: {said:?} may be {}; say which", listed(&candidates, " or ")))
+            Err(format!("{parameter}: {spoken:?} may be {}; say which", listed(&candidates, " or ")))
         }
         Resolution::Unknown { nearest } if nearest.is_empty() => {
-            Err(format!("{parameter}: {said:?} is not known here"))
+            Err(format!("{parameter}: {spoken:?} is not known here"))
         }
         Resolution::Unknown { nearest } => {
-            Err(format!("{parameter}: {said:?} is not known here; the nearest are {}", listed(&nearest, ", ")))
+            Err(format!("{parameter}: {spoken:?} is not known here; the nearest are {}", listed(&nearest, ", ")))
         }
     }
 }
 
-/// `units/{owner}` with the owner that was given; nothing where it was not.
+/// Expands a key such as `units/{owner}`; none if a referenced argument is missing.
 fn filled(key: &str, given: &Map<String, Value>) -> Option<String> {
     let mut filled = String::new();
     let mut rest = key;
@@ -75,7 +75,7 @@ fn filled(key: &str, given: &Map<String, Value>) -> Option<String> {
     Some(filled)
 }
 
-/// Names are texts, or objects with a name and aliases.
+/// Entries are strings, or objects with a name and aliases.
 fn book(list: &[Value]) -> NameBook {
     NameBook::new(list.iter().filter_map(|entry| {
         let name = entry.as_str().or_else(|| entry.get("name")?.as_str())?.to_owned();
@@ -117,13 +117,13 @@ mod tests {
             (json!({"unit": "anything"}), json!({"unit": "anything"})),
             (json!({"note": "terminators"}), json!({"note": "terminators"})),
         ];
-        for (said, meant) in table {
-            assert_eq!(resolved(said.clone()), Ok(meant), "{said}");
+        for (spoken, meant) in table {
+            assert_eq!(resolved(spoken.clone()), Ok(meant), "{spoken}");
         }
     }
 
     #[test]
-    fn what_is_unknown_or_ambiguous_is_told() {
+    fn unknown_and_ambiguous_names_are_reported() {
         let unknown = resolved(json!({"unit": "bananas", "owner": "player"})).unwrap_err();
         assert!(unknown.starts_with("unit: \"bananas\" is not known here"), "{unknown}");
         let ambiguous = resolved(json!({"unit": "gaunts", "owner": "opponent"})).unwrap_err();

@@ -1,31 +1,31 @@
-//! The book of names: prepared once, then asked for what was heard.
+//! The index of names: built once, then queried.
 //!
-//! Names and aliases are cut into phrases, equal phrases of different names are kept once, and every heard phrase is compared
-//! with every kept one; only names that share something are scored.
+//! Names and aliases are split into phrases, and equal phrases of different names are stored once. Every phrase of a query is
+//! compared with every stored one; only names with a match are scored.
 
 use std::collections::{HashMap, HashSet};
 
 use super::exact::ExactNames;
 use super::phrase::{Outline, Phrase};
 use super::resolution::{Candidate, Method, Resolution, decide};
-use super::score::{self, Form, Heard, Pair};
+use super::score::{self, Form, Pair, Query};
 use super::words::{Role, Word, words_of};
 
-/// Words beyond these are not read.
+/// Further words are ignored.
 const WORDS_READ: usize = 64;
 
-/// Words beyond these count only where a name is said exactly: longer names are rare, and comparing is slow.
+/// Further words count only in an exact match: longer names are rare, and comparing is slow.
 const WORDS_COMPARED: usize = 16;
 
-/// A word of this share of all names, and of three at least, says little.
+/// A word is common if at least three names and this share of all names have it.
 const COMMON_SHARE: f64 = 0.25;
 const COMMON_NAMES: usize = 3;
 const COMMON_WEIGHT: f64 = 0.4;
 
-/// A name and what else it is called.
+/// A name and its aliases.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NameEntry {
-    /// The real name, which an answer gives back as written here.
+    /// The canonical name, returned as written here.
     pub name: String,
     /// Nicknames and short forms.
     pub aliases: Vec<String>,
@@ -45,7 +45,7 @@ pub struct NameBook {
     exact_aliases: ExactNames,
     forms: Vec<Form>,
     phrases: Vec<KnownPhrase>,
-    /// Of `phrases`, in their order.
+    /// Prefilters, parallel to `phrases`.
     outlines: Vec<Outline>,
     weights: HashMap<String, f64>,
 }
@@ -58,7 +58,7 @@ struct KnownPhrase {
 }
 
 impl NameBook {
-    /// Prepares the names; of entries with the same name the later ones only add aliases.
+    /// Indexes the names; a later entry of the same name only adds aliases.
     #[must_use]
     pub fn new(entries: impl IntoIterator<Item = NameEntry>) -> Self {
         let mut book = Self::default();
@@ -88,7 +88,7 @@ impl NameBook {
         for (entry, words) in forms {
             let words = compared(words);
             let form = self.form_of(*entry, words);
-            for phrase in Phrase::all(words).into_iter().filter(|phrase| is_worth_keeping(phrase, words)) {
+            for phrase in Phrase::all(words).into_iter().filter(|phrase| is_indexed(phrase, words)) {
                 let place = (self.forms.len(), phrase.start, phrase.end);
                 match known.get(&phrase.letters.text).and_then(|index| self.phrases.get_mut(*index)) {
                     Some(kept) => kept.places.push(place),
@@ -100,7 +100,7 @@ impl NameBook {
             }
             self.forms.push(form);
         }
-        // Neighbours of like length are ruled out together, which the processor predicts well.
+        // Sorted by length, so that the branch in `rules_out` is predictable.
         self.phrases.sort_by_key(|known| known.phrase.letters.length());
         self.outlines = self.phrases.iter().map(|known| known.phrase.outline()).collect();
     }
@@ -121,14 +121,14 @@ impl NameBook {
         }
     }
 
-    fn weight_heard(&self, word: &Word) -> f64 {
-        score::weight_beside(word) * self.weights.get(&word.stem).copied().unwrap_or(1.0)
+    fn weight_in_query(&self, word: &Word) -> f64 {
+        score::unmatched_weight(word) * self.weights.get(&word.stem).copied().unwrap_or(1.0)
     }
 
-    /// What `heard` names.
+    /// Resolves a query to a name.
     #[must_use]
-    pub fn resolve(&self, heard: &str) -> Resolution {
-        let words = words_of(heard, WORDS_READ);
+    pub fn resolve(&self, query: &str) -> Resolution {
+        let words = words_of(query, WORDS_READ);
         for (exact, method) in [(&self.exact, Method::Exact), (&self.exact_aliases, Method::Alias)] {
             let found = exact.find(&words);
             if !found.is_empty() {
@@ -139,14 +139,14 @@ impl NameBook {
     }
 
     fn score_all(&self, words: &[Word]) -> Vec<(Candidate, Method)> {
-        let weights: Vec<f64> = words.iter().map(|word| self.weight_heard(word)).collect();
-        let heard = Heard { words, weights: &weights };
+        let weights: Vec<f64> = words.iter().map(|word| self.weight_in_query(word)).collect();
+        let query = Query { words, weights: &weights };
         let mut pairs = self.pairs(words);
         pairs.sort_by_key(|pair| pair.form);
         let mut best: HashMap<usize, (f64, Method)> = HashMap::new();
         for of_form in pairs.chunk_by(|one, other| one.form == other.form) {
             let Some(form) = of_form.first().and_then(|pair| self.forms.get(pair.form)) else { continue };
-            let Some(scored) = score::score(form, &heard, of_form) else { continue };
+            let Some(scored) = score::score(form, &query, of_form) else { continue };
             let kept = best.entry(form.entry).or_insert(scored);
             if scored.0 > kept.0 {
                 *kept = scored;
@@ -160,23 +160,23 @@ impl NameBook {
             .collect()
     }
 
-    /// Everything heard that is like something in a name.
+    /// All phrases of the query that match a phrase of a name.
     fn pairs(&self, words: &[Word]) -> Vec<Pair> {
         let mut pairs = Vec::new();
-        for heard in Phrase::all(words).iter().filter(|phrase| is_worth_asking(phrase, words)) {
-            let outline = heard.outline();
-            let is_telling = is_telling(heard, words);
+        for query in Phrase::all(words).iter().filter(|phrase| is_queried(phrase, words)) {
+            let outline = query.outline();
+            let is_distinctive = is_distinctive(query, words);
             let possible = self.outlines.iter().zip(&self.phrases).filter(|(known, _)| !outline.rules_out(known));
             for (_, known) in possible {
-                let Some((likeness, method)) = heard.likeness(&known.phrase) else { continue };
-                if likeness < 1.0 && !is_telling {
+                let Some((similarity, method)) = query.similarity(&known.phrase) else { continue };
+                if similarity < 1.0 && !is_distinctive {
                     continue;
                 }
                 pairs.extend(known.places.iter().map(|&(form, start, end)| Pair {
                     form,
-                    heard: (heard.start, heard.end),
+                    query: (query.start, query.end),
                     name: (start, end),
-                    likeness,
+                    similarity,
                     method,
                 }));
             }
@@ -193,7 +193,7 @@ fn compared(words: &[Word]) -> &[Word] {
     words.get(..WORDS_COMPARED).unwrap_or(words)
 }
 
-/// How much each word tells: the fewer names have it, the more.
+/// Inverse document frequency: the fewer names have a word, the higher its weight.
 fn weights_of(forms: &[(usize, Vec<Word>)], names: usize) -> HashMap<String, f64> {
     let mut holders: HashMap<String, HashSet<usize>> = HashMap::new();
     for (entry, words) in forms {
@@ -209,8 +209,8 @@ fn weights_of(forms: &[(usize, Vec<Word>)], names: usize) -> HashMap<String, f64
     holders.into_iter().map(|(stem, entries)| (stem, weight(entries.len()))).collect()
 }
 
-/// Phrases of a name begin and end with words that count, except the whole name; numbers are compared on their own.
-fn is_worth_keeping(phrase: &Phrase, words: &[Word]) -> bool {
+/// Indexed phrases begin and end with content words, except whole names; numbers are compared separately.
+fn is_indexed(phrase: &Phrase, words: &[Word]) -> bool {
     let Some(part) = words.get(phrase.start..phrase.end) else { return false };
     let counts = |word: Option<&Word>| word.is_some_and(|word| !matches!(word.role, Role::Silent | Role::Generic));
     let is_whole = part.len() == words.len();
@@ -218,15 +218,15 @@ fn is_worth_keeping(phrase: &Phrase, words: &[Word]) -> bool {
     part.iter().all(|word| word.number.is_none()) && is_allowed
 }
 
-/// A phrase of nothing but words like "squad" is not taken for anything else.
-fn is_telling(phrase: &Phrase, words: &[Word]) -> bool {
+/// A phrase of generic words only ("squad") matches exactly or not at all.
+fn is_distinctive(phrase: &Phrase, words: &[Word]) -> bool {
     let part = words.get(phrase.start..phrase.end).unwrap_or_default();
     part.iter().any(|word| matches!(word.role, Role::Weighty | Role::Owner))
 }
 
-/// A silent word or a number heard may be a piece of a name that was split, but is no name alone; at the rim of a phrase only
-/// where nothing else is said.
-fn is_worth_asking(phrase: &Phrase, words: &[Word]) -> bool {
+/// A stop word or number may be a fragment of a split name, but not a phrase alone. Stop words begin or end a phrase only at
+/// the ends of the query.
+fn is_queried(phrase: &Phrase, words: &[Word]) -> bool {
     let Some(part) = words.get(phrase.start..phrase.end) else { return false };
     let silent = |word: Option<&Word>| word.is_some_and(|word| word.role == Role::Silent);
     let loose_start = phrase.start > 0 && silent(part.first());

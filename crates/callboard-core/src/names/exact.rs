@@ -1,4 +1,4 @@
-//! The quick way: names that were said as they are, but for case, articles, plural and the order of words.
+//! The fast path: exact matches up to case, articles, plural and word order.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use super::words::{Role, Word};
 
 const ARTICLES: [&str; 9] = ["a", "an", "the", "my", "your", "our", "his", "her", "their"];
 
-/// Which entries a text names exactly.
+/// Exact matches by normalised words.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ExactNames {
     as_written: HashMap<String, Vec<usize>>,
@@ -19,7 +19,7 @@ impl ExactNames {
         remember(&mut self.by_stems, stems(words), entry);
     }
 
-    /// Entries in the order of the book; several if names differ only in what does not count.
+    /// Matching entries in book order; several if names differ only in ignored words.
     pub(super) fn find(&self, words: &[Word]) -> &[usize] {
         let found = self.as_written.get(&written(words)).or_else(|| self.by_stems.get(&stems(words)));
         found.map(Vec::as_slice).unwrap_or_default()
@@ -48,13 +48,13 @@ fn stems(words: &[Word]) -> String {
     stems.join(" ")
 }
 
-/// "The Who" has nothing but words that do not count, so what stands behind the article does; "The The" has articles only.
+/// "The Who" has stop words only, so the words after the article count; "The The" has articles only.
 fn counted(words: &[Word]) -> impl Iterator<Item = &Word> {
-    let is_telling = |word: &Word| word.role != Role::Silent || word.number.is_some();
+    let is_distinctive = |word: &Word| word.role != Role::Silent || word.number.is_some();
     let is_article = |word: &Word| ARTICLES.contains(&word.text.as_str());
-    let (has_telling, has_others) = (words.iter().any(is_telling), !words.iter().all(is_article));
-    words.iter().filter(move |word| match (has_telling, has_others) {
-        (true, _) => is_telling(word),
+    let (has_distinctive, has_others) = (words.iter().any(is_distinctive), !words.iter().all(is_article));
+    words.iter().filter(move |word| match (has_distinctive, has_others) {
+        (true, _) => is_distinctive(word),
         (false, true) => !is_article(word),
         (false, false) => true,
     })

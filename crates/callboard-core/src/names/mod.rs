@@ -1,8 +1,8 @@
-//! Spoken names -> real ones: what a speech recogniser or a model wrote, resolved to one name of a known list.
+//! Fuzzy name resolution: maps the output of a speech recogniser or a model to one name of a known list.
 //!
-//! Articles, owners and plurals do not count; words may come in any order, be left out, be split or joined; sound counts more
-//! than spelling. A [`NameBook`] is built once and queried often. It works on names, never on running text, and says so when it
-//! does not know: [`Resolution::Unknown`] and [`Resolution::Ambiguous`] carry the nearest names for a question back.
+//! Articles, owners and plurals are ignored; words may be reordered, omitted, split or joined; sound counts more than
+//! spelling. A [`NameBook`] is built once and queried often. Queries are names, never running text.
+//! [`Resolution::Unknown`] and [`Resolution::Ambiguous`] carry the nearest names for a follow-up question.
 
 mod arguments;
 mod book;

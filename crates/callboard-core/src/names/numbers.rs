@@ -2,19 +2,19 @@
 
 use super::words::Word;
 
-/// Each word stands at its value.
+/// The index of a word is its value.
 const CARDINALS: &str = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen \
                          seventeen eighteen nineteen twenty";
 const ORDINALS: &str = "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth";
-/// `i`, `v` and `x` are more often letters.
+/// The index is the value; `i`, `v` and `x` are omitted because they are more often letters.
 const ROMAN: &str = "- - ii iii iv - vi vii viii ix - xi xii";
-/// Each word stands at a tenth of its value.
+/// The index of a word is a tenth of its value.
 const TENS: &str = "- - twenty thirty forty fifty sixty seventy eighty ninety hundred";
 
-/// Everyday words that sound like a number; they count as one only at the end of a name.
+/// Homophones of numbers; they count as numbers only at the end of a name.
 const SOUND_ALIKE: &[(&str, u32)] = &[("won", 1), ("to", 2), ("too", 2), ("for", 4), ("fore", 4), ("ate", 8)];
 
-/// The number a word says, written in digits, as a word, as an ordinal or in Roman letters.
+/// The value of a number in digits, as a word, as an ordinal or in Roman numerals.
 pub(super) fn value_of(word: &str) -> Option<u32> {
     let digits = ["st", "nd", "rd", "th"].iter().find_map(|ending| word.strip_suffix(ending)).unwrap_or(word);
     match digits.parse() {
@@ -30,7 +30,7 @@ fn place_in(list: &str, word: &str) -> Option<u32> {
     list.split(' ').zip(0..).find(|(text, _)| *text == word).map(|(_, place)| place)
 }
 
-/// The number that a last word may have been.
+/// The number that the last word sounds like.
 pub(super) fn sounds_like(word: &str) -> Option<u32> {
     SOUND_ALIKE.iter().find(|(text, _)| *text == word).map(|(_, number)| *number)
 }

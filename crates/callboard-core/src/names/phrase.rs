@@ -1,4 +1,4 @@
-//! Neighbouring words taken as one, since recognisers split and join them: "gene stealers", "car knife x".
+//! Phrases of adjacent words, compared as one because recognisers split and join words: "gene stealers", "car knife x".
 
 use super::pronunciation::{self, Sound};
 use super::resolution::Method;
@@ -7,25 +7,25 @@ use super::sound_distance::{self, Voice};
 use super::spelling::{self, Letters};
 use super::words::Word;
 
-/// As many neighbours are taken together.
+/// The longest phrase.
 const WORDS_AT_MOST: usize = 4;
 
-/// What sounds or looks alike is never as sure as what is the same.
+/// The highest similarity of phrases that are not equal.
 const SOUND_AT_BEST: f64 = 0.97;
 const SPELLING_AT_BEST: f64 = 0.95;
 
-/// Some neighbouring words, ready to be compared.
+/// A run of adjacent words, prepared for comparison.
 #[derive(Clone, Debug)]
 pub(super) struct Phrase {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) letters: Letters,
     voice: Option<Voice>,
-    /// The word, if it is only one.
+    /// Set for a phrase of one word.
     single: Option<Single>,
 }
 
-/// The little that tells most phrases apart; kept together, so that a thousand of them are passed over quickly.
+/// A compact prefilter that rejects most phrases; stored contiguously for fast scans.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outline {
     voice: Option<sound_distance::Outline>,
@@ -50,7 +50,7 @@ impl Phrase {
         phrases
     }
 
-    /// Inside a phrase words sound as they are; only its last word loses its plural.
+    /// Only the last word of a phrase is made singular.
     fn new(
         words: &[Word],
         (start, end): (usize, usize),
@@ -74,30 +74,30 @@ impl Phrase {
         }
     }
 
-    /// How alike the phrase of a name is to this one, which was heard.
-    pub(super) fn likeness(&self, name: &Self) -> Option<(f64, Method)> {
+    /// The similarity of this phrase of a query to the phrase of a name.
+    pub(super) fn similarity(&self, name: &Self) -> Option<(f64, Method)> {
         if self.letters.text == name.letters.text {
             return Some((1.0, Method::Words));
         }
-        let by_part = both(&self.single, &name.single).and_then(|(said, whole)| said.likeness_as_part_of(whole));
-        let by_sound = both(&self.voice, &name.voice).and_then(|(heard, voice)| heard.likeness(voice));
-        let by_spelling = self.letters.likeness(&name.letters);
+        let by_part = both(&self.single, &name.single).and_then(|(part, whole)| part.similarity_as_part_of(whole));
+        let by_sound = both(&self.voice, &name.voice).and_then(|(query, name)| query.similarity(name));
+        let by_spelling = self.letters.similarity(&name.letters);
         let ways = [
             (by_part, Method::Words),
-            (by_sound.map(|likeness| likeness * SOUND_AT_BEST), Method::Sound),
-            (by_spelling.map(|likeness| likeness * SPELLING_AT_BEST), Method::Spelling),
+            (by_sound.map(|similarity| similarity * SOUND_AT_BEST), Method::Sound),
+            (by_spelling.map(|similarity| similarity * SPELLING_AT_BEST), Method::Spelling),
         ];
-        let ways = ways.into_iter().filter_map(|(likeness, method)| Some((likeness?, method)));
+        let ways = ways.into_iter().filter_map(|(similarity, method)| Some((similarity?, method)));
         ways.reduce(|best, way| if way.0 > best.0 { way } else { best })
     }
 }
 
 impl Outline {
-    /// Whether [`Phrase::likeness`] would find nothing.
+    /// Whether [`Phrase::similarity`] would find nothing.
     pub(super) fn rules_out(&self, name: &Self) -> bool {
-        both(&self.voice, &name.voice).is_none_or(|(heard, voice)| heard.rules_out(voice))
+        both(&self.voice, &name.voice).is_none_or(|(query, name)| query.rules_out(name))
             && self.letters.rules_out(&name.letters)
-            && both(&self.ends, &name.ends).is_none_or(|(said, whole)| said.rules_out(whole))
+            && both(&self.ends, &name.ends).is_none_or(|(part, whole)| part.rules_out(whole))
     }
 }
 

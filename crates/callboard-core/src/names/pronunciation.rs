@@ -1,10 +1,10 @@
-//! How a written word sounds, roughly: letters become a short row of sounds by the rules of English spelling.
+//! Approximate grapheme-to-phoneme conversion by the rules of English spelling.
 //!
-//! The rules are a table, read in order at each letter. They need not be right, only the same for the name and for what a
-//! speech recogniser wrote; what they get wrong costs little, since vowels and near consonants are compared leniently.
-//! Words with other than Latin letters have no sounds here and are compared by their letters alone.
+//! At each letter the first matching rule of a table applies. The rules need not be right, only consistent between a name and
+//! a transcript; errors cost little, since vowels and similar consonants are compared leniently.
+//! Words with non-Latin letters have no sounds and are compared by spelling alone.
 
-/// One sound. Vowels first; the order has no other meaning.
+/// A phoneme. Vowels first; the order has no other meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub(super) enum Sound {
@@ -44,7 +44,7 @@ impl Sound {
     }
 }
 
-/// What must come before the letters of a rule.
+/// The left context of a rule.
 #[derive(Clone, Copy)]
 enum Before {
     Any,
@@ -57,7 +57,7 @@ enum Before {
     Syllable,
 }
 
-/// What must come after the letters of a rule.
+/// The right context of a rule.
 #[derive(Clone, Copy)]
 enum After {
     Any,
@@ -166,14 +166,14 @@ const RULES: &[Rule] = &[
     (Before::Any, "z", After::Any, &[Z]),
 ];
 
-/// The letters from `a` to `z` as they are said, for what is spelt out ("CP", "x").
+/// The names of the letters `a` to `z`, for spelt-out words ("CP", "x").
 const LETTER_NAMES: &str =
     "ah bee see dee ee ef jee ech ee jay kay el em en oh pee koo ar es tee oo vee doobloo eks wee zee";
 
 /// Longer words are not compared by sound.
 const LONGEST: usize = 64;
 
-/// The sounds of one folded word; none if it is too long or has a character that is not a Latin letter.
+/// The sounds of a folded word; none if it is too long or has a non-Latin letter.
 pub(super) fn sounds_of(word: &str) -> Option<Vec<Sound>> {
     if word.is_empty() || word.len() > LONGEST || !word.bytes().all(|b| b.is_ascii_lowercase()) {
         return None;
@@ -187,8 +187,8 @@ pub(super) fn sounds_of(word: &str) -> Option<Vec<Sound>> {
     let mut place = 0;
     while place < letters.len() {
         let rule = RULES.iter().find(|rule| applies(rule, &letters, place, &sounds));
-        let Some((_, spelt, _, said)) = rule else { break };
-        sounds.extend_from_slice(said);
+        let Some((_, spelt, _, spoken)) = rule else { break };
+        sounds.extend_from_slice(spoken);
         place += spelt.len();
     }
     Some(sounds)
@@ -229,7 +229,7 @@ fn is_vowel(letter: u8) -> bool {
     matches!(letter, b'a' | b'e' | b'i' | b'o' | b'u' | b'y')
 }
 
-/// Sounds of several words spoken as one: where two words meet in the same consonant it is heard once.
+/// Concatenates the sounds of words; a consonant doubled at a word boundary is kept once.
 pub(super) fn join(parts: &[&[Sound]]) -> Vec<Sound> {
     let mut sounds = parts.concat();
     sounds.dedup_by(|next, last| next == last && !last.is_vowel());

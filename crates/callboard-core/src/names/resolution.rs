@@ -1,45 +1,45 @@
 //! The result of a name lookup, and the thresholds that decide it.
 
-/// A score from here on is an answer; below it the name is unknown.
+/// The lowest score of a match.
 ///
-/// 1.0 is the name itself, or all its words that count, rightly spelt. A part of a name gives 0.85 to 0.90, a nickname 0.82 to
-/// 0.96 of that; words that only sound or look alike give at most 0.97, and below 0.75 they are not taken for alike at all.
+/// 1.0 is the name itself, or all its content words, correctly spelt. A part of a name scores 0.85 to 0.90, a nickname 0.82 to
+/// 0.96 of that. Words that only sound or look similar score at most 0.97; below 0.75 they do not match.
 pub const FOUND: f64 = 0.72;
 
-/// An answer must be this far ahead of the next name, else both are candidates.
+/// The lead a match needs over the next name; otherwise both are candidates.
 pub const GAP: f64 = 0.05;
 
-/// Names from this score on are worth mentioning when none was found.
+/// The lowest score of a suggestion when there is no match.
 pub const NEAREST: f64 = 0.5;
 
-/// No list of candidates is longer.
+/// The longest list of candidates.
 pub const CANDIDATES_AT_MOST: usize = 8;
 
-/// The answer of a [`super::NameBook`].
+/// The result of [`super::NameBook::resolve`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Resolution {
-    /// One name is meant.
+    /// A single match.
     Found {
         /// The name as the book has it.
         name: String,
         /// From [`FOUND`] to 1.
         score: f64,
-        /// What led to it.
+        /// How it was matched.
         method: Method,
     },
-    /// Several names may be meant.
+    /// Several matches.
     Ambiguous {
         /// At least two, best first.
         candidates: Vec<Candidate>,
     },
-    /// No name is meant, or it is unclear which.
+    /// No match.
     Unknown {
-        /// Names that come nearest, best first; may be empty.
+        /// Nearest names, best first; may be empty.
         nearest: Vec<Candidate>,
     },
 }
 
-/// A name that may have been meant.
+/// A possible match.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
     /// The name as the book has it.
@@ -48,16 +48,16 @@ pub struct Candidate {
     pub score: f64,
 }
 
-/// How a name was recognised.
+/// How a name was matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// The name itself; case, articles, plural and the order of words aside.
+    /// The name itself, up to case, articles, plural and word order.
     Exact,
-    /// Another name given for it, in the same way.
+    /// An alias, likewise.
     Alias,
-    /// Its words, or enough of them, rightly spelt.
+    /// All or enough of its words, correctly spelt.
     Words,
-    /// Words with typing errors.
+    /// Words with typos.
     Spelling,
     /// Words that sound like it.
     Sound,
@@ -77,7 +77,7 @@ impl Method {
     }
 }
 
-/// Decides from scored names, in the order of the book.
+/// Applies the thresholds to scored names, given in book order.
 pub(super) fn decide(mut scored: Vec<(Candidate, Method)>) -> Resolution {
     scored.sort_by(|(one, _), (other, _)| other.score.total_cmp(&one.score));
     let Some((best, method)) = scored.first().cloned() else { return Resolution::Unknown { nearest: Vec::new() } };

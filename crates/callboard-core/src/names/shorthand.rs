@@ -1,16 +1,16 @@
-//! Words said in part: "devs" for "Devastators", "termies" for "Terminators", "fex" for "Carnifex".
+//! Abbreviated words: "devs" for "Devastators", "termies" for "Terminators", "fex" for "Carnifex".
 //!
-//! A beginning is compared by its letters, an ending by its sounds; how short a part may be depends on how much it looks like
-//! a nickname rather than a word of its own.
+//! Prefixes are compared by letters, suffixes by sounds. The minimum length depends on how much the part looks like
+//! a nickname.
 
 use super::pronunciation::Sound;
 use super::words::Word;
 
-/// What a part is worth at least, and how much more if it is nearly the whole word.
+/// Base similarity of a part, and the bonus by its share of the word.
 const PART: f64 = 0.82;
 const BY_SHARE: f64 = 0.14;
 
-/// Letters that a beginning has at least: with the ending of a nickname, as half of the word, and without either.
+/// Minimum letters of a prefix: with a nickname ending, as half of the word, and otherwise.
 const NICKNAME: usize = 3;
 const HALF: usize = 4;
 const PLAIN: usize = 5;
@@ -24,7 +24,7 @@ pub(super) struct Single {
     sounds: Vec<Sound>,
 }
 
-/// First letter and last sound: a part shares one of them with the whole.
+/// First letter and last sound: a part shares one of them with the whole word.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ends {
     first: Option<u8>,
@@ -43,8 +43,8 @@ impl Single {
         Ends { first: self.text.bytes().next(), last: self.sounds.last().copied() }
     }
 
-    /// How likely this word stands for `whole`, if it can be a part of it.
-    pub(super) fn likeness_as_part_of(&self, whole: &Self) -> Option<f64> {
+    /// The similarity of this word as an abbreviation of `whole`.
+    pub(super) fn similarity_as_part_of(&self, whole: &Self) -> Option<f64> {
         if self.sounds.len() >= whole.sounds.len() {
             return None;
         }
@@ -53,7 +53,7 @@ impl Single {
         beginning.or_else(ending).map(|share| PART + BY_SHARE * share)
     }
 
-    /// How many letters the beginning has.
+    /// The length of this word as a prefix of `whole`, in letters.
     fn beginning_of(&self, whole: &Self) -> Option<usize> {
         let fits = |part: &str, at_least: usize| part.len() >= at_least && whole.text.starts_with(part);
         let nickname = self.nickname.as_deref().filter(|part| fits(part, NICKNAME));
@@ -61,7 +61,7 @@ impl Single {
         nickname.or(is_plain.then_some(self.text.as_str())).map(str::len)
     }
 
-    /// The last part of a compound that begins where a syllable does: a third of it, or more if it is spelt otherwise.
+    /// A suffix that begins at a syllable: at least a third of the word, more if it is spelt differently.
     fn is_ending_of(&self, whole: &Self) -> bool {
         let Some(start) = whole.sounds.len().checked_sub(self.sounds.len()) else { return false };
         let (before, ending) = whole.sounds.split_at(start);

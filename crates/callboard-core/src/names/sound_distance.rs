@@ -1,8 +1,8 @@
-//! How alike two rows of sounds are: the cheapest way to turn one into the other, where near sounds cost little.
+//! Similarity of two sound sequences: a weighted edit distance in which similar sounds cost little.
 //!
-//! Costs are in hundredths of a whole consonant. What a listener mixes up is cheap (voiced and unvoiced, `m` and `n`, vowels),
-//! what carries a word is dear (the sound it begins with). [`Voice`] holds what can be prepared, so that most pairs are told
-//! apart by one comparison of bits.
+//! Costs are in hundredths of a consonant. Sounds that listeners confuse are cheap (voiced and unvoiced, `m` and `n`, vowels);
+//! the first sound of a word is expensive. [`Voice`] precomputes what it can, so that one bitwise comparison rejects most
+//! pairs.
 
 use std::sync::LazyLock;
 
@@ -12,43 +12,44 @@ use super::pronunciation::Sound::{
 
 const SOUNDS: usize = 26;
 
-/// Longer rows are not compared by sound.
+/// Longer sequences are not compared by sound.
 const LONGEST: usize = 40;
 
-/// Two sounds that are no likeness of each other.
+/// Substitution of an unrelated sound.
 const FOREIGN: u16 = 90;
 
-/// A faint sound (`w`, `y`, `h`) for any other.
+/// Substitution of a weak sound (`w`, `y`, `h`).
 const FAINT: u16 = 75;
 
-/// One vowel for another, where the table below has nothing nearer.
+/// Substitution of a vowel by one that is not in the table below.
 const OTHER_VOWEL: u16 = 20;
 
-/// The first sound counts this much more, in hundredths.
+/// Factor for the first sound, in hundredths.
 const ONSET: u16 = 140;
 
-/// The last consonant counts this much, in hundredths.
+/// Factor for the last consonant, in hundredths.
 const CODA: u16 = 70;
 
-/// Short rows resemble each other by chance: at this weight differences count double, in longer ones hardly more than once.
+/// Short sequences match by chance: at this weight differences count double, in longer ones hardly more than once.
 const CHANCE: f64 = 240.0;
 
-/// Differences are measured against this much more than the row weighs: recognisers err boldly, and names are few.
+/// Differences are divided by this multiple of the weight: recognisers make large errors, and names are few.
 const LENIENCE: f64 = 1.4;
 
-/// Rows less alike than this are different.
+/// Sequences below this similarity do not match.
 const ALIKE: f64 = 0.75;
 
-/// A row lighter than this share of the other, in hundredths, cannot be alike: what it lacks costs more than [`ALIKE`] allows.
+/// A sequence lighter than this share of the other, in hundredths, cannot match: the missing sounds cost more than [`ALIKE`]
+/// allows.
 const LIGHTER_AT_LEAST: u32 = 65;
 
-/// From as many consonants on, rows of any words have most kinds in common, and more is asked for.
+/// From this many consonants on, any two sequences share most kinds, so the prefilter is stricter.
 const LONG: u32 = 8;
 
-/// Rows with fewer consonants of the same kind are alike only if they are the same.
+/// Sequences that share fewer consonant kinds match only if they are equal.
 const CONSONANTS_AT_LEAST: u32 = 2;
 
-/// What it costs to take one sound for another, for pairs that listeners mix up.
+/// Substitution costs of sounds that listeners confuse.
 const NEAR: &[(u16, &[(Sound, Sound)])] = &[
     (10, &[(A, E), (A, O), (E, I), (O, U), (S, Z)]),
     (15, &[(A, U)]),
@@ -104,7 +105,7 @@ static REPLACED: LazyLock<[[u16; SOUNDS]; SOUNDS]> = LazyLock::new(|| {
     costs
 });
 
-/// What it costs to leave a sound out, which is also its weight.
+/// The cost of deleting a sound, which is also its weight.
 fn left_out(sound: Sound) -> u16 {
     match sound {
         A | E | I | O | U => 30,
@@ -117,7 +118,7 @@ fn left_out(sound: Sound) -> u16 {
     }
 }
 
-/// Kinds of consonants, for the quick comparison; sounds that come and go belong to none.
+/// Consonant kinds for the prefilter; sounds that are often dropped have none.
 fn kind(sound: Sound) -> Option<u32> {
     match sound {
         P | B | F | V => Some(0),
@@ -131,27 +132,27 @@ fn kind(sound: Sound) -> Option<u32> {
     }
 }
 
-/// A row of sounds with what is needed to compare it quickly.
+/// A sound sequence, prepared for comparison.
 #[derive(Clone, Debug)]
 pub(super) struct Voice {
     pub(super) sounds: Vec<Sound>,
     outline: Outline,
 }
 
-/// What can be said about a row without going through it.
+/// The prefilter of a sequence.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Outline {
-    /// A byte per kind of consonant, with as many bits set as there are such consonants.
+    /// A byte per consonant kind: its count in unary.
     kinds: u64,
     consonants: u32,
-    /// A bit for each two kinds that follow one another.
+    /// A bit per pair of adjacent kinds.
     steps: u64,
     steps_taken: u32,
     weight: u16,
 }
 
 impl Voice {
-    /// None for rows that are empty or too long to compare.
+    /// None for sequences that are empty or too long.
     pub(super) fn new(sounds: Vec<Sound>) -> Option<Self> {
         if sounds.is_empty() || sounds.len() > LONGEST {
             return None;
@@ -164,8 +165,8 @@ impl Voice {
         self.outline
     }
 
-    /// Likeness from 0 to 1, or none if it is below [`ALIKE`].
-    pub(super) fn likeness(&self, other: &Self) -> Option<f64> {
+    /// Similarity from 0 to 1, or none if it is below [`ALIKE`].
+    pub(super) fn similarity(&self, other: &Self) -> Option<f64> {
         if self.sounds == other.sounds {
             return Some(1.0);
         }
@@ -187,8 +188,7 @@ impl Outline {
         Self { kinds, consonants: kinds.count_ones(), steps, steps_taken: steps.count_ones(), weight }
     }
 
-    /// Whether two rows cannot be alike: too different in length, or with too few consonants of the same kind in common, or
-    /// these in quite another order.
+    /// Whether two sequences cannot match: lengths too different, too few common consonant kinds, or their order too different.
     pub(super) fn rules_out(&self, other: &Self) -> bool {
         let (lighter, heavier) = (self.weight.min(other.weight), self.weight.max(other.weight));
         u32::from(lighter) * 100 < u32::from(heavier) * LIGHTER_AT_LEAST || self.shares_too_little(other)
@@ -206,7 +206,7 @@ impl Outline {
     }
 }
 
-/// What a difference is divided by: the weight of the longer row, less for a short one.
+/// The divisor of a distance: the weight of the longer sequence, less for a short one.
 fn scale(weight: u16) -> f64 {
     let weight = f64::from(weight.max(1));
     LENIENCE * weight / (1.0 + (CHANCE / weight).powi(3))
@@ -219,7 +219,7 @@ fn one_more(kinds: u64, kind: u32) -> u64 {
     (kinds & !(0xff << shift)) | (grown << shift)
 }
 
-/// What it costs to leave out each sound of a row: the first consonant is missed most, the last one least.
+/// The deletion cost of each sound: raised for an initial consonant, lowered for a final one.
 fn weights(sounds: &[Sound]) -> impl Iterator<Item = u16> {
     let last = sounds.len().saturating_sub(1);
     sounds.iter().enumerate().map(move |(place, sound)| match place {
@@ -240,8 +240,8 @@ fn distance(one: &[Sound], other: &[Sound], budget: f64) -> Option<u16> {
         let mut left = row[0] + dropped;
         row[0] = left;
         let mut cheapest = left;
-        for (place, ((cell, heard), cost)) in row.iter_mut().skip(1).zip(other).zip(&added).enumerate() {
-            let replaced = diagonal + replacement(costs[*heard as usize], line == 0 || place == 0);
+        for (place, ((cell, target), cost)) in row.iter_mut().skip(1).zip(other).zip(&added).enumerate() {
+            let replaced = diagonal + replacement(costs[*target as usize], line == 0 || place == 0);
             diagonal = *cell;
             left = replaced.min(*cell + dropped).min(left + cost);
             *cell = left;
@@ -254,7 +254,7 @@ fn distance(one: &[Sound], other: &[Sound], budget: f64) -> Option<u16> {
     row.get(other.len()).copied().filter(|cost| f64::from(*cost) <= budget)
 }
 
-/// What it costs to make each beginning of a row from nothing, and what each of its sounds costs.
+/// The first row of the distance matrix, and the cost of each sound.
 fn first_row(sounds: &[Sound]) -> ([u16; LONGEST + 1], [u16; LONGEST]) {
     let mut row = [0; LONGEST + 1];
     let mut added = [0; LONGEST];
@@ -276,9 +276,9 @@ mod tests {
     use super::super::pronunciation::sounds_of;
     use super::*;
 
-    fn likeness(one: &str, other: &str) -> Option<f64> {
+    fn similarity(one: &str, other: &str) -> Option<f64> {
         let voice = |word: &str| sounds_of(word).and_then(Voice::new);
-        voice(one)?.likeness(&voice(other)?)
+        voice(one)?.similarity(&voice(other)?)
     }
 
     #[test]
@@ -291,8 +291,8 @@ mod tests {
             ("metformin", "medforeman", "performer"),
         ];
         for (name, near, far) in table {
-            assert!(likeness(name, near) > likeness(name, far), "{name}: {near} {far}");
-            assert_eq!(likeness(name, near), likeness(near, name), "{name}");
+            assert!(similarity(name, near) > similarity(name, far), "{name}: {near} {far}");
+            assert_eq!(similarity(name, near), similarity(near, name), "{name}");
         }
     }
 
@@ -300,7 +300,7 @@ mod tests {
     fn short_words_must_be_nearly_the_same() {
         let table = [("nob", "knob", true), ("nob", "job", false), ("bow", "bee", false), ("ant", "aunt", true)];
         for (one, other, alike) in table {
-            assert_eq!(likeness(one, other).is_some(), alike, "{one} {other}");
+            assert_eq!(similarity(one, other).is_some(), alike, "{one} {other}");
         }
     }
 

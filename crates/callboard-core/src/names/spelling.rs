@@ -1,38 +1,38 @@
-//! How alike two words are as written: for typing errors, which sound like nothing.
+//! Similarity of two words by spelling: for typos, which a comparison by sound misses.
 
-/// Words less alike than this are different.
+/// Words below this similarity do not match.
 const ALIKE: f64 = 0.77;
 
-/// Shorter words have no typing errors: too many other words are one letter away.
+/// Shorter words match only exactly: too many other words are one letter away.
 const SHORTEST: usize = 4;
 
-/// Longer words are equal or different: comparing costs their length squared.
+/// Longer words match only exactly: the comparison is quadratic.
 const LONGEST: usize = 64;
 
-/// More typing errors than this make another word.
+/// The most typos in one word.
 const CHANGES_AT_MOST: usize = 3;
 
-/// Letters with what is needed to tell most pairs apart cheaply.
+/// The letters of a word, prepared for comparison.
 #[derive(Clone, Debug)]
 pub(super) struct Letters {
     pub(super) text: String,
     outline: Outline,
 }
 
-/// What can be said about letters without going through them.
+/// The prefilter of a word.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Outline {
     /// Two bits per letter of the alphabet, set for its first and second occurrence.
     present: u64,
     length: usize,
-    /// With more changes it would be another word.
+    /// The most edits to a word of this length.
     changes: usize,
 }
 
 impl Letters {
     pub(super) fn new(text: String) -> Self {
         let length = text.chars().count();
-        let changes = (0..=CHANGES_AT_MOST).rev().find(|changes| likeness(*changes, length) >= ALIKE).unwrap_or(0);
+        let changes = (0..=CHANGES_AT_MOST).rev().find(|changes| similarity(*changes, length) >= ALIKE).unwrap_or(0);
         let outline = Outline { present: text.chars().fold(0, with_letter), length, changes };
         Self { text, outline }
     }
@@ -45,8 +45,8 @@ impl Letters {
         self.outline
     }
 
-    /// Likeness from 0 to 1, or none if it is below [`ALIKE`].
-    pub(super) fn likeness(&self, other: &Self) -> Option<f64> {
+    /// Similarity from 0 to 1, or none if it is below [`ALIKE`].
+    pub(super) fn similarity(&self, other: &Self) -> Option<f64> {
         if self.text == other.text {
             return Some(1.0);
         }
@@ -54,16 +54,16 @@ impl Letters {
             return None;
         }
         let changes = strsim::osa_distance(&self.text, &other.text);
-        let likeness = likeness(changes, self.outline.length.max(other.outline.length));
-        (changes <= CHANGES_AT_MOST && likeness >= ALIKE).then_some(likeness)
+        let similarity = similarity(changes, self.outline.length.max(other.outline.length));
+        (changes <= CHANGES_AT_MOST && similarity >= ALIKE).then_some(similarity)
     }
 }
 
 impl Outline {
-    /// Whether two words are certainly too many changes apart.
+    /// Whether two words certainly need too many edits.
     pub(super) fn rules_out(&self, other: &Self) -> bool {
         let changes = self.changes.max(other.changes);
-        // A change makes at most one letter vanish and one appear.
+        // An edit removes at most one letter and adds at most one.
         let vanished = || (self.present ^ other.present).count_ones().div_ceil(2) as usize;
         self.length.min(other.length) < SHORTEST
             || self.length.max(other.length) > LONGEST
@@ -78,8 +78,8 @@ fn with_letter(present: u64, letter: char) -> u64 {
     present | if present & first == 0 { first } else { first << 1 }
 }
 
-/// A change counts more in a short word.
-fn likeness(changes: usize, length: usize) -> f64 {
+/// An edit costs more in a short word.
+fn similarity(changes: usize, length: usize) -> f64 {
     let length = as_float(length);
     1.0 - as_float(changes) * (1.0 + 1.0 / (length - 3.0)) / length
 }
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn one_slip_weighs_less_in_a_long_word() {
-        let likeness = |one: &str, other: &str| Letters::new(one.into()).likeness(&Letters::new(other.into()));
+        let similarity = |one: &str, other: &str| Letters::new(one.into()).similarity(&Letters::new(other.into()));
         let table = [
             ("redemptor", "redemptor", Some(1.0..=1.0)),
             ("redemptor", "redemtpor", Some(0.85..=0.9)),
@@ -106,7 +106,7 @@ mod tests {
             ("banana", "terminator", None),
         ];
         for (one, other, expected) in table {
-            let found = likeness(one, other);
+            let found = similarity(one, other);
             let fits = expected.map_or(found.is_none(), |range| found.is_some_and(|found| range.contains(&found)));
             assert!(fits, "{one} {other} {found:?}");
         }

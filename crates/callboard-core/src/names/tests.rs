@@ -1,4 +1,4 @@
-//! Names of several walks of life, as tables: what is heard, and which name is meant.
+//! Tables of queries and the names they resolve to, from several domains.
 
 use super::{FOUND, Method, NameBook, NameEntry, Resolution};
 
@@ -74,9 +74,9 @@ pub(super) fn found(resolution: &Resolution) -> Option<(&str, Method)> {
 #[track_caller]
 fn all_found(names: &[&str], table: &[(&str, &str, Method)]) {
     let book = book(names);
-    for (heard, name, method) in table {
-        let resolution = book.resolve(heard);
-        assert_eq!(found(&resolution), Some((*name, *method)), "{heard}: {resolution:?}");
+    for (query, name, method) in table {
+        let resolution = book.resolve(query);
+        assert_eq!(found(&resolution), Some((*name, *method)), "{query}: {resolution:?}");
     }
 }
 
@@ -103,7 +103,7 @@ fn names_are_found_however_they_are_dressed() {
 }
 
 #[test]
-fn a_name_that_is_all_said_beats_one_that_holds_it() {
+fn a_complete_match_beats_a_longer_name() {
     all_found(
         COMPANY,
         &[
@@ -121,7 +121,7 @@ fn a_name_that_is_all_said_beats_one_that_holds_it() {
 }
 
 #[test]
-fn what_is_misheard_is_found_by_its_sound() {
+fn misheard_names_are_found_by_sound() {
     use Method::Sound;
     all_found(
         SWARM,
@@ -226,14 +226,14 @@ fn near_ties_are_ambiguous() {
         (STATIONS, "street", &["Liverpool Street", "Baker Street"]),
         (&["Warrior", "The warriors"], "a warrior of", &["Warrior", "The warriors"]),
     ];
-    for (names, heard, expected) in table {
-        let resolution = book(names).resolve(heard);
-        let Resolution::Ambiguous { candidates } = &resolution else { panic!("{heard}: {resolution:?}") };
+    for (names, query, expected) in table {
+        let resolution = book(names).resolve(query);
+        let Resolution::Ambiguous { candidates } = &resolution else { panic!("{query}: {resolution:?}") };
         let mut candidates: Vec<_> = candidates.iter().map(|candidate| candidate.name.as_str()).collect();
         let mut expected = expected.to_vec();
         candidates.sort_unstable();
         expected.sort_unstable();
-        assert_eq!(candidates, expected, "{heard}");
+        assert_eq!(candidates, expected, "{query}");
     }
 }
 
@@ -244,9 +244,9 @@ fn everyday_words_are_no_names() {
                  command phase|saving throw|orange juice|the game|my unit|the squad|whatever|water|ticket|sorry|again|the map";
     for names in BOOKS {
         let book = book(names);
-        for heard in words.split('|') {
-            let resolution = book.resolve(heard);
-            assert!(matches!(resolution, Resolution::Unknown { .. }), "{heard}: {resolution:?}");
+        for query in words.split('|') {
+            let resolution = book.resolve(query);
+            assert!(matches!(resolution, Resolution::Unknown { .. }), "{query}: {resolution:?}");
         }
     }
 }
@@ -263,9 +263,9 @@ fn other_names_of_the_kind_are_not_taken_for_those_that_are_there() {
         (STATIONS, "oxford circus"),
         (PEOPLE, "peter parker"),
     ];
-    for (names, heard) in table {
-        let resolution = book(names).resolve(heard);
-        assert!(matches!(resolution, Resolution::Unknown { .. }), "{heard}: {resolution:?}");
+    for (names, query) in table {
+        let resolution = book(names).resolve(query);
+        assert!(matches!(resolution, Resolution::Unknown { .. }), "{query}: {resolution:?}");
     }
 }
 
@@ -295,9 +295,9 @@ fn aliases_lead_to_their_name() {
         ("steamer killer", Some(("Carnifex", Method::Sound))),
         ("big guns", None),
     ];
-    for (heard, expected) in table {
-        let resolution = book.resolve(heard);
-        assert_eq!(found(&resolution), expected, "{heard}: {resolution:?}");
+    for (query, expected) in table {
+        let resolution = book.resolve(query);
+        assert_eq!(found(&resolution), expected, "{query}: {resolution:?}");
     }
 }
 
@@ -312,9 +312,9 @@ fn names_in_other_scripts_are_found_by_their_letters() {
         ("京都駅", None),
     ];
     let book = book(&names);
-    for (heard, expected) in table {
-        let resolution = book.resolve(heard);
-        assert_eq!(found(&resolution).map(|(name, _)| name), expected, "{heard}: {resolution:?}");
+    for (query, expected) in table {
+        let resolution = book.resolve(query);
+        assert_eq!(found(&resolution).map(|(name, _)| name), expected, "{query}: {resolution:?}");
     }
 }
 

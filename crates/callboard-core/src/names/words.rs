@@ -1,31 +1,31 @@
-//! Text cut into words that can be compared: folded to plain lower case, numbers understood, plurals made singular.
+//! Tokenises and normalises names: case and accents folded, numbers parsed, plurals made singular.
 //!
-//! Which words carry no meaning of their own (articles, owners, fillers, words like "squad") is decided here; how much the
-//! others weigh depends on the names they occur in, and is decided by the book.
+//! Classifies stop words, owners and generic words ("squad"). The weights of all others depend on the names they occur in
+//! and are computed by the book.
 
 use super::numbers;
 
-/// What a word can contribute to a name.
+/// The class of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Part of what sets a name apart.
+    /// A content word.
     Weighty,
-    /// Says what sort of thing it is, but not which: "squad", "unit".
+    /// Names a category, not an individual: "squad", "unit".
     Generic,
-    /// Says nothing about the name: "the", "my", "in", "um".
+    /// A stop word: "the", "my", "in", "um".
     Silent,
-    /// Whose it is: "opponent's", "enemy". Counts only where a name holds it.
+    /// An owner: "opponent's", "enemy". Counts only if a name contains it.
     Owner,
 }
 
-/// One word of a name, or of what was heard.
+/// One word of a name or a query.
 #[derive(Clone, Debug)]
 pub(super) struct Word {
-    /// Folded, as it was written.
+    /// Folded text.
     pub(super) text: String,
-    /// Without the ending of a plural.
+    /// Without a plural ending.
     pub(super) singular: String,
-    /// The form under which singular and plural are equal.
+    /// Equal for singular and plural.
     pub(super) stem: String,
     pub(super) number: Option<u32>,
     pub(super) role: Role,
@@ -78,7 +78,7 @@ fn is_apostrophe(c: char) -> bool {
     matches!(c, '\'' | '\u{2019}' | '\u{2018}' | '`')
 }
 
-/// What is left of an accent that was written apart from its letter.
+/// Whether this is a combining accent.
 fn is_accent(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}')
 }
@@ -151,7 +151,7 @@ fn singular_of(text: &str) -> String {
     if after_hiss { root.trim_end_matches('e').to_owned() } else { root.to_owned() }
 }
 
-/// Endings whose plural does not tell how the singular is written ("hives": "hive" or "hif") are made equal.
+/// Unifies endings with an ambiguous singular ("hives": "hive" or "hif").
 fn stem_of(singular: &str) -> String {
     if let Some(root) = singular.strip_suffix("ie") {
         return format!("{root}y");

@@ -1,7 +1,7 @@
-//! The tools on offer, read from a request: their words, and what their parameters can hold.
+//! The tools of a request: the stems of their names and descriptions, and the types of their parameters.
 //!
-//! A parameter that is a required object is opened, so that every field here holds a plain value or a list of such.
-//! What cannot be filled from words (free objects, tuples) is kept as `Other` and never filled.
+//! Required objects are flattened, so every field holds a scalar or a list of scalars.
+//! Types that words cannot fill (free-form objects, tuples) become `Other` and are never filled.
 
 use serde_json::{Map, Value};
 
@@ -23,16 +23,16 @@ pub(super) struct Tool {
     /// Stems of the description.
     pub(super) summary: Vec<String>,
     pub(super) fields: Vec<Field>,
-    /// It changes something, so a question does not call it.
+    /// Has side effects, so a question does not call it.
     pub(super) changes: bool,
-    /// It takes back what was done.
+    /// An undo tool.
     pub(super) undoes: bool,
 }
 
 /// One parameter of a tool.
 #[derive(Debug)]
 pub(super) struct Field {
-    /// Where its value goes: more than one name when objects are nested.
+    /// Path of its value in the arguments; longer than one for nested objects.
     pub(super) path: Vec<String>,
     /// Stems of its name.
     pub(super) title: Vec<String>,
@@ -44,7 +44,7 @@ pub(super) struct Field {
     pub(super) default: Option<Value>,
 }
 
-/// What a parameter can hold.
+/// The type of a parameter.
 #[derive(Debug)]
 pub(super) enum Holds {
     Number { whole: bool, least: f64, most: f64 },
@@ -60,11 +60,11 @@ pub(super) enum Holds {
 pub(super) struct Choice {
     pub(super) value: Value,
     pub(super) title: Vec<String>,
-    /// Stems of what the description says about this value.
+    /// Stems of the description's explanation of this value.
     pub(super) gloss: Vec<String>,
 }
 
-/// The tools of a request, in its order; entries without a name are left out.
+/// The tools of a request in order, without unnamed entries.
 pub(super) fn tools_of(request: &Value) -> Vec<Tool> {
     let entries = request.get("tools").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     entries.iter().filter_map(|entry| tool_of(entry.get("function").unwrap_or(entry))).collect()
@@ -89,7 +89,7 @@ fn tool_of(function: &Value) -> Option<Tool> {
     })
 }
 
-/// A name that begins like a question, whatever its description begins with.
+/// Whether the name begins with a query verb; overrides the first word of the description.
 fn asks(title: &[String]) -> bool {
     const ASKING: &[&str] =
         &["get", "query", "search", "find", "list", "show", "fetch", "look", "lookup", "calculate", "convert"];
@@ -172,7 +172,7 @@ fn choices_of(property: &Value) -> Option<Vec<Value>> {
     (!values.is_empty()).then_some(values)
 }
 
-/// What a description says of each value, such as "threats: what to watch for; all: both".
+/// Splits a description such as "threats: what to watch for; all: both" into an explanation per value.
 fn choices_with_gloss(values: Vec<Value>, description: &str) -> Vec<Choice> {
     let lower = description.to_lowercase();
     let literal = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_lowercase);
@@ -193,7 +193,7 @@ fn choices_with_gloss(values: Vec<Value>, description: &str) -> Vec<Choice> {
     values.into_iter().zip(glosses).map(choice).collect()
 }
 
-/// Where a value is named as a whole word and something is said about it.
+/// Where a value occurs as a whole word, followed by an explanation.
 fn explained_at(description: &str, name: &str) -> Option<usize> {
     let whole = |at: usize| {
         let before = description.get(..at).and_then(|text| text.chars().next_back());
@@ -222,7 +222,7 @@ fn type_of(property: &Value) -> &str {
     }
 }
 
-/// The schema behind a local reference, or the first variant that is not null.
+/// Follows a local `$ref`, or picks the first variant that is not null.
 fn resolved<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     let mut schema = schema;
     for _ in 0..8 {
@@ -242,15 +242,15 @@ fn resolved<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
 }
 
 impl Tool {
-    /// Whether its name or the name of a parameter has this stem, beyond words that say nothing.
+    /// Whether its name or a parameter name has this stem, generic words excluded.
     pub(super) fn names(&self, stem: &str) -> bool {
         self.title.iter().chain(self.fields.iter().flat_map(|field| &field.title)).any(|own| own == stem)
     }
 }
 
 impl Field {
-    /// The stems of its name that say something.
-    pub(super) fn telling(&self) -> impl Iterator<Item = &String> {
+    /// The stems of its name, generic words excluded.
+    pub(super) fn distinctive_stems(&self) -> impl Iterator<Item = &String> {
         self.title.iter().filter(|stem| !GENERIC.contains(stem.as_str()))
     }
 

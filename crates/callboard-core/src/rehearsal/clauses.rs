@@ -1,26 +1,26 @@
-//! Speech cut into clauses, and corrections within it ("no wait, 3").
+//! Splits an utterance into clauses and finds self-corrections ("no wait, 3").
 //!
-//! Clauses are only where one may begin or end: which of them belong together is decided by what can be made of them.
+//! Clauses are candidate boundaries only; the planner decides which of them form one call.
 
 use std::ops::Range;
 
 use super::words::Word;
 
-/// Speech in which something was taken back while it was said.
+/// An utterance that corrects itself.
 pub(super) struct Correction {
     pub(super) before: Vec<Word>,
     pub(super) after: Vec<Word>,
     pub(super) kind: Kind,
 }
 
-/// What a correction does to what was done before the speech began.
+/// What a correction does to the previous call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// "scratch that": it goes, whatever follows.
+    /// "scratch that": undo it in any case.
     Retract,
-    /// "I meant", "actually that was": it goes where something better follows.
+    /// "I meant", "actually that was": undo it if a replacement follows.
     Replace,
-    /// "never mind", "no wait": nothing was done yet.
+    /// "never mind", "no wait": nothing to undo.
     Drop,
 }
 
@@ -53,7 +53,7 @@ const MARKERS: &[(Kind, &[&str])] = &[
     (Kind::Drop, &[",", "wait", ","]),
 ];
 
-/// The clauses of the words, without the marks and joining words between them.
+/// The clauses, without the punctuation and conjunctions between them.
 pub(super) fn clauses_of(words: &[Word]) -> Vec<Range<usize>> {
     let mut clauses = Vec::new();
     let mut start = 0;
@@ -81,12 +81,12 @@ fn parts(words: &[Word], at: usize, word: &Word) -> bool {
     false
 }
 
-/// Whether a sentence ends between two words.
+/// Whether this word ends a sentence.
 pub(super) fn sentence_ends(word: &Word) -> bool {
     word.is_any(&[".", "!", "?", "…"])
 }
 
-/// The last correction in the speech.
+/// The last correction in the utterance.
 pub(super) fn correction_in(words: &[Word]) -> Option<Correction> {
     let (at, end, kind) =
         (0..words.len()).rev().find_map(|at| marker_at(words, at).map(|(end, kind)| (at, end, kind)))?;
@@ -95,16 +95,16 @@ pub(super) fn correction_in(words: &[Word]) -> Option<Correction> {
     Some(Correction { before, after, kind })
 }
 
-/// The longest marker that begins here: where it ends, and what it does.
+/// The longest correction marker that begins here: its end and its kind.
 fn marker_at(words: &[Word], at: usize) -> Option<(usize, Kind)> {
-    let said = |marker: &[&str]| {
+    let follows = |marker: &[&str]| {
         marker.iter().enumerate().all(|(offset, part)| words.get(at + offset).is_some_and(|word| word.is(part)))
     };
-    let found = MARKERS.iter().filter(|(_, marker)| (at > 0 || marker.first() != Some(&"make")) && said(marker));
+    let found = MARKERS.iter().filter(|(_, marker)| (at > 0 || marker.first() != Some(&"make")) && follows(marker));
     found.map(|(kind, marker)| (at + marker.len(), *kind)).max_by_key(|(end, _)| *end)
 }
 
-/// "4 points, not 3": what is set against it goes.
+/// "4 points, not 3": drops the negated part.
 fn without_denied(after: &[Word]) -> Vec<Word> {
     let denied = after.iter().rposition(|word| word.is("not")).filter(|at| *at > 0 && after.len() - at <= 4);
     after.get(..denied.unwrap_or(after.len())).unwrap_or_default().to_vec()
@@ -121,7 +121,7 @@ fn skip_marks(words: &[Word], mut at: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::words::{said, words_of};
+    use super::super::words::{original_text, words_of};
     use super::*;
 
     #[test]
@@ -134,7 +134,7 @@ mod tests {
         ] {
             let words = words_of(text);
             let clauses: Vec<String> =
-                clauses_of(&words).into_iter().map(|clause| said(words.get(clause).unwrap_or(&[]))).collect();
+                clauses_of(&words).into_iter().map(|clause| original_text(words.get(clause).unwrap_or(&[]))).collect();
             assert_eq!(clauses, expected, "{text}");
         }
     }
@@ -148,7 +148,7 @@ mod tests {
             ("add milk", None),
             ("Actually that was 4 points, not 3", Some(("", "4 points ,"))),
         ] {
-            let spaced = |words: &[Word]| words.iter().map(|word| word.said.as_str()).collect::<Vec<_>>().join(" ");
+            let spaced = |words: &[Word]| words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
             let found = correction_in(&words_of(text)).map(|found| (spaced(&found.before), spaced(&found.after)));
             assert_eq!(found, expected.map(|(before, after)| (before.to_owned(), after.to_owned())), "{text}");
         }

@@ -1,13 +1,13 @@
-//! What the system messages tell about the moment: the current value of something, and on whose side a name stands.
+//! Current state read from the system messages: the value of a field, and the side a name belongs to.
 //!
-//! Only short statements such as "Season: Summer" are read, and lists under the name of a side. A statement
-//! that names several values says nothing.
+//! Reads only short statements such as "Season: Summer", and lists under the name of a side. A statement
+//! that names several values is ignored.
 
 use super::catalogue::{Choice, Field};
 use super::own_or_other::{Side, side_of_noun};
 use super::words::{Word, words_of};
 
-/// The last part of a long prompt is the part that is kept up to date.
+/// Only the end of a long prompt is read: state usually comes last.
 const MOST_LETTERS: usize = 24_000;
 
 /// The words of the system messages, cut into short statements.
@@ -32,9 +32,9 @@ impl Context {
         Self { statements }
     }
 
-    /// The one choice that a short statement about this field names.
+    /// The choice named by a short statement about this field, if it names exactly one.
     pub(super) fn choice<'a>(&self, field: &Field, choices: &'a [Choice]) -> Option<&'a Choice> {
-        let head = field.telling().last()?;
+        let head = field.distinctive_stems().last()?;
         let named = |part: &[Word]| {
             let mut named = choices.iter().filter(|choice| holds_all(part, &choice.title));
             named.next().filter(|_| named.next().is_none())
@@ -42,7 +42,7 @@ impl Context {
         self.about(head).filter_map(named).last()
     }
 
-    /// The side that a short statement about this stem names.
+    /// The side named by a short statement about this stem.
     pub(super) fn side_about(&self, stem: &str) -> Option<Side> {
         let named = |part: &[Word]| {
             let mut sides = part.iter().filter_map(|word| side_of_noun(&word.lower));
@@ -51,7 +51,7 @@ impl Context {
         self.about(stem).filter_map(named).last()
     }
 
-    /// The side under whose name a thing is listed, or that stands in brackets behind it.
+    /// The side under which a thing is listed, or the one in brackets after it.
     pub(super) fn side_of(&self, stems: &[&str]) -> Option<Side> {
         let mut current = None;
         let mut found: Option<(usize, Side)> = None;
@@ -73,7 +73,7 @@ impl Context {
         found.filter(|_| !disputed).map(|(_, side)| side)
     }
 
-    /// Parts of statements, parted at commas, that hold this stem and are short enough to be about it.
+    /// Comma-separated parts of statements that contain this stem and are short enough to be about it.
     fn about<'a>(&'a self, stem: &'a str) -> impl Iterator<Item = &'a [Word]> {
         self.statements
             .iter()
@@ -82,7 +82,7 @@ impl Context {
     }
 }
 
-/// A side in brackets belongs to what stands before it: "Foxes (opponent)".
+/// A side in brackets applies to the preceding name: "Foxes (opponent)".
 fn is_tag(words: &[Word], at: usize) -> bool {
     words.get(at).is_some_and(|word| side_of_noun(&word.lower).is_some())
         && words.get(at + 1).is_some_and(|next| next.is(")"))

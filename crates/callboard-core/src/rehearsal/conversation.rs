@@ -1,24 +1,24 @@
-//! What a request's messages amount to: what was said last, what led up to it, and what the tools answered.
+//! The state of a conversation: the last user message, unanswered ones before it, tool results and the last call.
 
 use serde_json::{Map, Value};
 
 /// The part of a conversation that a reply depends on.
 #[derive(Debug, Default)]
 pub(super) struct Conversation {
-    /// All system messages, one after the other.
+    /// All system messages, concatenated.
     pub(super) system: String,
-    /// What the user said last.
-    pub(super) said: String,
-    /// What the user said before that without any call coming of it, oldest first.
+    /// The last user message.
+    pub(super) last_message: String,
+    /// Earlier user messages without an answer or a call, oldest first.
     pub(super) unanswered: Vec<String>,
-    /// The results of the tools that were called last, where nothing was said since.
+    /// Results of the last calls; empty once the user writes.
     pub(super) results: Vec<String>,
-    /// The last call that was made: its tool and its arguments.
+    /// The last call: tool and arguments.
     pub(super) last_call: Option<(String, Map<String, Value>)>,
 }
 
-/// How far back a thought may have begun.
-const LONGEST_THOUGHT: usize = 3;
+/// How many unanswered messages are kept.
+const MOST_UNANSWERED: usize = 3;
 
 /// Reads the messages of a request.
 pub(super) fn conversation_of(request: &Value) -> Conversation {
@@ -31,9 +31,9 @@ pub(super) fn conversation_of(request: &Value) -> Conversation {
                 conversation.system.push_str(&text);
                 conversation.system.push('\n');
             }
-            Some("user") => conversation.hear(text),
+            Some("user") => conversation.add_user_message(text),
             Some("tool" | "function") => conversation.results.push(text),
-            Some("assistant") => conversation.answer(message, &text),
+            Some("assistant") => conversation.add_assistant_message(message, &text),
             _ => {}
         }
     }
@@ -41,23 +41,23 @@ pub(super) fn conversation_of(request: &Value) -> Conversation {
 }
 
 impl Conversation {
-    fn hear(&mut self, text: String) {
+    fn add_user_message(&mut self, text: String) {
         self.results.clear();
-        let before = std::mem::replace(&mut self.said, text);
+        let before = std::mem::replace(&mut self.last_message, text);
         if !before.is_empty() {
             self.unanswered.push(before);
-            if self.unanswered.len() > LONGEST_THOUGHT {
+            if self.unanswered.len() > MOST_UNANSWERED {
                 self.unanswered.remove(0);
             }
         }
     }
 
-    /// An answer or a call settles what was said; silence does not.
-    fn answer(&mut self, message: &Value, text: &str) {
+    /// Text or a call answers all pending messages; an empty message does not.
+    fn add_assistant_message(&mut self, message: &Value, text: &str) {
         let calls = message.get("tool_calls").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         self.last_call = calls.last().and_then(call_of).or(self.last_call.take());
         if !calls.is_empty() || !text.trim().is_empty() || message.get("function_call").is_some_and(Value::is_object) {
-            self.said.clear();
+            self.last_message.clear();
             self.unanswered.clear();
             self.results.clear();
         }
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn silence_leaves_a_thought_open() {
+    fn an_empty_reply_leaves_messages_unanswered() {
         let request = json!({"messages": [
             {"role": "system", "content": "Keep score."},
             {"role": "user", "content": "one"},
@@ -100,7 +100,7 @@ mod tests {
         ]});
         let conversation = conversation_of(&request);
         assert_eq!(
-            (conversation.said.as_str(), conversation.unanswered.as_slice()),
+            (conversation.last_message.as_str(), conversation.unanswered.as_slice()),
             ("three", &["two".to_owned()][..])
         );
     }

@@ -1,13 +1,13 @@
-//! Classes of everyday English words: which carry no meaning, which tie others together, which act.
+//! Word classes of general English: stop words, function words, verbs.
 //!
-//! These are closed lists of general English. Words of a domain do not belong here: they come with the tools.
+//! These lists are closed. Domain words do not belong here: they come from the tools.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use super::stem::stem;
 
-/// A class of words, in lower case or, for verbs and what tools are named by, as stems.
+/// A word class: lower-case words, or stems for verbs and words of tool names.
 type WordSet = LazyLock<HashSet<String>>;
 
 /// Words that link a noun phrase to the rest of the sentence.
@@ -27,10 +27,10 @@ pub(super) static DETERMINERS: WordSet = LazyLock::new(|| {
     )
 });
 
-/// Whose it is.
+/// Possessive determiners and pronouns.
 pub(super) static POSSESSIVES: WordSet = LazyLock::new(|| words("my our your his her their mine yours theirs"));
 
-/// Words that replace a noun, or ask for one.
+/// Personal, relative and interrogative pronouns.
 pub(super) static PRONOUNS: WordSet = LazyLock::new(|| {
     words(
         "i me we us you he him she her it they them myself yourself himself herself itself themselves ourselves who whom \
@@ -39,7 +39,7 @@ pub(super) static PRONOUNS: WordSet = LazyLock::new(|| {
     )
 });
 
-/// Verbs that only help others.
+/// Auxiliary verbs.
 pub(super) static AUXILIARIES: WordSet = LazyLock::new(|| {
     words(
         "am is are was were be been being do does did have has had will would shall should can could may might must let \
@@ -47,7 +47,7 @@ pub(super) static AUXILIARIES: WordSet = LazyLock::new(|| {
     )
 });
 
-/// Adverbs, interjections and other words that change neither what is done nor to what.
+/// Adverbs, interjections and other words that affect neither the action nor its object.
 pub(super) static FILLERS: WordSet = LazyLock::new(|| {
     words(
         "not now then just also too again please okay ok so well um umm uh uhh er erm hmm mm ah oh hey hi hello yes yeah \
@@ -60,10 +60,10 @@ pub(super) static FILLERS: WordSet = LazyLock::new(|| {
     )
 });
 
-/// Words that announce what is to be said.
+/// Words that introduce a message.
 pub(super) static ANNOUNCING: WordSet = LazyLock::new(|| words("saying says asking telling"));
 
-/// Verbs of everyday speech, for telling where a noun phrase ends. Many are nouns as well.
+/// Common verbs, which end a noun phrase. Many are nouns as well.
 pub(super) static VERBS: WordSet = LazyLock::new(|| {
     stems(
         "accept activate add adjust advance answer apply arrange ask assign attack attach award backup begin belong block \
@@ -87,7 +87,7 @@ pub(super) static VERBS: WordSet = LazyLock::new(|| {
     )
 });
 
-/// Words that only say that a tool does something, not what: weak evidence in a tool's name.
+/// Generic words of tool names: weak evidence.
 pub(super) static GENERIC: WordSet = LazyLock::new(|| {
     stems(
         "get set update log change make do new run use add create tool function data info information value name number \
@@ -96,7 +96,7 @@ pub(super) static GENERIC: WordSet = LazyLock::new(|| {
     )
 });
 
-/// A tool whose name or description begins so changes something.
+/// First words of the name or description of a tool with side effects.
 pub(super) static CHANGING: WordSet = LazyLock::new(|| {
     stems(
         "add adjust advance append apply arm assign award begin block book buy call cancel change clear close complete \
@@ -110,11 +110,11 @@ pub(super) static CHANGING: WordSet = LazyLock::new(|| {
     )
 });
 
-/// Verbs with which the one who acts does harm to what follows.
+/// Verbs whose subject harms the object.
 pub(super) static HARMING: WordSet =
     LazyLock::new(|| stems("kill destroy wound hit shoot attack slay damage eliminate wipe strike hurt burn deal"));
 
-/// Verbs that take something away from the one who acts.
+/// Verbs whose subject loses something.
 pub(super) static TAKING: WordSet = LazyLock::new(|| {
     stems(
         "spend lose pay use subtract remove reduce decrease lower minus cost deduct withdraw drop burn sacrifice owe \
@@ -122,7 +122,7 @@ pub(super) static TAKING: WordSet = LazyLock::new(|| {
     )
 });
 
-/// Verbs that mean little without what follows them.
+/// Light verbs, which mean little without their object.
 pub(super) static LIGHT: WordSet =
     LazyLock::new(|| words("make put take give get do come bring have did made got gave took went"));
 
@@ -139,7 +139,7 @@ fn stems(list: &str) -> HashSet<String> {
     list.split(' ').map(stem).collect()
 }
 
-/// Whether a word carries no meaning: a preposition, determiner, pronoun, auxiliary, filler or possessive.
+/// Whether a word is a stop word: a preposition, determiner, pronoun, auxiliary, filler or possessive.
 pub(super) fn is_empty_word(lower: &str) -> bool {
     EMPTY.contains(lower)
 }

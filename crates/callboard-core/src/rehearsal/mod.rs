@@ -1,7 +1,7 @@
-//! The rehearsal model: rules that pick tools from the words said, so that everything can be tried with nothing installed.
+//! The rehearsal model: a rule-based stand-in for an LLM, so that Callboard can be tried with nothing installed.
 //!
-//! It takes the body of a chat request and gives the body of a chat completion. It is pure and deterministic, knows no
-//! tool and no domain, and makes no call when it is unsure. Ids are the caller's to give.
+//! It maps the body of a chat request to the body of a chat completion. It is pure and deterministic, knows no
+//! tool and no domain, and makes no call when it is unsure. The caller assigns ids.
 
 mod catalogue;
 mod clauses;

@@ -1,6 +1,6 @@
 //! Days and times of day among the words: "tomorrow", "next Friday", "May 3rd", "at 5 pm", "7:30", "noon".
 //!
-//! They are kept as they were said: without a clock nothing can be reckoned from them.
+//! They keep their wording: without a clock they cannot be resolved.
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ const PARTS: &str = "morning afternoon evening night";
 const MONTHS: &str = "january february march april may june july august september october november december jan feb mar apr jun jul \
     aug sept sep oct nov dec";
 
-/// All moments, from left to right, without overlap.
+/// All moments in order, without overlap.
 pub(super) fn moments_in(words: &[Word]) -> Vec<Moment> {
     let mut found: Vec<Moment> = Vec::new();
     let mut at = 0;
@@ -97,7 +97,7 @@ fn year_after(words: &[Word], at: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::words::{said, words_of};
+    use super::super::words::{original_text, words_of};
     use super::*;
 
     #[test]
@@ -112,8 +112,10 @@ mod tests {
             ("saturday morning at noon", &["saturday morning", "noon"]),
         ] {
             let words = words_of(text);
-            let found: Vec<String> =
-                moments_in(&words).into_iter().map(|moment| said(words.get(moment.words).unwrap_or(&[]))).collect();
+            let found: Vec<String> = moments_in(&words)
+                .into_iter()
+                .map(|moment| original_text(words.get(moment.words).unwrap_or(&[])))
+                .collect();
             assert_eq!(found, expected, "{text}");
         }
     }

@@ -1,27 +1,27 @@
-//! In what mood something is said: as an order, a question, a fact, or not meant to be acted on at all.
+//! The mood of a clause: command, question, statement, or idle talk.
 //!
-//! Doubt, conditions, wishes, opinions and tales of other days are no reason to act. The rules look at small words only,
-//! never at what the sentence is about.
+//! Doubts, conditions, wishes, opinions and accounts of the past trigger no call. The rules look at function words only,
+//! never at the subject matter.
 
 use super::lexicon::FILLERS;
 use super::noun_phrases::acts;
 use super::stem::stem;
 use super::words::Word;
 
-/// How a stretch of speech is meant.
+/// The mood of a span.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mood {
-    /// It asks for knowledge.
+    /// It asks for information.
     pub(super) question: bool,
-    /// It states something: it has a subject, and nothing is asked for.
+    /// It has a subject and requests nothing.
     pub(super) statement: bool,
-    /// Doubt, condition, wish or opinion: nothing to act on.
+    /// Doubt, condition, wish or opinion: triggers no call.
     pub(super) idle: bool,
-    /// It tells of another day.
+    /// It is about an earlier day.
     pub(super) past: bool,
-    /// Something is denied.
+    /// It contains a negation.
     pub(super) negated: bool,
-    /// Something is to be taken back.
+    /// It asks to undo something.
     pub(super) undoing: bool,
 }
 
@@ -35,7 +35,7 @@ const OPINIONS: &[&str] = &[
     "remember", "feel", "felt", "bet", "miss", "agree", "doubt", "dreamed", "wondered", "dislike", "forgot",
 ];
 
-const TALES: &str = "last week|last game|last time|last year|last month|last night|last match|last tournament|last summer|other day|\
+const PAST: &str = "last week|last game|last time|last year|last month|last night|last match|last tournament|last summer|other day|\
     used to|remember when|back when|back in|years ago|weeks ago|days ago|another game|previous game|a while ago|\
     yesterday|once upon";
 
@@ -46,7 +46,7 @@ const OPENING_AUXILIARIES: &[&str] = &[
 ];
 const SUBJECTS: &[&str] = &["i", "we", "you", "he", "she", "they", "it", "that", "this", "there", "these", "those"];
 
-/// The mood of a stretch of words; `sentence` is the whole sentence it stands in.
+/// The mood of a span; `sentence` is the whole sentence around it.
 pub(super) fn mood_of(part: &[Word], sentence: &[Word]) -> Mood {
     let body = opened(part);
     let request = is_request(body);
@@ -55,7 +55,7 @@ pub(super) fn mood_of(part: &[Word], sentence: &[Word]) -> Mood {
         question,
         statement: !question && !request && is_statement(body),
         idle: is_idle(body, sentence, question),
-        past: holds_any(sentence, TALES),
+        past: holds_any(sentence, PAST),
         undoing: takes_back(body),
         negated: negation_in(part).is_some() && !holds(part, &["not", "forget"]),
     }
@@ -70,7 +70,7 @@ fn takes_back(body: &[Word]) -> bool {
     body.iter().take(5).any(|word| word.is_any(&["undo", "revert", "rollback"])) || back("take") || back("roll")
 }
 
-/// Where something is denied: the place of the denying word.
+/// The position of the negation.
 pub(super) fn negation_in(words: &[Word]) -> Option<usize> {
     words.iter().enumerate().position(|(at, word)| {
         let next = |offset: usize| words.get(at + offset);
@@ -106,7 +106,7 @@ fn lower(words: &[Word], at: usize) -> &str {
     words.get(at).map_or("", |word| word.lower.as_str())
 }
 
-/// "can you …", "could I get …", "I would like to …", "I want to …": an order in polite words.
+/// "can you …", "could I get …", "I would like to …", "I want to …": a polite command.
 fn is_request(body: &[Word]) -> bool {
     let (first, second, third, fourth) = (lower(body, 0), lower(body, 1), lower(body, 2), lower(body, 3));
     match (first, second) {
@@ -143,14 +143,14 @@ fn did_alone(body: &[Word]) -> bool {
             .is_some_and(|word| super::numbers::written(&word.lower).is_some() || word.is_any(&["some", "no"]))
 }
 
-/// An order that ends in a question mark is still an order: "play some jazz?".
+/// A command with a question mark is still a command: "play some jazz?".
 fn is_order(body: &[Word]) -> bool {
     body.first().is_some_and(|word| {
         super::lexicon::VERBS.contains(&word.stem) && !word.is_any(&["want", "fancy", "got", "ready"])
     })
 }
 
-/// Something stands before the verb, and it is no order.
+/// A subject precedes the verb, and it is not a command.
 fn is_statement(body: &[Word]) -> bool {
     if SUBJECTS.contains(&lower(body, 0)) {
         return true;
@@ -189,7 +189,7 @@ fn has_opinion(body: &[Word]) -> bool {
     ["i", "we"].contains(&lower(body, 0)) && OPINIONS.contains(&lower(body, at))
 }
 
-/// "I could …", "they should …", "it can …" tell of what is possible, not of what happens.
+/// "I could …", "they should …", "it can …" state a possibility, not an action.
 fn has_ability(body: &[Word]) -> bool {
     let possible = ["could", "should", "can", "may", "would", "cannot"];
     let at = body
@@ -203,17 +203,17 @@ fn has_ability(body: &[Word]) -> bool {
         .contains(&lower(body, 0))
 }
 
-/// Whether one of the phrases, separated by `|`, is in the words.
+/// Whether the words contain one of the phrases, separated by `|`.
 fn holds_any(words: &[Word], phrases: &str) -> bool {
     phrases.split('|').any(|phrase| holds(words, &phrase.split(' ').collect::<Vec<_>>()))
 }
 
-/// Whether the words follow each other somewhere; a single word in capitals is a name.
+/// Whether the words contain `parts` in sequence; a single capitalised word is a name and does not match.
 pub(super) fn holds(words: &[Word], parts: &[&str]) -> bool {
-    let said = |(word, part): (&Word, &&str)| word.is(part) && (!word.capital || parts.len() > 1 || word.is("i"));
+    let matches = |(word, part): (&Word, &&str)| word.is(part) && (!word.capital || parts.len() > 1 || word.is("i"));
     let opens =
         words.get(..parts.len()).is_some_and(|window| window.iter().zip(parts).all(|(word, part)| word.is(part)));
-    opens || words.windows(parts.len()).skip(1).any(|window| window.iter().zip(parts).all(said))
+    opens || words.windows(parts.len()).skip(1).any(|window| window.iter().zip(parts).all(matches))
 }
 
 #[cfg(test)]
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn idle_talk_is_told_from_action() {
+    fn idle_talk_is_distinguished_from_commands() {
         for (text, idle) in [
             ("maybe I should charge", true),
             ("umm I don't know", true),

@@ -1,7 +1,7 @@
-//! Noun phrases: the stretches of speech that can name a thing, with what ties them to the sentence.
+//! Noun phrase chunking: the spans that can name a thing, with their role in the sentence.
 //!
-//! There is no grammar here, only borders: prepositions, verbs, small words and marks end a phrase. A phrase knows the
-//! preposition before it, whose it is said to be, the verb it belongs to, and whether it stands before that verb.
+//! There is no grammar, only boundaries: prepositions, verbs, function words and punctuation end a phrase. A phrase records
+//! its preposition, its owner, its verb, and whether it precedes that verb.
 
 use std::ops::Range;
 
@@ -18,13 +18,13 @@ pub(super) struct Chunk {
     pub(super) preposition: Option<String>,
     /// The stem of the nearest verb before it, or after it for a subject.
     pub(super) verb: Option<String>,
-    /// It stands before the verb, without preposition.
+    /// It precedes the verb and has no preposition.
     pub(super) subject: bool,
-    /// Whose it is: "my", "opponent", "player".
+    /// The owner: "my", "opponent", "player".
     pub(super) owner: Option<String>,
 }
 
-/// The phrases among the words; words that are taken end a phrase.
+/// The phrases of the words; a taken word ends a phrase.
 pub(super) fn chunks_in(words: &[Word], taken: &[bool]) -> Vec<Chunk> {
     let mut cutter = Cutter { words, chunks: Vec::new(), open: None, next: Chunk::default(), verb: None };
     for (at, word) in words.iter().enumerate() {
@@ -38,7 +38,7 @@ struct Cutter<'a> {
     words: &'a [Word],
     chunks: Vec<Chunk>,
     open: Option<usize>,
-    /// What is known of the phrase that comes next.
+    /// Attributes collected for the next phrase.
     next: Chunk,
     verb: Option<String>,
 }
@@ -75,8 +75,8 @@ impl Cutter<'_> {
             self.verb_seen(word);
         } else if is_border(word) {
             self.close(at);
-        } else if word.said.bytes().any(|byte| byte.is_ascii_digit()) {
-            // A code such as LH400 names something by itself.
+        } else if word.text.bytes().any(|byte| byte.is_ascii_digit()) {
+            // A code such as LH400 is a phrase by itself.
             self.close(at);
             self.open = Some(at);
             self.close(at + 1);
@@ -85,7 +85,7 @@ impl Cutter<'_> {
         }
     }
 
-    /// Inside a name written with capitals every capital word belongs to it, and so does a number after one.
+    /// A capitalised name continues with capitalised words, and with a number after one.
     fn continues_name(&self, at: usize, word: &Word) -> bool {
         let before = at.checked_sub(1).and_then(|before| self.words.get(before));
         let after_capital = self.open.is_some() && before.is_some_and(|before| before.capital && !before.is_mark());
@@ -95,7 +95,7 @@ impl Cutter<'_> {
             || self.open.is_some() && before.is_some_and(|before| before.is("of")) && (word.capital || word.is("the"))
     }
 
-    /// "opponent's bishop", "enemy knight": the side is whose it is, not what it is.
+    /// "opponent's bishop", "enemy knight": the side is the owner, not part of the name.
     fn owns_next(&self, at: usize, word: &Word) -> bool {
         let noun = || {
             self.words.get(at + 1).is_some_and(|next| next.form == Form::Plain && !is_border(next))
@@ -105,7 +105,7 @@ impl Cutter<'_> {
             && (word.possessive || side_of_noun(&word.lower).is_some() && self.open.is_none() && noun())
     }
 
-    /// A small word in capitals before another capital begins a name: "New York".
+    /// A capitalised function word before another capitalised word begins a name: "New York".
     fn begins_name(&self, at: usize, word: &Word) -> bool {
         let next = self.words.get(at + 1).is_some_and(|next| next.capital && next.form == Form::Plain);
         at > 0 && word.capital && next && is_empty_word(&word.lower) && !word.is("i") && word.form == Form::Plain
@@ -144,7 +144,7 @@ fn is_border(word: &Word) -> bool {
         || ANNOUNCING.contains(&word.lower)
 }
 
-/// Whether the word belongs to a verb, as in "turn on" or "pick up", instead of leading a phrase.
+/// Whether the preposition belongs to a phrasal verb, as in "turn on" or "pick up", and begins no phrase.
 pub(super) fn is_particle(words: &[Word], at: usize) -> bool {
     const SWITCHING: &[&str] =
         &["turn", "turned", "switch", "switched", "put", "leave", "keep", "turning", "switching"];
@@ -153,7 +153,7 @@ pub(super) fn is_particle(words: &[Word], at: usize) -> bool {
     word.is_any(&["off", "out", "up", "down"]) || word.is("on") && before.is_some_and(|before| before.is_any(SWITCHING))
 }
 
-/// Whether the word acts as a verb where it stands; many verbs are nouns as well.
+/// Whether the word is a verb in this position; many verbs are nouns as well.
 pub(super) fn acts(words: &[Word], at: usize, verb_seen: bool) -> bool {
     let Some(word) = words.get(at) else { return false };
     let lower = word.lower.as_str();
@@ -198,7 +198,7 @@ fn ends_question(words: &[Word], at: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::words::{said, words_of};
+    use super::super::words::{original_text, words_of};
     use super::*;
 
     #[test]
@@ -218,7 +218,7 @@ mod tests {
                 .map(|chunk| {
                     let owner = chunk.owner.as_ref().map_or(String::new(), |owner| format!("[{owner}] "));
                     let tie = chunk.preposition.as_deref().unwrap_or(if chunk.subject { "subject" } else { "-" });
-                    format!("{owner}{tie} {}", said(words.get(chunk.words.clone()).unwrap_or(&[])))
+                    format!("{owner}{tie} {}", original_text(words.get(chunk.words.clone()).unwrap_or(&[])))
                 })
                 .collect();
             assert_eq!(shown, expected, "{text}");

@@ -1,6 +1,6 @@
-//! Numbers, written or spoken: "5", "$1,200", "3rd", "twenty one", "a dozen", "half a dozen", "two and a half".
+//! Numbers in digits or words: "5", "$1,200", "3rd", "twenty one", "a dozen", "half a dozen", "two and a half".
 //!
-//! A number is found with the words it covers. What it counts, and which parameter it belongs to, is decided elsewhere.
+//! A number carries the span it covers. `fill::numbers` assigns it to a parameter.
 
 use std::ops::Range;
 
@@ -10,11 +10,11 @@ use super::words::{Form, Word};
 
 /// A number among the words.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Spoken {
+pub(super) struct NumberSpan {
     pub(super) words: Range<usize>,
     pub(super) value: f64,
     pub(super) ordinal: bool,
-    /// Only an article: "a model" may mean one, but need not.
+    /// Only an article: "a model" may mean one.
     pub(super) article: bool,
 }
 
@@ -29,8 +29,8 @@ const ORDINALS: &[&str] = &[
 const BEFORE_PRONOUN_ONE: &[&str] =
     &["no", "this", "that", "the", "any", "every", "some", "which", "each", "another", "good"];
 
-/// All numbers among the words, from left to right, without overlap.
-pub(super) fn numbers_in(words: &[Word]) -> Vec<Spoken> {
+/// All numbers in order, without overlap.
+pub(super) fn numbers_in(words: &[Word]) -> Vec<NumberSpan> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < words.len() {
@@ -45,7 +45,7 @@ pub(super) fn numbers_in(words: &[Word]) -> Vec<Spoken> {
     found
 }
 
-/// The number as JSON: whole where it is whole.
+/// The number as JSON: an integer if it has no fraction.
 pub(super) fn json_number(value: f64) -> Option<Value> {
     if value.fract() == 0.0 && value.abs() < 9.0e15 {
         return Some(Value::from(value as i64));
@@ -53,7 +53,7 @@ pub(super) fn json_number(value: f64) -> Option<Value> {
     Number::from_f64(value).map(Value::Number)
 }
 
-/// The value of one written number, its signs and endings included.
+/// Parses a number in digits, with currency signs and endings; true for an ordinal.
 pub(super) fn written(text: &str) -> Option<(f64, bool)> {
     let negative = text.starts_with(['-', '−']);
     let bare =
@@ -78,37 +78,37 @@ pub(super) fn is_number_word(lower: &str) -> bool {
     small_or_tens(lower).is_some() || scale(lower).is_some() || lower == "dozen"
 }
 
-fn number_at(words: &[Word], at: usize) -> Option<Spoken> {
+fn number_at(words: &[Word], at: usize) -> Option<NumberSpan> {
     let word = words.get(at)?;
     if word.is_any(&["minus", "negative"]) {
         let positive = number_at(words, at + 1).filter(|number| !number.article)?;
-        return Some(Spoken { words: at..positive.words.end, value: -positive.value, ..positive });
+        return Some(NumberSpan { words: at..positive.words.end, value: -positive.value, ..positive });
     }
     if let Some(group) = grouped(words, at) {
         return Some(group);
     }
     if word.form == Form::Number {
         let (value, ordinal) = written(&word.lower)?;
-        return Some(with_fraction(words, spoken(at..at + 1, value, ordinal)));
+        return Some(with_fraction(words, number_span(at..at + 1, value, ordinal)));
     }
     if let Some(index) = ORDINALS.iter().position(|ordinal| word.is(ordinal)) {
-        return Some(spoken(at..at + 1, index as f64 + 1.0, true));
+        return Some(number_span(at..at + 1, index as f64 + 1.0, true));
     }
     if word.is("one") && at > 0 && words.get(at - 1).is_some_and(|before| before.is_any(BEFORE_PRONOUN_ONE)) {
         return None;
     }
     if let Some((value, end)) = cardinal(words, at) {
-        return Some(with_fraction(words, spoken(at..end, value, false)));
+        return Some(with_fraction(words, number_span(at..end, value, false)));
     }
-    word.is_any(&["a", "an"]).then(|| Spoken { article: true, ..spoken(at..at + 1, 1.0, false) })
+    word.is_any(&["a", "an"]).then(|| NumberSpan { article: true, ..number_span(at..at + 1, 1.0, false) })
 }
 
-fn spoken(words: Range<usize>, value: f64, ordinal: bool) -> Spoken {
-    Spoken { words, value, ordinal, article: false }
+fn number_span(words: Range<usize>, value: f64, ordinal: bool) -> NumberSpan {
+    NumberSpan { words, value, ordinal, article: false }
 }
 
 /// "a dozen", "half a dozen", "a couple of", "a hundred", "half an", "a single".
-fn grouped(words: &[Word], at: usize) -> Option<Spoken> {
+fn grouped(words: &[Word], at: usize) -> Option<NumberSpan> {
     let lower = |index: usize| words.get(index).map_or("", |word| word.lower.as_str());
     let (value, length) = match (lower(at), lower(at + 1), lower(at + 2)) {
         ("half", "a" | "an", "dozen") => (6.0, 3),
@@ -123,7 +123,7 @@ fn grouped(words: &[Word], at: usize) -> Option<Spoken> {
         ("half", "a" | "an", _) => (0.5, 2),
         _ => return None,
     };
-    Some(spoken(at..at + length, value, false))
+    Some(number_span(at..at + length, value, false))
 }
 
 /// Cardinal words: "three hundred and five", "twenty one", "two point five".
@@ -193,14 +193,14 @@ fn decimals(words: &[Word], end: usize, whole: f64) -> (f64, usize) {
 }
 
 /// "two and a half", "3 hundred", "5 million".
-fn with_fraction(words: &[Word], number: Spoken) -> Spoken {
+fn with_fraction(words: &[Word], number: NumberSpan) -> NumberSpan {
     let end = number.words.end;
     let lower = |index: usize| words.get(index).map_or("", |word| word.lower.as_str());
     if (lower(end), lower(end + 1), lower(end + 2)) == ("and", "a", "half") {
-        return Spoken { words: number.words.start..end + 3, value: number.value + 0.5, ..number };
+        return NumberSpan { words: number.words.start..end + 3, value: number.value + 0.5, ..number };
     }
     match scale(lower(end)).filter(|_| number.words.len() == 1) {
-        Some(scale) => Spoken { words: number.words.start..end + 1, value: number.value * scale, ..number },
+        Some(scale) => NumberSpan { words: number.words.start..end + 1, value: number.value * scale, ..number },
         None => number,
     }
 }

@@ -1,11 +1,11 @@
-//! Two sides, seen from the one who speaks: own and other.
+//! Two sides from the speaker's point of view: own and other.
 //!
 //! "my", "our", "I" are the own side; "your", "his", "their" and "the opponent" are the other. A parameter is sided when its
 //! values name both.
 
 use super::catalogue::Choice;
 
-/// Whose it is.
+/// The own or the other side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Own,
@@ -25,7 +25,7 @@ const OWN_NOUNS: &[&str] = &["player", "me", "self", "mine", "us", "own", "user"
 const OTHER_NOUNS: &[&str] =
     &["opponent", "opponents", "enemy", "enemies", "them", "foe", "rival", "other", "hostile", "adversary", "theirs"];
 
-/// The side that a noun or a value names by itself.
+/// The side that a noun or an enum value names.
 pub(super) fn side_of_noun(lower: &str) -> Option<Side> {
     if OWN_NOUNS.contains(&lower) {
         Some(Side::Own)
@@ -36,7 +36,7 @@ pub(super) fn side_of_noun(lower: &str) -> Option<Side> {
     }
 }
 
-/// The side that a pronoun or noun stands for when the user says it.
+/// The side that a pronoun or noun means when the user says it.
 pub(super) fn side_of_speech(lower: &str) -> Option<Side> {
     match lower {
         "i" | "we" | "me" | "us" | "my" | "our" | "mine" | "ours" | "myself" => Some(Side::Own),
@@ -47,7 +47,7 @@ pub(super) fn side_of_speech(lower: &str) -> Option<Side> {
     }
 }
 
-/// The values for both sides, where the choices name exactly two.
+/// The values of both sides, if the choices name exactly two.
 pub(super) fn sided(choices: &[Choice]) -> Option<(&Choice, &Choice)> {
     let of = |side: Side| {
         let mut named = choices.iter().filter(move |choice| {

@@ -1,7 +1,7 @@
-//! From speech to calls: which clauses belong together, and which tool each group calls.
+//! Plans calls from an utterance: which clauses form one call, and which tool each group calls.
 //!
-//! Every run of neighbouring clauses is tried with every tool whose words occur in it; the division of the speech that
-//! earns most is taken. A clause that only names another thing repeats the call before it with that thing.
+//! Every run of adjacent clauses is tried with the likeliest tools; the segmentation with the highest total score
+//! wins. A clause that only names another thing repeats the previous call with that thing.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use super::mood::{mood_of, opened};
 use super::vocabulary::{Vocabulary, is_content};
 use super::words::{Form, Word};
 
-/// Longer messages are text to read, not speech to act on.
+/// Longer messages are documents, not commands.
 const MOST_WORDS: usize = 160;
 const MOST_CLAUSES: usize = 20;
 const LONGEST_GROUP: usize = 5;
@@ -28,7 +28,7 @@ pub(super) struct Planned {
     pub(super) arguments: Map<String, Value>,
 }
 
-/// All that calls are planned from.
+/// The inputs of planning.
 pub(super) struct Planner<'a> {
     tools: &'a [Tool],
     vocabulary: &'a Vocabulary,
@@ -57,13 +57,13 @@ impl<'a> Planner<'a> {
             Some(Group {
                 words: 0..0,
                 tool,
-                attempt: Attempt { calls: vec![arguments], score: 0.0, said_something: true },
+                attempt: Attempt { calls: vec![arguments], score: 0.0, has_explicit_value: true },
             })
         });
         Self { tools, vocabulary, context, previous }
     }
 
-    /// The calls that the speech asks for, in its order; none when it is unclear.
+    /// The calls that the utterance asks for, in order; none when it is unclear.
     pub(super) fn plan(&self, words: &[Word]) -> Vec<Planned> {
         if words.len() > MOST_WORDS {
             return Vec::new();
@@ -74,14 +74,14 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The best call with this tool alone, whatever was said.
+    /// The best call of this tool, however low its score.
     pub(super) fn forced(&self, words: &[Word], tool: usize) -> Option<(f32, Planned)> {
         let words = words.get(..words.len().min(MOST_WORDS)).unwrap_or_default();
         let reading = Reading::new(words, mood_of(words, words), self.context);
         let weights = self.vocabulary.weigh(tool, words);
-        let told = Evidence { weights: &weights, phrasing: self.vocabulary.phrasing(tool, words) };
+        let evidence = Evidence { weights: &weights, phrasing: self.vocabulary.phrasing(tool, words) };
         let tool = self.tools.get(tool)?;
-        let made = attempt(tool, &reading, told, Terms { forced: true, inherit: None })?;
+        let made = attempt(tool, &reading, evidence, Terms { forced: true, inherit: None })?;
         let arguments = made.calls.into_iter().next()?;
         Some((made.score, Planned { tool: tool.name.clone(), arguments }))
     }
@@ -96,7 +96,7 @@ impl<'a> Planner<'a> {
         }
         let joined: Vec<Word> = without_last_number(before, after).into_iter().chain(after.iter().cloned()).collect();
         let acts = (0..after.len()).any(|at| super::noun_phrases::acts(after, at, false));
-        // What has no verb of its own corrects a part of what came before.
+        // A correction without a verb replaces a part of the earlier clause.
         let tries = if acts { [after.as_slice(), &joined] } else { [joined.as_slice(), after] };
         if let Some(planned) = tries.iter().map(|words| self.plan_plain(words)).find(|planned| !planned.is_empty()) {
             return planned;
@@ -107,22 +107,22 @@ impl<'a> Planner<'a> {
         kept.chain(fixed).flat_map(|group| self.calls(&group)).collect()
     }
 
-    /// A correction of what was done before: it is taken back, and done as it should have been.
+    /// Corrects the previous call: undoes it and calls with the corrected values.
     fn plan_replaced(&self, after: &[Word], kind: Kind) -> Vec<Planned> {
-        let mut anew = self.plan_plain(after);
-        if anew.is_empty() {
+        let mut corrected = self.plan_plain(after);
+        if corrected.is_empty() {
             let before = self.previous.as_ref();
-            anew = before
+            corrected = before
                 .and_then(|before| self.repeated(after, before))
                 .map(|group| self.calls(&group))
                 .unwrap_or_default();
         }
-        let goes = kind == Kind::Retract || kind == Kind::Replace && !anew.is_empty();
-        self.take_back().filter(|_| goes).into_iter().chain(anew).collect()
+        let undo = kind == Kind::Retract || kind == Kind::Replace && !corrected.is_empty();
+        self.undo_call().filter(|_| undo).into_iter().chain(corrected).collect()
     }
 
-    /// The call that takes the last thing back, where a tool does that.
-    fn take_back(&self) -> Option<Planned> {
+    /// A call of the undo tool, if there is one.
+    fn undo_call(&self) -> Option<Planned> {
         let tool = self.tools.iter().find(|tool| tool.undoes && tool.fields.iter().all(|field| !field.required))?;
         Some(Planned { tool: tool.name.clone(), arguments: Map::new() })
     }
@@ -145,12 +145,12 @@ impl<'a> Planner<'a> {
         group.attempt.calls.iter().map(planned).collect()
     }
 
-    /// The division of the speech into groups that earns most, and repetitions in between.
+    /// The segmentation with the highest total score, with repeated calls inserted.
     fn groups(&self, words: &[Word]) -> Vec<Group> {
         let mut clauses = clauses_of(words);
         clauses.truncate(MOST_CLAUSES);
         let weights: Vec<Vec<f32>> = (0..self.tools.len()).map(|tool| self.vocabulary.weigh(tool, words)).collect();
-        // best[n] is the best division of the first n clauses.
+        // best[n] is the best segmentation of the first n clauses.
         let mut best: Vec<(f32, Vec<Group>)> = vec![(0.0, Vec::new())];
         for end in 1..=clauses.len() {
             let mut winner = best.last().cloned().unwrap_or_default();
@@ -202,7 +202,7 @@ impl<'a> Planner<'a> {
         best
     }
 
-    /// Clauses without a verb after a call repeat it with what they name: "… and the bedroom".
+    /// A clause without a verb repeats the previous call with another value: "… and the bedroom".
     fn with_repetitions(&self, words: &[Word], clauses: &[Range<usize>], found: &[Group]) -> Vec<Group> {
         let mut groups: Vec<Group> = Vec::new();
         for (index, clause) in clauses.iter().enumerate() {
@@ -221,7 +221,7 @@ impl<'a> Planner<'a> {
         groups
     }
 
-    /// "Add 3 pens and 2 pads to the cart": the first clause lacks what only the second says.
+    /// "Add 3 pens and 2 pads to the cart": the first clause takes "to the cart" from the second.
     fn shared(&self, words: &[Word], clause: &Range<usize>, group: &Group, found: &[Group]) -> Option<Group> {
         let (part, next) = (words.get(clause.clone())?, words.get(group.words.clone())?);
         let acting = |words: &[Word]| super::noun_phrases::acts(words, 0, false);
@@ -247,14 +247,14 @@ impl<'a> Planner<'a> {
         let tool = self.tools.get(before.tool)?;
         let reading = Reading::new(part, mood_of(part, part), self.context);
         let weights = self.vocabulary.weigh(before.tool, part);
-        let told = Evidence { weights: &weights, phrasing: 0.0 };
+        let evidence = Evidence { weights: &weights, phrasing: 0.0 };
         let inherit = before.attempt.calls.last();
-        let made = attempt(tool, &reading, told, Terms { inherit, forced: false })?;
-        made.said_something.then(|| Group { words: 0..part.len(), tool: before.tool, attempt: made })
+        let made = attempt(tool, &reading, evidence, Terms { inherit, forced: false })?;
+        made.has_explicit_value.then(|| Group { words: 0..part.len(), tool: before.tool, attempt: made })
     }
 }
 
-/// What it costs to leave a clause out: little, but enough to prefer a reading that has a place for it.
+/// The cost of skipping a clause: low, but enough to prefer a segmentation that uses it.
 fn left_out(words: &[Word], clause: &Range<usize>) -> f32 {
     let content = words
         .get(clause.clone())
@@ -269,7 +269,7 @@ fn span_of(clauses: &[Range<usize>], start: usize, end: usize) -> Option<Range<u
     Some(clauses.get(start)?.start..clauses.get(end.checked_sub(1)?)?.end)
 }
 
-/// The whole sentence around a span, with the mark that ends it.
+/// The whole sentence around a span, with its final punctuation.
 fn sentence_around<'w>(words: &'w [Word], span: &Range<usize>) -> &'w [Word] {
     let start = words.iter().take(span.start).rposition(sentence_ends).map_or(0, |at| at + 1);
     let end = words
@@ -281,7 +281,7 @@ fn sentence_around<'w>(words: &'w [Word], span: &Range<usize>) -> &'w [Word] {
     words.get(start..end).unwrap_or_default()
 }
 
-/// "2, no wait, 3 of them": the number that was taken back goes.
+/// "2, no wait, 3 of them": drops the corrected number.
 fn without_last_number(before: &[Word], after: &[Word]) -> Vec<Word> {
     let numbers = |words: &[Word]| super::numbers::numbers_in(words).into_iter().rfind(|number| !number.article);
     match (numbers(before), numbers(after)) {

@@ -1,4 +1,4 @@
-//! Which prepositions lead to which parameters: "to" to a destination, "from" to an origin, "by" to an author.
+//! Which prepositions introduce which parameters: "to" a destination, "from" an origin, "by" an author.
 
 use super::catalogue::Field;
 use super::stem::stem;
@@ -31,7 +31,7 @@ static STEMMED: LazyLock<Vec<(Vec<&'static str>, Vec<String>)>> = LazyLock::new(
         .collect()
 });
 
-/// How well a preposition leads to a parameter: 2 by its name, less by its description, negative where it points elsewhere.
+/// How well a preposition fits a parameter: 2 by its name, less by its description, negative if it fits another role.
 pub(super) fn leads_to(preposition: &str, field: &Field) -> f32 {
     if field.title.iter().any(|own| own == preposition) {
         return 2.2;
@@ -42,6 +42,6 @@ pub(super) fn leads_to(preposition: &str, field: &Field) -> f32 {
     if field.title.iter().any(|own| words.contains(own)) {
         return 2.0;
     }
-    let said = field.summary.iter().filter(|own| words.contains(own)).count();
-    if said > 0 { 0.6 } else { 0.0 }
+    let described = field.summary.iter().filter(|own| words.contains(own)).count();
+    if described > 0 { 0.6 } else { 0.0 }
 }

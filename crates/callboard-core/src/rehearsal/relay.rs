@@ -1,21 +1,21 @@
 //! Tool results summarised in a sentence or two.
 //!
-//! JSON results speak through their message or their first texts; anything else is given as it is, cut to a length that a
-//! person listens to.
+//! A JSON result is reduced to its message or its first fields; any other text is passed on, truncated to a length that
+//! can be listened to.
 
 use serde_json::Value;
 
 const LONGEST: usize = 400;
-const TELLING: &[&str] =
+const MESSAGE_KEYS: &[&str] =
     &["message", "text", "summary", "result", "answer", "description", "content", "detail", "error", "status"];
 
-/// What to say about the results.
+/// The reply that summarises the results.
 pub(super) fn relay(results: &[String]) -> String {
-    let told: Vec<String> = results.iter().map(|result| told(result)).filter(|text| !text.is_empty()).collect();
-    if told.is_empty() { "Done.".to_owned() } else { told.join(" ") }
+    let summaries: Vec<String> = results.iter().map(|result| summary(result)).filter(|text| !text.is_empty()).collect();
+    if summaries.is_empty() { "Done.".to_owned() } else { summaries.join(" ") }
 }
 
-fn told(result: &str) -> String {
+fn summary(result: &str) -> String {
     let trimmed = result.trim();
     if let Some(problem) = trimmed.strip_prefix("Error: ").or_else(|| trimmed.strip_prefix("Error ")) {
         return format!("That did not work: {}", sentence(problem));
@@ -38,12 +38,13 @@ fn told(result: &str) -> String {
     }
 }
 
-/// The message of a result, or its first text.
+/// The message of a result, or its first fields.
 fn text_in(value: &Value, depth: usize) -> Option<String> {
     match value {
         Value::String(text) if !text.trim().is_empty() => Some(text.clone()),
         Value::Object(object) if depth > 0 => {
-            let named = TELLING.iter().filter_map(|name| object.get(*name)).find_map(|inner| text_in(inner, depth - 1));
+            let named =
+                MESSAGE_KEYS.iter().filter_map(|name| object.get(*name)).find_map(|inner| text_in(inner, depth - 1));
             named.or_else(|| pairs(object.iter()))
         }
         _ => None,
@@ -79,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_are_told_in_plain_words() {
+    fn results_are_summarised_in_plain_words() {
         for (result, expected) in [
             ("Logged the event", "Logged the event."),
             ("Error: Tool execution timed out", "That did not work: Tool execution timed out."),

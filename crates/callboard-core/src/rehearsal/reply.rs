@@ -1,4 +1,4 @@
-//! One request answered: with calls, with a summary of tool results, or with a short text about this model.
+//! Answers one request: with calls, with a summary of tool results, or with a short text about this model.
 
 use serde_json::{Map, Value, json};
 
@@ -10,7 +10,7 @@ use super::relay::relay;
 use super::vocabulary::Vocabulary;
 use super::words::{Word, words_of};
 
-/// The name under which this model answers.
+/// The name of this model.
 pub const MODEL: &str = "rehearsal";
 
 const WHO_I_AM: &str = "I am Callboard's rehearsal model: a set of rules, not a language model. I call tools when the words \
@@ -19,7 +19,7 @@ const WHO_I_AM: &str = "I am Callboard's rehearsal model: a set of rules, not a 
 const UNSURE: &str = "I did not find a tool for that. I am Callboard's rehearsal model, a set of rules; a real model \
                       (--upstream URL) understands more.";
 
-const MOST_SPOKEN: usize = 4_000;
+const MOST_BYTES: usize = 4_000;
 
 /// What `tool_choice` allows.
 enum Choice {
@@ -52,11 +52,11 @@ fn calls_for(request: &Value, tools: &[Tool], conversation: &Conversation) -> Ve
     let (vocabulary, context) = (Vocabulary::of(tools), Context::read(&conversation.system));
     let last = conversation.last_call.as_ref().map(|(name, arguments)| (name.as_str(), arguments.clone()));
     let planner = Planner::new(tools, &vocabulary, &context, last);
-    let words = words_of(start_of(&conversation.said));
+    let words = words_of(start_of(&conversation.last_message));
     match choice {
         Choice::Named(name) => {
             let tool = tools.iter().position(|tool| tool.name == name);
-            let planned = plan_with_thought(&planner, conversation, &words);
+            let planned = plan_with_unanswered(&planner, conversation, &words);
             let fitting: Vec<Planned> = planned.into_iter().filter(|call| call.tool == name).collect();
             if fitting.is_empty() {
                 tool.and_then(|tool| planner.forced(&words, tool)).map(|(_, call)| call).into_iter().collect()
@@ -65,21 +65,21 @@ fn calls_for(request: &Value, tools: &[Tool], conversation: &Conversation) -> Ve
             }
         }
         Choice::Required => {
-            let planned = plan_with_thought(&planner, conversation, &words);
+            let planned = plan_with_unanswered(&planner, conversation, &words);
             if planned.is_empty() { most_likely(&planner, tools.len(), &words).into_iter().collect() } else { planned }
         }
-        _ => plan_with_thought(&planner, conversation, &words),
+        _ => plan_with_unanswered(&planner, conversation, &words),
     }
 }
 
-/// The part of a message that is read.
-fn start_of(said: &str) -> &str {
-    let end = (0..=MOST_SPOKEN.min(said.len())).rev().find(|at| said.is_char_boundary(*at)).unwrap_or(0);
-    said.get(..end).unwrap_or(said)
+/// Truncates a message to the length that is read.
+fn start_of(text: &str) -> &str {
+    let end = (0..=MOST_BYTES.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    text.get(..end).unwrap_or(text)
 }
 
-/// What was said last, or, where that alone says nothing, together with what was begun before.
-fn plan_with_thought(planner: &Planner<'_>, conversation: &Conversation, words: &[Word]) -> Vec<Planned> {
+/// Plans the last message; if it yields no call, together with the unanswered messages before it.
+fn plan_with_unanswered(planner: &Planner<'_>, conversation: &Conversation, words: &[Word]) -> Vec<Planned> {
     let leads = |word: &Word| super::lexicon::PREPOSITIONS.contains(&word.lower);
     let fragment = words.first().is_some_and(leads);
     let alone = if fragment && !conversation.unanswered.is_empty() { Vec::new() } else { planner.plan(words) };
@@ -95,7 +95,7 @@ fn plan_with_thought(planner: &Planner<'_>, conversation: &Conversation, words: 
     let found = longer
         .iter()
         .filter(begins)
-        .map(|begun| planner.plan(&words_of(&format!("{begun} {}", conversation.said))))
+        .map(|begun| planner.plan(&words_of(&format!("{begun} {}", conversation.last_message))))
         .find(|plan| !plan.is_empty());
     found.unwrap_or_else(|| if fragment { planner.plan(words) } else { Vec::new() })
 }
@@ -122,7 +122,7 @@ fn choice_of(request: &Value) -> Choice {
     }
 }
 
-/// What to say without a call: nothing where the prompt wants actions only.
+/// The text of a reply without a call; empty if the prompt wants actions only.
 fn own_words(tools: &[Tool], system: &str) -> &'static str {
     if tools.is_empty() {
         WHO_I_AM

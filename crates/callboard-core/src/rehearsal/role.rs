@@ -1,18 +1,18 @@
-//! What the name of a parameter says about its part in a call: who acts, who is acted upon, how many, by how much.
+//! The semantic role of a parameter, from its name: agent, patient, count, change and so on.
 //!
-//! A parameter can have several roles. They are read once, when the tools are read.
+//! A parameter can have several roles.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::stem::stem;
 
-/// A part that a parameter plays.
+/// A semantic role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Who or what acts.
+    /// The agent.
     Doer,
-    /// Who or what is acted upon.
+    /// The patient.
     Undergoer,
     /// A number or an id written as text.
     Code,
@@ -22,13 +22,13 @@ pub(super) enum Role {
     Count,
     /// By how much something changes.
     Change,
-    /// Which one in an order.
+    /// An ordinal position.
     Rank,
     /// Whose turn it is.
     Turn,
-    /// Who has it.
+    /// The current holder.
     Holder,
-    /// Whose it is.
+    /// The owner.
     Owner,
     /// What is still to come.
     Upcoming,

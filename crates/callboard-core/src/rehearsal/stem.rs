@@ -1,12 +1,12 @@
-//! Word stems: forms of one English word become one string, so that "moving", "moved" and "move" meet.
+//! English stemming: "moving", "moved" and "move" become one string.
 //!
-//! Endings are taken off without a dictionary; only irregular forms are listed. A stem is for comparing, never for
-//! showing. Words that are not plain ASCII letters stay as they are, in lower case.
+//! Suffixes are stripped without a dictionary; only irregular forms are listed. A stem is for comparison, never for
+//! display. Words with other than ASCII letters are only lower-cased.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// A base form and its irregular ones.
+/// Base forms, each followed by its irregular forms.
 const IRREGULAR: &str = "eat ate|begin began begun|buy bought|break broke broken|bring brought|come came|child children|\
     choose chose chosen|deal dealt|do did does|done done|draw drawn drew|drive drove|die dying died dies dead|\
     fall fell fallen|fly flew flown|fight fought|find found|give gave given|go goes went|gone gone|get got gotten|\
@@ -21,7 +21,7 @@ static BASES: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
     rows.flat_map(|(base, forms)| forms.split(' ').map(move |form| (form, base))).collect()
 });
 
-/// The stem of a word that is already in lower case.
+/// The stem of a lower-case word.
 pub(super) fn stem(word: &str) -> String {
     if word.len() < 3 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return word.to_owned();
@@ -67,7 +67,7 @@ fn verb_form_removed(word: &str) -> String {
     word.to_owned()
 }
 
-/// One vowel between single consonants, as in "mov" or "scor": such a word has lost an "e", and keeps it otherwise.
+/// One vowel between single consonants, as in "mov" or "scor": the stem keeps or regains its "e".
 fn is_short(word: &str) -> bool {
     let vowel = |byte: &u8| b"aeiou".contains(byte);
     let bytes = word.as_bytes();

@@ -1,7 +1,6 @@
-//! Words that may stand for each other, in any domain.
+//! Domain-independent synonyms.
 //!
-//! A word may be in several rows: rows are small senses, not a thesaurus. What only one domain would say belongs in the
-//! descriptions of its tools.
+//! A word may be in several rows, one per sense. Synonyms of a single domain belong in the descriptions of its tools.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -160,7 +159,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     Table { rows, of }
 });
 
-/// The stems that may stand for this one, without itself.
+/// The synonyms of a stem, without itself.
 pub(super) fn synonyms(stem: &str) -> impl Iterator<Item = &'static str> + '_ {
     let table = &*TABLE;
     let rows = table.of.get(stem).map(Vec::as_slice).unwrap_or_default();
@@ -171,7 +170,7 @@ pub(super) fn synonyms(stem: &str) -> impl Iterator<Item = &'static str> + '_ {
         .filter(move |word| *word != stem)
 }
 
-/// Whether two stems may stand for each other.
+/// Whether two stems are synonyms.
 pub(super) fn alike(one: &str, other: &str) -> bool {
     one == other || synonyms(one).any(|word| word == other)
 }

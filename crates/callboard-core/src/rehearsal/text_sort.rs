@@ -1,20 +1,20 @@
-//! What sort of text a string parameter wants, judged by its name, description and format.
+//! The sort of text a string parameter expects, from its name, description and format.
 //!
-//! The sort decides which spans of the speech can fill it: a place, a person, a moment, a remark, a whole message.
+//! The sort decides which spans can fill it: a place, a person, a moment, a remark, a whole message.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::stem::stem;
 
-/// What a string parameter wants to hold.
+/// The sort of text a string parameter expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TextSort {
-    /// A short name of a thing, the usual case.
+    /// A short name of a thing; the default.
     Name,
-    /// A remark on the call itself: why, from what, in which situation.
+    /// A remark on the call itself: a reason, a source, a situation.
     Remark,
-    /// Words to be passed on or looked up, of any length.
+    /// Text of any length, to be sent, stored or searched for.
     Message,
     Place,
     Person,
@@ -26,7 +26,7 @@ pub(super) enum TextSort {
     Link,
     File,
     Formula,
-    /// A fixed notation that words cannot be put into without a clock.
+    /// A fixed notation such as an ISO date, which needs a clock.
     Notation,
 }
 

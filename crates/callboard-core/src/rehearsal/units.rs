@@ -1,4 +1,4 @@
-//! Units of measure, and the parameters they measure: minutes a duration, dollars an amount, degrees a temperature.
+//! Units of measure and the parameters they belong to: minutes to a duration, dollars to an amount.
 
 use std::sync::LazyLock;
 
@@ -33,12 +33,12 @@ static STEMMED: LazyLock<Vec<(Vec<String>, Vec<String>)>> = LazyLock::new(|| {
     UNITS.iter().map(|(units, fields)| (stems(units), stems(fields))).collect()
 });
 
-/// Whether the stem is a unit of measure, not of things.
+/// Whether the stem is a unit of measure.
 pub(super) fn is_unit(stem: &str) -> bool {
     STEMMED.iter().take(6).any(|(units, _)| units.iter().any(|own| own == stem))
 }
 
-/// What a unit says about a parameter: `Some(true)` it fits, `Some(false)` it measures something else, `None` no unit.
+/// Whether a unit fits a parameter; `None` if it is not a unit.
 pub(super) fn unit_fits(unit: &str, field: &Field) -> Option<bool> {
     let mut rows = STEMMED.iter().filter(|(units, _)| units.iter().any(|own| own == unit)).peekable();
     rows.peek()?;

@@ -1,7 +1,7 @@
-//! How strongly each word said speaks for each tool.
+//! Weights of words as evidence for tools.
 //!
-//! A word counts by where the tool has it (name, enumeration value, parameter name, description) and by how few tools have
-//! it. A synonym or an abbreviation counts for less than the word itself.
+//! The weight depends on where the tool has the word (name, enum value, parameter name, description) and falls with the
+//! number of tools that have it. Synonyms and abbreviations weigh less than the word itself.
 
 use std::collections::{HashMap, HashSet};
 
@@ -26,7 +26,7 @@ pub(super) struct Vocabulary {
 }
 
 struct ToolWords {
-    /// Turns of phrase made of small words only, such as "what can I do".
+    /// Trigrams of function words, such as "what can I do".
     phrases: HashSet<[String; 3]>,
     weights: HashMap<String, f32>,
     initials: HashMap<String, f32>,
@@ -38,7 +38,7 @@ impl Vocabulary {
         let mut spread: HashMap<&str, f32> = HashMap::new();
         for tool in &tools {
             for (word, weight) in &tool.weights {
-                // A word in passing does not make another tool's own word common.
+                // A mention in a description hardly makes another tool's name word common.
                 *spread.entry(word.as_str()).or_default() += (weight / IN_NAME).clamp(0.2, 1.0);
             }
         }
@@ -48,7 +48,7 @@ impl Vocabulary {
         Self { tools, rarity }
     }
 
-    /// For one tool, what each word weighs; zero where it says nothing.
+    /// The weight of each word for one tool; zero without a match.
     pub(super) fn weigh(&self, tool: usize, words: &[Word]) -> Vec<f32> {
         let Some(tool) = self.tools.get(tool) else { return vec![0.0; words.len()] };
         words
@@ -57,7 +57,7 @@ impl Vocabulary {
             .collect()
     }
 
-    /// How much the turns of phrase speak for one tool.
+    /// The weight of function-word phrases for one tool.
     pub(super) fn phrasing(&self, tool: usize, words: &[Word]) -> f32 {
         let Some(tool) = self.tools.get(tool).filter(|tool| !tool.phrases.is_empty()) else { return 0.0 };
         let shared = small_phrases(words.iter().map(|word| word.stem.as_str()))
@@ -85,7 +85,7 @@ fn rarity(count: f32, spread: f32, full: f32) -> f32 {
     ((1.0 + count / spread.max(1.0)).ln() / full).clamp(0.15, 1.0)
 }
 
-/// Runs of three small words that ask for something: content words are weighed by themselves.
+/// Trigrams of function words that form a question; content words are weighed individually.
 pub(super) fn small_phrases<'a>(stems: impl Iterator<Item = &'a str>) -> Vec<[String; 3]> {
     const ASKING: &[&str] = &["what", "who", "how", "which", "where", "when", "why", "i", "we", "me"];
     let stems: Vec<&str> = stems.collect();
@@ -98,7 +98,7 @@ pub(super) fn small_phrases<'a>(stems: impl Iterator<Item = &'a str>) -> Vec<[St
         .collect()
 }
 
-/// Whether a word can speak for a tool at all.
+/// Whether a word can be evidence for a tool.
 pub(super) fn is_content(word: &Word) -> bool {
     word.form == Form::Plain && !is_empty_word(&word.lower) && word.lower.len() > 1
 }

@@ -1,12 +1,12 @@
-//! What was said, cut into words.
+//! Tokenises a text.
 //!
-//! A word keeps how it was written, so that a span can be given back as it was said, and carries its lower case form and
-//! its stem for comparing. Contractions are opened ("I'm" is "I" and "am"), quotes are one word, and words with a shape
-//! of their own (addresses, links, files, times, dates) are marked as such. Nothing here knows tools.
+//! A word keeps its original text, so that a span can be reproduced verbatim, with its lower-case form and its stem for
+//! comparison. Contractions are split ("I'm" is "I" and "am"), a quotation is one word, and words with a distinctive
+//! shape (addresses, links, files, times, dates) are tagged. Nothing here knows tools.
 
 use super::stem::stem;
 
-/// What sort of word it is, as far as its letters tell.
+/// The kind of token, judged by its characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Plain,
@@ -25,7 +25,7 @@ pub(super) enum Form {
 #[derive(Clone, Debug)]
 pub(super) struct Word {
     /// As written; a quote without its quotation marks.
-    pub(super) said: String,
+    pub(super) text: String,
     pub(super) lower: String,
     pub(super) stem: String,
     pub(super) form: Form,
@@ -33,7 +33,7 @@ pub(super) struct Word {
     pub(super) possessive: bool,
     /// It begins with a capital letter.
     pub(super) capital: bool,
-    /// White space stands before it.
+    /// Whitespace precedes it.
     pub(super) spaced: bool,
 }
 
@@ -55,7 +55,7 @@ impl Word {
         self.form == Form::Mark
     }
 
-    /// Whether it stands in a row with others: a comma or "and".
+    /// Whether it joins list items: a comma or "and".
     pub(super) fn joins(&self) -> bool {
         self.is_any(&[",", "and", "&", "plus"])
     }
@@ -103,7 +103,7 @@ pub(super) fn stems_of(text: &str) -> Vec<String> {
     open.split_whitespace().map(|part| stem(&part.to_lowercase())).collect()
 }
 
-/// The stems of a description, without the parts that tell what is *not* meant.
+/// The stems of a description, without the parts that say what the tool is *not* for.
 pub(super) fn stems_of_description(text: &str) -> Vec<String> {
     const EXCLUDING: &[&str] =
         &["not", "except", "unless", "never", "apart from", "rather than", "other than", "instead of"];
@@ -126,7 +126,7 @@ pub(super) fn stems_of_description(text: &str) -> Vec<String> {
     stems
 }
 
-/// A name written with a capital inside a sentence is an example, not what the tool is about; "CP" is.
+/// A capitalised word inside a sentence is an example, not the tool's subject; an acronym such as "CP" is not.
 fn is_example(word: &str) -> bool {
     let letters: Vec<char> = word.chars().filter(|letter| letter.is_alphabetic()).collect();
     letters.len() > 1
@@ -134,15 +134,15 @@ fn is_example(word: &str) -> bool {
         && letters.iter().any(|letter| letter.is_lowercase())
 }
 
-/// The words as they were said.
-pub(super) fn said(words: &[Word]) -> String {
+/// The original text of the words.
+pub(super) fn original_text(words: &[Word]) -> String {
     let mut text = String::new();
     for (index, word) in words.iter().enumerate() {
         if index > 0 && word.spaced {
             text.push(' ');
         }
-        text.push_str(&word.said);
-        if word.possessive && index + 1 < words.len() && !word.said.contains(['\'', '’']) {
+        text.push_str(&word.text);
+        if word.possessive && index + 1 < words.len() && !word.text.contains(['\'', '’']) {
             text.push_str("'s");
         }
     }
@@ -153,7 +153,7 @@ fn skip(text: &str, bytes: usize) -> &str {
     text.get(bytes..).unwrap_or("")
 }
 
-/// A quotation at the start of the text: what is inside, and its length with the marks.
+/// A quotation at the start of the text: its content, and its length with the quotation marks.
 fn quote(text: &str) -> Option<(&str, usize)> {
     let open = text.chars().next()?;
     let close = match open {
@@ -203,7 +203,7 @@ fn push_marks(words: &mut Vec<Word>, marks: &str) {
     );
 }
 
-/// Plain words: hyphens and slashes part them, contractions are opened.
+/// Plain words: split at hyphens and slashes, contractions split.
 fn push_plain(words: &mut Vec<Word>, piece: &str, spaced: bool) {
     let mut first = true;
     for part in piece.split(['-', '/', '–', '—', '…', '_']) {
@@ -214,24 +214,24 @@ fn push_plain(words: &mut Vec<Word>, piece: &str, spaced: bool) {
             continue;
         }
         let (base, opened) = contraction(part);
-        let form = if is_number(base.said) { Form::Number } else { Form::Plain };
+        let form = if is_number(base.text) { Form::Number } else { Form::Plain };
         let mut own =
-            Word { possessive: matches!(opened, Opened::Possessive), ..word(base.said, form, spaced && first) };
-        if base.means != base.said {
+            Word { possessive: matches!(opened, Opened::Possessive), ..word(base.text, form, spaced && first) };
+        if base.means != base.text {
             (own.lower, own.stem) = (base.means.to_owned(), base.means.to_owned());
         }
         words.push(own);
         if let Opened::Word(second) = opened {
             let (lower, stem) = (second.means.to_owned(), stem(second.means));
-            words.push(Word { lower, stem, ..word(second.said, Form::Plain, false) });
+            words.push(Word { lower, stem, ..word(second.text, Form::Plain, false) });
         }
         first = false;
     }
 }
 
-/// A piece of a contraction: how it is written, and the word it stands for.
+/// A part of a contraction: its text, and the full word.
 struct Piece<'a> {
-    said: &'a str,
+    text: &'a str,
     means: &'a str,
 }
 
@@ -242,11 +242,11 @@ enum Opened<'a> {
 }
 
 fn contraction(part: &str) -> (Piece<'_>, Opened<'_>) {
-    let whole = |text| Piece { said: text, means: text };
+    let whole = |text| Piece { text, means: text };
     let Some(at) = part.find(['\'', '’']) else { return (whole(part), Opened::Nothing) };
     let (base, suffix) = (part.get(..at).unwrap_or(part), part.get(at..).unwrap_or(""));
     let lower = base.to_lowercase();
-    let opened = |means| (whole(base), Opened::Word(Piece { said: suffix, means }));
+    let opened = |means| (whole(base), Opened::Word(Piece { text: suffix, means }));
     match suffix.trim_start_matches(['\'', '’']).to_lowercase().as_str() {
         "m" => opened("am"),
         "re" => opened("are"),
@@ -263,13 +263,13 @@ fn contraction(part: &str) -> (Piece<'_>, Opened<'_>) {
 /// "don't" is "do not"; "can't" keeps its letter, "won't" is "will not".
 fn negation<'a>(part: &'a str, at: usize, lower: &str) -> (Piece<'a>, Opened<'a>) {
     let cut = if lower == "can" { at } else { at.saturating_sub(1) };
-    let (said, suffix) = (part.get(..cut).unwrap_or(part), part.get(cut..).unwrap_or(""));
+    let (text, suffix) = (part.get(..cut).unwrap_or(part), part.get(cut..).unwrap_or(""));
     let means = match lower {
         "won" => "will",
         "shan" => "shall",
-        _ => said,
+        _ => text,
     };
-    (Piece { said, means }, Opened::Word(Piece { said: suffix, means: "not" }))
+    (Piece { text, means }, Opened::Word(Piece { text: suffix, means: "not" }))
 }
 
 const OPENS_TO_IS: &[&str] =
@@ -280,7 +280,7 @@ fn word(text: &str, form: Form, spaced: bool) -> Word {
     Word {
         stem: if form == Form::Plain { stem(&lower) } else { lower.clone() },
         capital: text.chars().next().is_some_and(char::is_uppercase),
-        said: text.to_owned(),
+        text: text.to_owned(),
         lower,
         form,
         possessive: false,
@@ -395,9 +395,9 @@ mod tests {
     }
 
     #[test]
-    fn a_span_is_given_back_as_said() {
+    fn a_span_keeps_its_original_text() {
         let words = words_of("Tell Anna's friend: it's over, e.g. now");
-        assert_eq!(said(words.get(1..3).unwrap_or(&[])), "Anna's friend");
+        assert_eq!(original_text(words.get(1..3).unwrap_or(&[])), "Anna's friend");
     }
 
     #[test]

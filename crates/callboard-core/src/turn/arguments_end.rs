@@ -1,7 +1,6 @@
-//! Whether the arguments of a call, which arrive in pieces, are whole so far: one or more JSON values and nothing open.
+//! Whether the streamed arguments of a call are complete so far: one or more JSON values and nothing open.
 //!
-//! Every byte is scanned once for what it opens and closes, and parsed once: values that were whole are not read again, and
-//! broken JSON stays broken whatever follows.
+//! Every byte is scanned once for brackets and parsed once: complete values are not reread, and broken JSON stays broken.
 
 use serde::de::IgnoredAny;
 
@@ -12,7 +11,7 @@ pub(super) struct ArgumentsEnd {
     depth: usize,
     in_string: bool,
     escaped: bool,
-    /// How much of the text is whole values.
+    /// How many bytes are complete values.
     parsed: usize,
     broken: bool,
     complete: bool,
@@ -29,7 +28,7 @@ impl ArgumentsEnd {
         self.complete = closed && !self.broken && self.parse(text);
     }
 
-    /// Whether the text so far is whole.
+    /// Whether the text so far is complete.
     pub(super) fn is_complete(&self) -> bool {
         self.complete
     }

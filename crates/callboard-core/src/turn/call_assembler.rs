@@ -2,7 +2,7 @@
 //!
 //! Servers leave out, repeat or invent `index`, `id` and `name`; some send two calls under one index, some repeat the head
 //! with every fragment, some cut a name in two. The rules here decide for each fragment whether it continues a call or begins
-//! one. They depend on nothing but the fragments, not on how the bytes were cut.
+//! one. They depend only on the fragments, not on how the bytes were split.
 
 use super::arguments_end::ArgumentsEnd;
 use crate::contract::{RawCall, ToolSet};
@@ -91,7 +91,7 @@ impl Assembler {
 }
 
 impl PartialCall {
-    /// Whether a fragment that points at this call begins a new one all the same.
+    /// Whether a fragment that refers to this call begins a new one nevertheless.
     fn is_followed_by(&self, fragment: &CallFragment, tools: &ToolSet) -> bool {
         let ids_differ = self.id.is_some() && fragment.id.is_some() && self.id != fragment.id;
         let Some(name) = fragment.name.as_deref() else {
@@ -142,7 +142,7 @@ impl PartialCall {
     }
 }
 
-/// Whether `piece` can be more of a name of which `name` is known so far, or the same head sent again.
+/// Whether `piece` continues the partial `name`, or repeats it.
 fn continues_name(name: &str, piece: &str, tools: &ToolSet) -> bool {
     let could_grow = |known: &str| known.strip_prefix(name).is_some_and(|rest| rest.starts_with(piece));
     let is_whole = tools.get(name).is_some();
@@ -300,7 +300,7 @@ mod tests {
         }
     }
 
-    /// Work must grow with the length of the arguments, not with its square.
+    /// Work must be linear in the length of the arguments.
     #[test]
     fn long_arguments_in_small_pieces_are_read_once() {
         let inside = |text: &str| format!("{{\"content\":\"{}\"}}", text.repeat(300_000 / text.len()));

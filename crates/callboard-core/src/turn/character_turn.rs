@@ -38,7 +38,7 @@ pub(super) struct CharacterTurn {
     called: bool,
     spoke_before: bool,
     insisted: bool,
-    /// Whether the model called tools that were no longer offered, and whether a remark said so.
+    /// Whether the model called tools that were no longer offered, and whether a remark was sent about it.
     ignored: bool,
     remarked: bool,
 }
@@ -152,7 +152,7 @@ impl CharacterTurn {
         }
     }
 
-    /// A model that called tools which are no longer offered, and wrote no text, is asked once again: an empty turn is no answer.
+    /// Re-asks once if the model only called tools that are no longer offered: an empty turn is no answer.
     fn ask_for_words(&mut self, actions: &mut Vec<Action>) {
         self.remarked = true;
         self.transcript.push(Item::Remark(text_only_message().to_owned()));
@@ -190,14 +190,14 @@ impl CharacterTurn {
     }
 
     /// Whether the model is asked again for broken calls while the client's calls wait.
-    fn asks_again(&self, out_of_time: bool) -> bool {
+    fn reasks(&self, out_of_time: bool) -> bool {
         !out_of_time
             && !self.is_spent()
             && self.waiting.is_mixed_with_broken()
             && self.round.saturating_add(1) < self.rules.rounds
     }
 
-    /// When the turn ends with calls for the client, the model never reads its errors.
+    /// Reports broken calls as refused if the turn ends with calls for the client: the model never reads their errors.
     fn note_refusals(&mut self, ends: bool) {
         let outcome = if ends { Outcome::Refused } else { Outcome::Reasked };
         for refusal in self.waiting.refusals() {
@@ -209,7 +209,7 @@ impl CharacterTurn {
         }
     }
 
-    /// A character that should act only talked: counts that, and asks for a call once where the rules say so.
+    /// Counts a text-only answer of a tools-only character, and re-asks once if the rules say so.
     fn insist(&mut self, actions: &mut Vec<Action>) -> bool {
         let asks = self.rules.insists && !self.insisted && !self.is_spent();
         self.checker.report.note("text_only", if asks { Outcome::Reasked } else { Outcome::Observed });
@@ -286,10 +286,10 @@ impl CharacterTurn {
     }
 
     fn tools_done(&mut self, results: &[ToolResult], out_of_time: bool, actions: &mut Vec<Action>) {
-        let asks_again = self.asks_again(out_of_time);
-        self.note_refusals(!asks_again && self.waiting.has_client_calls());
+        let reasks = self.reasks(out_of_time);
+        self.note_refusals(!reasks && self.waiting.has_client_calls());
         let for_client = self.record_results(results, actions);
-        match (for_client.is_empty(), asks_again) {
+        match (for_client.is_empty(), reasks) {
             (true, _) => self.pending.release(),
             (false, true) => self.pending.accept(&for_client, &mut self.transcript),
             (false, false) => return self.hand_over(for_client, actions),

@@ -1,4 +1,4 @@
-//! The calls of a turn in their order: those that passed the check, and those that the model is asked for again.
+//! The calls of a turn in order: valid ones, and broken ones to re-ask.
 
 use crate::contract::{Call, RawCall, Violation};
 use crate::model::CallId;
@@ -6,11 +6,11 @@ use crate::model::CallId;
 /// A call that was checked.
 #[derive(Debug, Clone)]
 pub(super) enum CheckedCall {
-    /// It passed.
+    /// A valid call.
     Valid(Call),
-    /// It breaks the contract.
+    /// A call that violates the contract.
     Broken {
-        /// What the model wrote.
+        /// The call as the model wrote it.
         raw: RawCall,
         /// The id of its result.
         id: CallId,
@@ -32,12 +32,12 @@ impl CheckedCall {
     }
 }
 
-/// Whether a valid call among these is the same.
+/// Whether these contain the same valid call.
 pub(super) fn is_repeated(answer: &CheckedCall, checked_calls: &[CheckedCall]) -> bool {
     checked_calls.iter().any(|checked| matches!(checked, CheckedCall::Valid(call) if answer.repeats(call)))
 }
 
-/// Replaces broken calls by those of a re-ask. Valid ones stay; a model that repeats them adds nothing.
+/// Replaces broken calls by those of a re-ask. Valid ones stay; repetitions of them are dropped.
 pub(super) fn fill(checked_calls: &[CheckedCall], answers: &[CheckedCall]) -> Vec<CheckedCall> {
     let mut answers = answers.iter().filter(|answer| !is_repeated(answer, checked_calls)).cloned();
     let last_broken = checked_calls.iter().rposition(|checked| checked.violation().is_some());

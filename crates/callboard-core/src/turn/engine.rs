@@ -40,7 +40,7 @@ impl Turn {
         }
     }
 
-    /// What was done so far to keep the contract.
+    /// The violations and repairs so far.
     #[must_use]
     pub fn report(&self) -> &Report {
         match &self.0 {
@@ -58,7 +58,7 @@ impl Turn {
         }
     }
 
-    /// What a character's turn has added to its conversation: texts, calls and results.
+    /// The items that a character's turn has added to its conversation: texts, calls and results.
     #[must_use]
     pub fn transcript(&self) -> &[Item] {
         match &self.0 {

@@ -23,7 +23,7 @@ pub(super) struct GatewayTurn {
     checked_calls: Vec<CheckedCall>,
     appended: Vec<Item>,
     last_call: ModelCall,
-    asked_again: u32,
+    reasks_made: u32,
     /// Why the model was asked again last, and whether a tool was forced.
     reason: Option<Violation>,
     forced: bool,
@@ -32,7 +32,7 @@ pub(super) struct GatewayTurn {
 }
 
 impl GatewayTurn {
-    /// A turn that has not begun.
+    /// A turn that has not started.
     pub(super) fn new(request: TurnRequest, settings: TurnSettings, random: RandomBytes) -> Self {
         Self {
             reply: ModelReply::new(&request.tools),
@@ -44,7 +44,7 @@ impl GatewayTurn {
             checked_calls: Vec::new(),
             appended: Vec::new(),
             last_call: ModelCall::default(),
-            asked_again: 0,
+            reasks_made: 0,
             reason: None,
             forced: false,
             text_shown: false,
@@ -120,8 +120,8 @@ impl GatewayTurn {
         }
     }
 
-    /// Text of the first reply is emitted immediately. Text of a re-ask is too if the client has none yet; else it is buffered until
-    /// the end, when it is known to be the answer. Text that must match a format is buffered until it does.
+    /// Text of the first reply is emitted immediately. Text of a re-ask is too if the client has none yet; else it is buffered
+    /// until the reply is known to be the answer. Text that must match a format is buffered until it does.
     fn text(&mut self, text: String, actions: &mut Vec<Action>) {
         let keeps = !self.request.tools.is_empty() || !self.request.format.is_text();
         if keeps {
@@ -130,12 +130,12 @@ impl GatewayTurn {
         if self.holds_format() {
             return;
         }
-        if self.asked_again > 0 && self.text_shown {
+        if self.reasks_made > 0 && self.text_shown {
             self.held_text.push_str(&text);
             return;
         }
         let blank = text.bytes().all(|b| b.is_ascii_whitespace());
-        self.text_shown |= self.asked_again == 0 && !blank;
+        self.text_shown |= self.reasks_made == 0 && !blank;
         self.emit(Event::Text(text), actions);
     }
 
@@ -238,27 +238,27 @@ impl GatewayTurn {
     }
 
     fn finish_reason(&mut self, calls: bool) -> Finish {
-        let said = self.reply.finish;
-        let finish = match said {
+        let reported = self.reply.finish;
+        let finish = match reported {
             _ if calls => Finish::ToolCalls,
             Some(Finish::ToolCalls) | None => Finish::Stop,
             Some(other) => other,
         };
-        if said != Some(finish) {
+        if reported != Some(finish) {
             self.checker.report.note("finish_reason", Outcome::Repaired);
         }
         finish
     }
 
-    /// Whether the limit cut off a call that was partly streamed. The reply then ends as cut off, so that the client does not take
-    /// half a call for a whole one.
+    /// Whether the limit cut off a call that was partly streamed. The reply then ends as cut off, so that the client does not
+    /// run a partial call.
     fn is_cut_while_streamed(&self) -> bool {
         self.reply.is_cut()
             && self.reply.cut_calls > 0
             && self.streamed.len() == self.checked_calls.len().saturating_add(1)
     }
 
-    /// What was streamed must be exactly what passed the check.
+    /// The streamed calls must equal the checked ones.
     fn streamed_fault(&self) -> Option<Violation> {
         let harmless = ["call_index", "call_id", "finish_reason", "cut_off_call"];
         let events = self.checker.report.events();
@@ -273,11 +273,11 @@ impl GatewayTurn {
     /// Asks again while the budget lasts, else fails.
     fn reask_or_fail(&mut self, spoken: &[CheckedCall], violation: Violation, actions: &mut Vec<Action>) {
         let streamed_format = self.settings.stream_arguments && violation.kind == ViolationKind::InvalidFormat;
-        if self.asked_again >= self.settings.reasks || !self.streamed.is_empty() || streamed_format {
+        if self.reasks_made >= self.settings.reasks || !self.streamed.is_empty() || streamed_format {
             return self.fail(violation, actions);
         }
         self.note_all(spoken, &violation, Outcome::Reasked);
-        self.asked_again += 1;
+        self.reasks_made += 1;
         let text = std::mem::take(&mut self.reply.spoken);
         let choice = reask_request::choice(&self.request, spoken, &violation);
         self.appended.extend(reask_request::items(&self.request, spoken, &violation, text));

@@ -30,7 +30,7 @@ impl PendingClientCalls {
         checked_calls.into_iter().filter(|checked| !is_repeated(checked, &self.checked_calls)).collect()
     }
 
-    /// All calls in their order, with those of a new reply in place of the broken ones. Keeps those that still wait.
+    /// All calls in order, with those of a new reply in place of the broken ones. Keeps those still waiting.
     pub(super) fn join(&mut self, new: &[CheckedCall], rules: &CharacterRules) -> Vec<CheckedCall> {
         let all = fill(&self.checked_calls, new);
         let waits = |checked: &&CheckedCall| match checked {
@@ -41,7 +41,7 @@ impl PendingClientCalls {
         all
     }
 
-    /// Forgets the waiting calls.
+    /// Drops the waiting calls.
     pub(super) fn release(&mut self) {
         self.checked_calls.clear();
     }
@@ -54,8 +54,8 @@ impl PendingClientCalls {
             }
         }
         let Some(last) = transcript.iter().rposition(|item| matches!(item, Item::Assistant { .. })) else { return };
-        let (said, results) = transcript.split_at_mut(last.saturating_add(1));
-        let Some(Item::Assistant { calls, .. }) = said.last() else { return };
+        let (before, results) = transcript.split_at_mut(last.saturating_add(1));
+        let Some(Item::Assistant { calls, .. }) = before.last() else { return };
         results.sort_by_key(|item| match item {
             Item::ToolResult { id, .. } => calls.iter().position(|call| call.id == *id),
             _ => None,
@@ -78,7 +78,7 @@ impl PendingClientCalls {
         }
     }
 
-    /// Passes on the waiting calls: in the transcript they move to the last reply and have no result yet.
+    /// Passes on the waiting calls: in the transcript they move to the last reply, without results.
     pub(super) fn hand_over(&mut self, calls: &[Call], transcript: &mut Vec<Item>) {
         self.release();
         if self.accepted.is_empty() {
@@ -93,8 +93,8 @@ impl PendingClientCalls {
                 calls.append(&mut spoken);
             }
         }
-        let said =
+        let is_kept =
             |item: &Item| !matches!(item, Item::Assistant { text, calls } if text.is_empty() && calls.is_empty());
-        transcript.retain(said);
+        transcript.retain(is_kept);
     }
 }

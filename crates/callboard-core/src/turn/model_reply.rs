@@ -62,7 +62,7 @@ impl ModelReply {
         matches!(self.finish, Some(Finish::Length | Finish::ContentFilter))
     }
 
-    /// Ends the text; appends what was withheld as a possible call and is none.
+    /// Ends the text; appends text that was buffered as a possible call.
     pub(super) fn close(&mut self, texts: &mut Vec<ReplyText>) {
         let end = match (self.is_cut(), self.native_calls) {
             (true, _) => TextEnd::CutByLimit,
@@ -103,7 +103,7 @@ impl ModelReply {
     }
 }
 
-/// Whether a server delivered a call and left its text in the content as well.
+/// Whether a call from the text duplicates a native one.
 fn is_same(native: &RawCall, written: &RawCall) -> bool {
     let value = |call: &RawCall| json::read_arguments(&call.arguments).ok().map(|reading| reading.values);
     native.name == written.name && value(native).is_some_and(|arguments| value(written) == Some(arguments))

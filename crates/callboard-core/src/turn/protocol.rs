@@ -1,4 +1,4 @@
-//! The inputs and outputs of a turn: what can happen to it, and what it asks its driver to do.
+//! The inputs and outputs of a turn: events from its driver, and actions for it.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::ToolResult;
 use crate::contract::{Call, CallRules, ResponseFormat, ToolSet, Violation};
 use crate::model::{CallId, Delta, Finish, Item, Usage};
 
-/// What the client asks of a turn.
+/// The client's request.
 #[derive(Debug, Default)]
 pub struct TurnRequest {
     /// The tools on offer.
@@ -21,10 +21,10 @@ pub struct TurnRequest {
     pub most_tokens: Option<u64>,
 }
 
-/// How a turn is run.
+/// Settings of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TurnSettings {
-    /// How often a model may be asked again.
+    /// The most re-asks per turn.
     pub reasks: u32,
     /// Arguments are streamed as they arrive, instead of being buffered until they are valid.
     pub stream_arguments: bool,
@@ -38,7 +38,7 @@ impl Default for TurnSettings {
     }
 }
 
-/// How a character's turn is run.
+/// Settings of a character's turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CharacterRules {
     /// Rounds of tools before the model must answer.
@@ -78,16 +78,16 @@ impl CharacterRules {
     }
 }
 
-/// What happens to a turn.
+/// An input of a turn.
 #[derive(Debug)]
 pub enum Input {
-    /// The turn begins.
+    /// The turn starts.
     Start,
     /// A piece of the model's reply.
     Delta(Delta),
     /// The reply is over, with or without a finish reason.
     ReplyEnded,
-    /// The server refused to be asked again in this form.
+    /// The server rejected the re-ask.
     ReaskRefused,
     /// The reply broke off before anything of it was passed on; the same request is sent again, perhaps to another server.
     ReplyLost,
@@ -105,7 +105,7 @@ pub enum Input {
     },
 }
 
-/// What the driver has to do.
+/// An action for the driver.
 #[derive(Debug)]
 pub enum Action {
     /// Call the model, and feed its reply back.
@@ -137,7 +137,7 @@ pub enum ToolChoice {
     AsRequested,
     /// This tool and no other.
     Force(String),
-    /// Any tool, but a call.
+    /// A call of any tool.
     Required,
     /// Only these tools are offered, and no call is required, whatever the client asked for.
     Only(Vec<String>),
@@ -145,12 +145,12 @@ pub enum ToolChoice {
     WithoutTools,
 }
 
-/// One piece of what the client gets.
+/// An event for the client.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     /// Text for the user.
     Text(String),
-    /// The model's thinking.
+    /// The model's reasoning.
     Reasoning(String),
     /// The model's refusal to answer.
     Refusal(String),
@@ -183,6 +183,6 @@ pub enum Ending {
         /// Tokens used by all requests together, where the server counts them.
         usage: Option<Usage>,
     },
-    /// The model broke the contract, also when asked again.
+    /// The model violated the contract, even after re-asks.
     Failed(Violation),
 }

@@ -1,4 +1,4 @@
-//! The request that asks a model again after a broken call: the messages appended to the conversation, and the tool choice.
+//! The re-ask after a violation: the messages appended to the conversation, and the tool choice.
 
 use super::checked_calls::CheckedCall;
 use super::{ToolChoice, TurnRequest};
@@ -43,19 +43,19 @@ fn forced(request: &TurnRequest, spoken: &[CheckedCall]) -> ToolChoice {
     }
 }
 
-/// What is appended to the conversation: the model's own text and calls, with a result for each call. Where there is no call
-/// to answer, or calls are forbidden, a remark says what is wrong.
+/// The items appended to the conversation: the model's own text and calls, with a result for each call. Where there is no call
+/// to answer, or calls are forbidden, a remark states the violation.
 pub(super) fn items(request: &TurnRequest, spoken: &[CheckedCall], violation: &Violation, text: String) -> Vec<Item> {
     if spoken.is_empty() || request.rules.forbidden || request.tools.is_empty() {
-        let said = (!text.trim().is_empty()).then(|| Item::Assistant { text, calls: Vec::new() });
-        return said.into_iter().chain([Item::Remark(remark(request, violation))]).collect();
+        let reply = (!text.trim().is_empty()).then(|| Item::Assistant { text, calls: Vec::new() });
+        return reply.into_iter().chain([Item::Remark(remark(request, violation))]).collect();
     }
     let calls = spoken.iter().map(|checked| match checked {
         CheckedCall::Valid(call) => spoken_call(call),
         CheckedCall::Broken { raw, id, .. } => history_call(raw, id.clone()),
     });
-    let said = Item::Assistant { text, calls: calls.collect() };
-    std::iter::once(said).chain(spoken.iter().map(answer)).collect()
+    let reply = Item::Assistant { text, calls: calls.collect() };
+    std::iter::once(reply).chain(spoken.iter().map(answer)).collect()
 }
 
 fn remark(request: &TurnRequest, violation: &Violation) -> String {

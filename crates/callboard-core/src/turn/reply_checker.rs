@@ -55,7 +55,7 @@ impl ReplyChecker {
         }
     }
 
-    /// One call of the model as one checked call, or several where arguments were glued together.
+    /// Checks one call; several result if its arguments are concatenated.
     fn check(&mut self, raw: RawCall, request: &TurnRequest, streamed: bool) -> Vec<CheckedCall> {
         match check_arguments(&raw, &request.tools, &request.rules, self.most_bytes) {
             Ok(checked) => {
@@ -94,7 +94,7 @@ impl ReplyChecker {
         self.new_id()
     }
 
-    /// A random id that is new to the conversation. After a collision the bytes count up, so a constant source ends as well.
+    /// A random id that is new to the conversation. Collisions increment the bytes, so a constant source terminates too.
     fn new_id(&mut self) -> CallId {
         let mut bytes = (self.random)();
         loop {

@@ -8,7 +8,7 @@ use super::call_assembler::PartialCall;
 use crate::contract::ToolSet;
 use crate::model::CallId;
 
-/// What was streamed of the calls of one reply.
+/// How much of the calls of one reply was streamed.
 #[derive(Debug, Default)]
 pub(super) struct StreamedCalls {
     /// Bytes of arguments sent, for each call that has begun.

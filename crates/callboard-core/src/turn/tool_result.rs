@@ -37,13 +37,13 @@ pub enum ToolOutcome {
     JsonParse,
     /// Its arguments did not fit.
     Validation,
-    /// It ran past its deadline and was ended.
+    /// It exceeded its deadline and was killed.
     Timeout,
     /// It failed.
     Execution,
-    /// It was not run, because the user interrupted.
+    /// Not run, because the user interrupted.
     Cancelled,
-    /// It was not run, because no more tools may be run for this response.
+    /// Not run, because of the limit of calls per response.
     OverLimit,
 }
 
@@ -80,7 +80,7 @@ impl ToolOutcome {
 }
 
 impl ToolResult {
-    /// The result of a call that an interruption kept from running.
+    /// The result of a call that was cancelled by an interruption.
     #[must_use]
     pub fn cancelled(id: CallId) -> Self {
         Self { id, text: CANCELLED.to_owned(), outcome: ToolOutcome::Cancelled, ran: None }

@@ -1,4 +1,4 @@
-//! The calls of one reply of a character's turn, sorted by who answers each: a tool that is run here, the client, or an error.
+//! The calls of one reply of a character's turn, by handler: a local tool, the client, or an error.
 //!
 //! Results are in the order of the calls. A client's call has none here: it is passed on when the turn ends, or cancelled when
 //! the turn is interrupted before that.
@@ -18,7 +18,7 @@ pub(super) struct ToolRound {
 enum Disposition {
     /// Run here.
     Here(Call),
-    /// Left to the client.
+    /// Run by the client.
     Client(Call),
     /// Not run; the result says why.
     Refused(ToolResult, Refusal),
@@ -27,7 +27,7 @@ enum Disposition {
 /// Why a call is not run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// It breaks the contract.
+    /// It violates the contract.
     Broken(ViolationKind),
     /// No more tools may be run in this turn.
     OverLimit,

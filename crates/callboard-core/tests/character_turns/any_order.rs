@@ -1,4 +1,4 @@
-//! Whatever a model calls, in whatever order: each call is answered once or left to the client, and every promise holds.
+//! Property test: random calls in random order are each answered once or passed to the client.
 
 use std::collections::HashSet;
 
@@ -56,7 +56,7 @@ fn play() -> impl Strategy<Value = Play> {
     )
 }
 
-/// The ids of calls without a result; every result must stand behind its own message, in the order of its calls.
+/// The ids of calls without a result; every result must follow its own message, in the order of its calls.
 fn unanswered(items: &[Item]) -> Vec<String> {
     let (mut open, mut seen) = (Vec::<String>::new(), HashSet::new());
     for item in items {
@@ -76,7 +76,7 @@ fn unanswered(items: &[Item]) -> Vec<String> {
     open
 }
 
-/// Results stand in the order of the calls.
+/// Whether results are in the order of the calls.
 fn results_are_in_order(items: &[Item]) -> bool {
     let calls = items.iter().flat_map(|item| match item {
         Item::Assistant { calls, .. } => calls.iter().map(|call| call.id.to_string()).collect(),
@@ -116,12 +116,12 @@ fn check_runs(play: &Play, played: &Played) {
     let count = u64::try_from(run.len()).unwrap();
     assert!(play.stage.most_calls.is_none_or(|most| count <= most), "{count} tools ran");
     assert!(played.rounds.len() <= usize::try_from(play.stage.rounds).unwrap());
-    let told: Vec<String> = played
+    let emitted: Vec<String> = played
         .events
         .iter()
         .filter_map(|event| if let Event::RunsTool(call) = event { Some(call.id.to_string()) } else { None })
         .collect();
-    assert_eq!(told, run.iter().map(|call| call.id.to_string()).collect::<Vec<_>>());
+    assert_eq!(emitted, run.iter().map(|call| call.id.to_string()).collect::<Vec<_>>());
 }
 
 fn check_end(play: &Play, played: &Played) {

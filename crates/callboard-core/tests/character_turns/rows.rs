@@ -1,4 +1,4 @@
-//! Turns told line by line: what the model is asked, what is run here, what goes to the client, how it ends.
+//! Turns as tables: events, transcript and tool choices of each.
 
 use callboard_core::contract::CallRules;
 use callboard_core::model::Item;
@@ -6,10 +6,10 @@ use callboard_core::turn::{CharacterRules, Ending, Event, ToolChoice};
 
 use crate::script::{Play, Played};
 
-/// `asks` is left out for the first request; events and endings follow in their order.
-fn told(played: &Played) -> Vec<String> {
-    let mut told: Vec<String> = played.events.iter().map(event).collect();
-    told.push(match &played.ending {
+/// The events and the ending, one per line.
+fn events(played: &Played) -> Vec<String> {
+    let mut events: Vec<String> = played.events.iter().map(event).collect();
+    events.push(match &played.ending {
         Some(Ending::Complete { finish, usage }) => {
             let usage = usage.as_ref().map(|usage| usage.prompt_tokens).unwrap_or_default();
             format!("{} {usage}", finish.as_word())
@@ -17,7 +17,7 @@ fn told(played: &Played) -> Vec<String> {
         Some(Ending::Failed(violation)) => format!("failed {}", violation.kind.code()),
         None => "interrupted".to_owned(),
     });
-    told
+    events
 }
 
 fn event(event: &Event) -> String {
@@ -30,8 +30,8 @@ fn event(event: &Event) -> String {
     }
 }
 
-/// The conversation in short: calls by name, `=` for a result, `?` for a remark.
-fn kept(played: &Played) -> String {
+/// The transcript in short: calls by name, `=` for a result, `?` for a remark.
+fn transcript(played: &Played) -> String {
     let item = |item: &Item| match item {
         Item::Assistant { text, calls } => {
             let names: Vec<&str> = calls.iter().map(|call| call.name.as_str()).collect();
@@ -51,20 +51,20 @@ fn choices(played: &Played) -> Vec<String> {
     played.asks.iter().skip(1).map(|ask| choice(&ask.choice)).collect()
 }
 
-/// One turn and all that is to come of it.
+/// One turn and its expected outcome.
 pub(crate) struct Row<'a> {
     pub(crate) about: &'a str,
     pub(crate) play: Play,
-    pub(crate) told: &'a [&'a str],
-    pub(crate) kept: &'a str,
+    pub(crate) events: &'a [&'a str],
+    pub(crate) transcript: &'a str,
     pub(crate) choices: &'a [&'a str],
 }
 
 pub(crate) fn check(rows: &[Row<'_>]) {
     for row in rows {
         let played = row.play.play();
-        assert_eq!(told(&played), row.told, "{}", row.about);
-        assert_eq!(kept(&played), row.kept, "{}", row.about);
+        assert_eq!(events(&played), row.events, "{}", row.about);
+        assert_eq!(transcript(&played), row.transcript, "{}", row.about);
         assert_eq!(choices(&played), row.choices, "{}", row.about);
     }
 }
@@ -75,21 +75,21 @@ fn calls_of_both_kinds_in_one_reply() {
         Row {
             about: "the character's alone",
             play: Play::new(&["I roll. | roll:1", "Five."]),
-            told: &["text I roll.", "runs roll", "roll ran", "text Five.", "stop 4"],
-            kept: "I roll.[roll] =roll Five.[]",
+            events: &["text I roll.", "runs roll", "roll ran", "text Five.", "stop 4"],
+            transcript: "I roll.[roll] =roll Five.[]",
             choices: &["AsRequested"],
         },
         Row {
             about: "the client's alone: nothing is run here",
             play: Play::new(&["Look. | show:1 save:2"]),
-            told: &["text Look.", "call show {\"n\":1}", "call save {\"n\":2}", "tool_calls 2"],
-            kept: "Look.[show,save]",
+            events: &["text Look.", "call show {\"n\":1}", "call save {\"n\":2}", "tool_calls 2"],
+            transcript: "Look.[show,save]",
             choices: &[],
         },
         Row {
             about: "both: the character's run first, and each keeps its order",
             play: Play::new(&["| show:1 roll:2 save:3 look:4"]),
-            told: &[
+            events: &[
                 "runs roll",
                 "runs look",
                 "roll ran",
@@ -98,21 +98,21 @@ fn calls_of_both_kinds_in_one_reply() {
                 "call save {\"n\":3}",
                 "tool_calls 2",
             ],
-            kept: "[show,roll,save,look] =roll =look",
+            transcript: "[show,roll,save,look] =roll =look",
             choices: &[],
         },
         Row {
             about: "one kind after the other; usage is the sum",
             play: Play::new(&["| roll:1", "Now you. | show:1"]),
-            told: &["runs roll", "roll ran", "text Now you.", "call show {\"n\":1}", "tool_calls 4"],
-            kept: "[roll] =roll Now you.[show]",
+            events: &["runs roll", "roll ran", "text Now you.", "call show {\"n\":1}", "tool_calls 4"],
+            transcript: "[roll] =roll Now you.[show]",
             choices: &["AsRequested"],
         },
         Row {
             about: "a repair is made for the client as for the character",
             play: Play::new(&["| functions.Show:\"1\" ROLL:\"2\""]),
-            told: &["runs roll", "roll ran", "call show {\"n\":1}", "tool_calls 2"],
-            kept: "[show,roll] =roll",
+            events: &["runs roll", "roll ran", "call show {\"n\":1}", "tool_calls 2"],
+            transcript: "[show,roll] =roll",
             choices: &[],
         },
     ]);
@@ -124,15 +124,15 @@ fn broken_calls_are_answered_with_their_error() {
         Row {
             about: "a broken call of the client's tool goes back to the model",
             play: Play::new(&["| show:x", "| show:1"]),
-            told: &["Error: Invalid JSON arguments", "call show {\"n\":1}", "tool_calls 4"],
-            kept: "[show] =Error: [show]",
+            events: &["Error: Invalid JSON arguments", "call show {\"n\":1}", "tool_calls 4"],
+            transcript: "[show] =Error: [show]",
             choices: &["AsRequested"],
         },
         Row {
             about: "beside a call that is run here",
             play: Play::new(&["| show:[] roll:1", "done"]),
-            told: &["runs roll", "Error: Invalid parameters", "roll ran", "text done", "stop 4"],
-            kept: "[show,roll] =Error: =roll done[]",
+            events: &["runs roll", "Error: Invalid parameters", "roll ran", "text done", "stop 4"],
+            transcript: "[show,roll] =Error: =roll done[]",
             choices: &["AsRequested"],
         },
     ]);
@@ -156,71 +156,71 @@ fn limits_hold_for_both_kinds() {
         Row {
             about: "calls beyond the limit are not run; the client's tools stay on offer",
             play: most(1, &["| roll:1 roll:2", "| roll:3", "| show:1"]),
-            told: &["runs roll", "roll ran", limit, limit, "call show {\"n\":1}", "tool_calls 6"],
-            kept: "[roll,roll] =roll =Error: [roll] =Error: [show]",
+            events: &["runs roll", "roll ran", limit, limit, "call show {\"n\":1}", "tool_calls 6"],
+            transcript: "[roll,roll] =roll =Error: [roll] =Error: [show]",
             choices: &["only show,save", "only show,save"],
         },
         Row {
             about: "without tools of the client, an answer is due",
             play: alone(most(1, &["| roll:1 roll:2", "Well."])),
-            told: &["runs roll", "roll ran", limit, "text Well.", "stop 4"],
-            kept: "[roll,roll] =roll =Error: Well.[]",
+            events: &["runs roll", "roll ran", limit, "text Well.", "stop 4"],
+            transcript: "[roll,roll] =roll =Error: Well.[]",
             choices: &["WithoutTools"],
         },
         Row {
             about: "a model that calls all the same and says nothing is asked for words",
             play: alone(most(1, &["| roll:1", "| roll:2", "Well. | roll:3"])),
-            told: &["runs roll", "roll ran", "text Well.", "stop 6"],
-            kept: "[roll] =roll ? Well.[]",
+            events: &["runs roll", "roll ran", "text Well.", "stop 6"],
+            transcript: "[roll] =roll ? Well.[]",
             choices: &["WithoutTools", "WithoutTools"],
         },
         Row {
             about: "but only once",
             play: alone(most(1, &["| roll:1", "| roll:2", "| roll:3"])),
-            told: &["runs roll", "roll ran", "stop 6"],
-            kept: "[roll] =roll ?",
+            events: &["runs roll", "roll ran", "stop 6"],
+            transcript: "[roll] =roll ?",
             choices: &["WithoutTools", "WithoutTools"],
         },
         Row {
             about: "the client's calls do not count",
             play: most(1, &["| show:1 roll:1 save:1"]),
-            told: &["runs roll", "roll ran", "call show {\"n\":1}", "call save {\"n\":1}", "tool_calls 2"],
-            kept: "[show,roll,save] =roll",
+            events: &["runs roll", "roll ran", "call show {\"n\":1}", "call save {\"n\":1}", "tool_calls 2"],
+            transcript: "[show,roll,save] =roll",
             choices: &[],
         },
         Row {
-            about: "one call a reply, whoever runs it",
+            about: "one call per reply, run here or by the client",
             play: single(&["| roll:1 show:1", "| show:2 roll:2"]),
-            told: &["runs roll", "roll ran", "call show {\"n\":2}", "tool_calls 4"],
-            kept: "[roll] =roll [show]",
+            events: &["runs roll", "roll ran", "call show {\"n\":2}", "tool_calls 4"],
+            transcript: "[roll] =roll [show]",
             choices: &["AsRequested"],
         },
         Row {
             about: "one call a reply, and it is broken",
             play: single(&["| show:x show:1", "| show:2"]),
-            told: &["Error: Invalid JSON arguments", "call show {\"n\":2}", "tool_calls 4"],
-            kept: "[show] =Error: [show]",
+            events: &["Error: Invalid JSON arguments", "call show {\"n\":2}", "tool_calls 4"],
+            transcript: "[show] =Error: [show]",
             choices: &["AsRequested"],
         },
         Row {
             about: "rounds used up: no calls of either kind",
             play: rounds(1, &["| roll:1", "Well. | roll:2 show:1"]),
-            told: &["runs roll", "roll ran", "text Well.", "stop 4"],
-            kept: "[roll] =roll Well.[]",
+            events: &["runs roll", "roll ran", "text Well.", "stop 4"],
+            transcript: "[roll] =roll Well.[]",
             choices: &["WithoutTools"],
         },
         Row {
             about: "the time is over, but the client's calls were made in time",
             play: Play { late_after: Some(0), ..Play::new(&["| roll:1 show:1"]) },
-            told: &["runs roll", "roll ran", "call show {\"n\":1}", "tool_calls 2"],
-            kept: "[roll,show] =roll",
+            events: &["runs roll", "roll ran", "call show {\"n\":1}", "tool_calls 2"],
+            transcript: "[roll,show] =roll",
             choices: &[],
         },
         Row {
             about: "the time is over",
             play: Play { late_after: Some(0), ..Play::new(&["| roll:1", "Late. | show:1"]) },
-            told: &["runs roll", "roll ran", "text Late.", "stop 4"],
-            kept: "[roll] =roll Late.[]",
+            events: &["runs roll", "roll ran", "text Late.", "stop 4"],
+            transcript: "[roll] =roll Late.[]",
             choices: &["WithoutTools"],
         },
     ]);
@@ -236,29 +236,29 @@ fn tool_choice_holds_for_the_turn_as_a_whole() {
         Row {
             about: "a call was due and made, so the next reply may be words",
             play: chosen(required(), &["| roll:1", "Five."]),
-            told: &["runs roll", "roll ran", "text Five.", "stop 4"],
-            kept: "[roll] =roll Five.[]",
+            events: &["runs roll", "roll ran", "text Five.", "stop 4"],
+            transcript: "[roll] =roll Five.[]",
             choices: &["only roll,look,show,save"],
         },
         Row {
             about: "a call was due and is asked for once",
             play: chosen(required(), &["Hm.", "| show:1"]),
-            told: &["text Hm.", "call show {\"n\":1}", "tool_calls 4"],
-            kept: "Hm.[] ? [show]",
+            events: &["text Hm.", "call show {\"n\":1}", "tool_calls 4"],
+            transcript: "Hm.[] ? [show]",
             choices: &["Required"],
         },
         Row {
             about: "a call was due and never came",
             play: chosen(named(), &["Hm.", "No."]),
-            told: &["text Hm.", "text No.", "failed tool_choice_unmet"],
-            kept: "Hm.[] ? No.[]",
+            events: &["text Hm.", "text No.", "failed tool_choice_unmet"],
+            transcript: "Hm.[] ? No.[]",
             choices: &["Force(\"show\")"],
         },
         Row {
             about: "another tool than the one that is due",
             play: chosen(named(), &["| roll:1", "| show:1"]),
-            told: &["Error: Unknown tool: roll", "call show {\"n\":1}", "tool_calls 4"],
-            kept: "[roll] =Error: [show]",
+            events: &["Error: Unknown tool: roll", "call show {\"n\":1}", "tool_calls 4"],
+            transcript: "[roll] =Error: [show]",
             choices: &["AsRequested"],
         },
         Row {
@@ -268,15 +268,15 @@ fn tool_choice_holds_for_the_turn_as_a_whole() {
                 play.replies[0].cut = true;
                 play
             },
-            told: &["text Hm", "length 2"],
-            kept: "Hm[]",
+            events: &["text Hm", "length 2"],
+            transcript: "Hm[]",
             choices: &[],
         },
         Row {
             about: "no call may come",
             play: chosen(none(), &["| roll:1 show:1", "Fine."]),
-            told: &["Error: Unknown tool: roll", "Error: Unknown tool: show", "text Fine.", "stop 4"],
-            kept: "[roll,show] =Error: =Error: Fine.[]",
+            events: &["Error: Unknown tool: roll", "Error: Unknown tool: show", "text Fine.", "stop 4"],
+            transcript: "[roll,show] =Error: =Error: Fine.[]",
             choices: &["WithoutTools"],
         },
     ]);
@@ -292,15 +292,15 @@ fn characters_that_act_and_turns_that_are_interrupted() {
         Row {
             about: "talk is asked for as a call, which the client may run",
             play: acts(&["Hm.", "| show:1"]),
-            told: &["text Hm.", "call show {\"n\":1}", "tool_calls 4"],
-            kept: "Hm.[] ? [show]",
+            events: &["text Hm.", "call show {\"n\":1}", "tool_calls 4"],
+            transcript: "Hm.[] ? [show]",
             choices: &["AsRequested"],
         },
         Row {
             about: "what did not run is cancelled, the client's calls too",
             play: Play { interrupted_in: Some(0), ..Play::new(&["Go. | show:1 roll:1 look:[] roll:2"]) },
-            told: &["text Go.", "runs roll", "runs roll", "interrupted"],
-            kept: "Go.[show,roll,look,roll] =Error: =roll =Error: =Error:",
+            events: &["text Go.", "runs roll", "runs roll", "interrupted"],
+            transcript: "Go.[show,roll,look,roll] =Error: =roll =Error: =Error:",
             choices: &[],
         },
     ]);

@@ -1,7 +1,7 @@
-//! A model that says what its script says, tools that answer at once, and a record of all that happens.
+//! A scripted model, tools that return immediately, and a record of all actions.
 //!
-//! Calls are written in words such as `roll:5`; what stands behind the colon is the argument `n`. The character has `roll` and
-//! `look`, the client has `show` and `save`; `n` must be a number.
+//! Calls are written as `roll:5`, where 5 is the argument `n`, a number. The character has `roll` and `look`, the client has
+//! `show` and `save`.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(crate) struct Reply {
     pub(crate) cut: bool,
 }
 
-/// How a turn is played.
+/// The setup of a turn.
 #[derive(Debug, Clone)]
 pub(crate) struct Play {
     pub(crate) replies: Vec<Reply>,
@@ -31,13 +31,13 @@ pub(crate) struct Play {
     pub(crate) rules: CallRules,
     /// The round of tools in which the user interrupts.
     pub(crate) interrupted_in: Option<usize>,
-    /// The round of tools after which the time is over.
+    /// The round of tools after which the turn is out of time.
     pub(crate) late_after: Option<usize>,
-    /// The tokens that the client allows; every reply costs one.
+    /// The client's token limit; every reply costs one.
     pub(crate) most_tokens: Option<u64>,
 }
 
-/// What happened.
+/// The recorded actions of a turn.
 #[derive(Debug, Default)]
 pub(crate) struct Played {
     pub(crate) asks: Vec<ModelCall>,
@@ -49,7 +49,7 @@ pub(crate) struct Played {
 }
 
 impl Reply {
-    /// `"words | roll:1 show:2"`: a text, and calls behind a bar.
+    /// Parses `"words | roll:1 show:2"`: a text, and calls after a bar.
     pub(crate) fn read(text: &str) -> Self {
         let (text, calls) = text.split_once('|').unwrap_or((text, ""));
         let calls = calls.split_whitespace().map(str::to_owned).collect();
@@ -64,7 +64,7 @@ impl Play {
         Self { replies, stage, rules: CallRules::default(), interrupted_in: None, late_after: None, most_tokens: None }
     }
 
-    /// Plays the turn to its end; past the end of the script the model says `done`.
+    /// Runs the turn to its end; after the end of the script the model replies `done`.
     pub(crate) fn play(&self) -> Played {
         let mut played = Played::default();
         let mut turn = Turn::for_character(self.request(), TurnSettings::default(), self.stage.clone(), random());

@@ -1,4 +1,4 @@
-//! A golden page played without sockets: its streams go through the reader and the turn engine, cut as the test likes.
+//! Runs a golden page without sockets: its streams pass through the reader and the turn engine, split as the test chooses.
 
 mod turn;
 

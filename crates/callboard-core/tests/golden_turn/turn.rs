@@ -1,4 +1,4 @@
-//! One page: what its client asks, the streams that answer, and the turn they lead to, told line by line.
+//! One golden page: the request, the upstream streams, and a trace of the resulting turn.
 
 use callboard_core::contract::ToolCache;
 use callboard_core::model::Delta;
@@ -8,16 +8,16 @@ use callboard_test_support::golden_page::{Page, StreamPiece};
 
 const MOST_BYTES: usize = 1 << 20;
 
-/// How the bytes of a reply are cut.
+/// Splits the bytes of a reply.
 type Cut<'a> = dyn Fn(&'static [u8]) -> Vec<&'static [u8]> + 'a;
 
-/// How a stretch of text is cut into deltas.
+/// Splits a text into deltas.
 type TextCut<'a> = dyn Fn(&str) -> Vec<String> + 'a;
 
-/// A page that can be played.
+/// A page that can be run.
 pub(crate) struct GoldenTurn {
     request: Vec<u8>,
-    /// The replies, as bytes that live as long as the test: that spares every cut a copy.
+    /// The replies as static bytes, so that splitting copies nothing.
     pub(crate) streams: Vec<&'static [u8]>,
     tools: ToolCache,
 }
@@ -35,20 +35,20 @@ impl GoldenTurn {
         (!play.streams.is_empty() && play.turn_request().is_some()).then_some(play)
     }
 
-    /// What happens, told line by line; adjacent pieces of text are joined.
-    pub(crate) fn told(&self, cut: &Cut<'_>) -> Vec<String> {
+    /// The trace of the turn, one line per action; adjacent texts are joined.
+    pub(crate) fn trace(&self, cut: &Cut<'_>) -> Vec<String> {
         self.played(&|stream| read(&cut(stream)))
     }
 
-    /// What happens when the text of every reply comes in other deltas.
-    pub(crate) fn told_in_deltas(&self, cut: &TextCut<'_>) -> Vec<String> {
+    /// The trace with the text of every reply split into other deltas.
+    pub(crate) fn trace_in_deltas(&self, cut: &TextCut<'_>) -> Vec<String> {
         self.played(&|stream| {
             let (deltas, fed) = read(&[stream]);
             (recut(deltas, cut), fed)
         })
     }
 
-    /// The length of the longest stretch of text in any reply, in characters.
+    /// The longest text in any reply, in characters.
     pub(crate) fn longest_text(&self) -> usize {
         let texts = self.streams.iter().flat_map(|stream| joined_texts(read(&[stream]).0));
         let length = |delta: Delta| if let Delta::Text(text) = delta { text.chars().count() } else { 0 };
@@ -56,7 +56,7 @@ impl GoldenTurn {
     }
 
     fn played(&self, replies: &dyn Fn(&'static [u8]) -> Replied) -> Vec<String> {
-        let mut told = Vec::new();
+        let mut trace = Vec::new();
         let mut drawn = 0_u8;
         let random = Box::new(move || {
             drawn = drawn.wrapping_add(1);
@@ -64,14 +64,14 @@ impl GoldenTurn {
         });
         let mut turn =
             Turn::new(self.turn_request().expect("a request that was read before"), TurnSettings::default(), random);
-        let mut asks = step(&mut turn, Input::Start, &mut told);
+        let mut asks = step(&mut turn, Input::Start, &mut trace);
         for stream in &self.streams {
             if asks {
-                asks = reply(&mut turn, replies(stream), &mut told);
+                asks = reply(&mut turn, replies(stream), &mut trace);
             }
         }
-        told.insert(0, format!("contract {}", turn.report()));
-        told
+        trace.insert(0, format!("contract {}", turn.report()));
+        trace
     }
 
     fn turn_request(&self) -> Option<TurnRequest> {
@@ -79,10 +79,10 @@ impl GoldenTurn {
     }
 }
 
-/// What the reader makes of one reply.
+/// The deltas of one reply, and how reading ended.
 type Replied = (Vec<Delta>, Result<(), ReplyFault>);
 
-/// The deltas with each stretch of text cut anew.
+/// The deltas with each text split anew.
 fn recut(deltas: Vec<Delta>, cut: &TextCut<'_>) -> Vec<Delta> {
     let parts = |delta| match delta {
         Delta::Text(text) => cut(&text).into_iter().map(Delta::Text).collect(),
@@ -103,7 +103,7 @@ fn joined_texts(deltas: Vec<Delta>) -> Vec<Delta> {
     joined
 }
 
-/// What the reader makes of the pieces of one reply; the engine sees nothing else of it.
+/// Reads the pieces of one reply; the engine sees nothing else of it.
 pub(crate) fn read(pieces: &[&[u8]]) -> Replied {
     let (mut reader, mut deltas) = (ReplyReader::stream(MOST_BYTES), Vec::new());
     let mut fed = Ok(());
@@ -114,15 +114,15 @@ pub(crate) fn read(pieces: &[&[u8]]) -> Replied {
     (deltas, fed)
 }
 
-/// Plays one reply; true when the engine wants another one.
-fn reply(turn: &mut Turn, (deltas, fed): Replied, told: &mut Vec<String>) -> bool {
+/// Feeds one reply; true when the engine calls the model again.
+fn reply(turn: &mut Turn, (deltas, fed): Replied, trace: &mut Vec<String>) -> bool {
     for delta in deltas {
-        step(turn, Input::Delta(delta), told);
+        step(turn, Input::Delta(delta), trace);
     }
     match fed {
-        Ok(()) => step(turn, Input::ReplyEnded, told),
+        Ok(()) => step(turn, Input::ReplyEnded, trace),
         Err(fault) => {
-            told.push(format!("fault {fault}"));
+            trace.push(format!("fault {fault}"));
             false
         }
     }
@@ -135,8 +135,8 @@ fn joined(pieces: &[StreamPiece]) -> &'static [u8] {
     texts.collect::<String>().leak().as_bytes()
 }
 
-/// One input; what the engine wants is told. True when it asks the model.
-fn step(turn: &mut Turn, input: Input, told: &mut Vec<String>) -> bool {
+/// Feeds one input and traces the actions; true when one calls the model.
+fn step(turn: &mut Turn, input: Input, trace: &mut Vec<String>) -> bool {
     let mut actions = Vec::new();
     turn.step(input, &mut actions);
     let mut asks = false;
@@ -144,23 +144,23 @@ fn step(turn: &mut Turn, input: Input, told: &mut Vec<String>) -> bool {
         match action {
             Action::CallModel(ask) => {
                 asks = true;
-                told.push(format!("asks {:?} {:?}", ask.choice, ask.appended));
+                trace.push(format!("asks {:?} {:?}", ask.choice, ask.appended));
             }
-            Action::Emit(Event::Text(text)) => tell_text("text ", &text, told),
-            Action::Emit(Event::Reasoning(text)) => tell_text("reasoning ", &text, told),
+            Action::Emit(Event::Text(text)) => push_text("text ", &text, trace),
+            Action::Emit(Event::Reasoning(text)) => push_text("reasoning ", &text, trace),
             Action::Finish(Ending::Complete { finish, usage }) => {
-                told.push(format!("finish {} {usage:?}", finish.as_word()));
+                trace.push(format!("finish {} {usage:?}", finish.as_word()));
             }
-            Action::Finish(Ending::Failed(violation)) => told.push(format!("failed {violation}")),
-            other => told.push(format!("{other:?}")),
+            Action::Finish(Ending::Failed(violation)) => trace.push(format!("failed {violation}")),
+            other => trace.push(format!("{other:?}")),
         }
     }
     asks
 }
 
-fn tell_text(kind: &str, text: &str, told: &mut Vec<String>) {
-    match told.last_mut().filter(|line| line.starts_with(kind)) {
+fn push_text(kind: &str, text: &str, trace: &mut Vec<String>) {
+    match trace.last_mut().filter(|line| line.starts_with(kind)) {
         Some(line) => line.push_str(text),
-        None => told.push(format!("{kind}{text}")),
+        None => trace.push(format!("{kind}{text}")),
     }
 }

@@ -1,10 +1,10 @@
-//! Values as models have written them, the schemas they were written for, and what becomes of them.
+//! Values written by models, their schemas, and the repaired values.
 
 use serde_json::Value;
 
 use super::{CoerceRepair, coerce};
 
-/// The schema of an optional property, what came for it, what it becomes (`-`: it stays), the repairs (`-`: none).
+/// The schema of an optional property, its value, the result (`-`: unchanged), the repairs (`-`: none).
 const TABLE: &str = r##"
 {"type":"integer"} | "3" | 3 | number_from_text
 {"type":"integer"} | " -3 " | -3 | number_from_text

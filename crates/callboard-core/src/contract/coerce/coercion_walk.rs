@@ -1,8 +1,7 @@
 //! The walk over a value and its schema together.
 //!
-//! At each place: first what the schema refers to, then its own type, then what it combines, then the parts of the value. A union is
-//! entered only where one branch is meant beyond doubt. The value is changed in place and nothing is copied on the way,
-//! except a scalar that needs repair.
+//! At each place, in order: `$ref`, the schema's own type, combined schemas, the parts of the value. A union is entered only if
+//! exactly one branch fits. The value is changed in place; only a scalar that needs repair is copied.
 
 use serde_json::Value;
 
@@ -11,11 +10,11 @@ use super::integer::plain_integer;
 use super::repair_kind::CoerceRepair;
 use super::text::read_text;
 
-/// One repair may make room for another elsewhere in the schema, so the walk is repeated until it repairs nothing; a schema
-/// that contradicts itself could repeat for ever.
+/// One repair may enable another, so the walk is repeated until it repairs nothing. Bounded, because a contradictory schema
+/// would never settle.
 const MOST_PASSES: usize = 4;
 
-/// Brings `value` closer to `schema`, the root schema of a tool's parameters, where only one reading is possible.
+/// Coerces `value` towards `schema`, the root schema of a tool's parameters, where only one reading is possible.
 ///
 /// Returns each kind of repair once, in the order it was first needed.
 pub fn coerce(value: &mut Value, schema: &Value) -> Vec<CoerceRepair> {
@@ -61,7 +60,7 @@ impl<'s> Coercion<'_, 's> {
         }
     }
 
-    /// Repairs this very place by the schema's own `type`, `enum` and `const`.
+    /// Repairs this value by the schema's own `type`, `enum` and `const`.
     fn mend(&mut self, value: &mut Value, schema: &'s Keywords, depth: usize) {
         if let Some(integer) = integer_from_float(value, schema) {
             *value = integer;
@@ -80,7 +79,7 @@ impl<'s> Coercion<'_, 's> {
         }
     }
 
-    /// A list of the one scalar, where a list of such scalars is due. Text that starts like a list is a broken one.
+    /// Wraps a scalar where the schema wants a list of such scalars. Text that starts like a list is a broken list.
     fn array_around(&mut self, value: &Value, schema: &'s Keywords, depth: usize) -> Option<Value> {
         let items = schema.get("items").filter(|items| items.is_object())?;
         let tuple = schema.contains_key("prefixItems");
@@ -100,7 +99,7 @@ impl<'s> Coercion<'_, 's> {
         array
     }
 
-    /// Enters the one branch that the value fits; if it fits none, takes what the branches agree on making of it.
+    /// Enters the only branch that the value fits; if it fits none, applies a repair that all branches agree on.
     fn choose(&mut self, value: &mut Value, branches: &'s [Value], depth: usize) {
         let schemas = self.schemas;
         let mut fitting = branches.iter().filter(|branch| schemas.fits(value, branch, depth + 1));
@@ -134,7 +133,7 @@ impl<'s> Coercion<'_, 's> {
 
     fn properties(&mut self, object: &mut Keywords, schema: &'s Keywords, depth: usize) {
         let declared = schema.get("properties").and_then(Value::as_object);
-        // Which names a pattern claims is not known here, so what is left for the others is not known either.
+        // Patterns are not evaluated here, so the properties left for `additionalProperties` are unknown.
         let patterns = schema.contains_key("patternProperties");
         let additional = schema.get("additionalProperties").filter(|_| !patterns);
         let mut nulls = false;

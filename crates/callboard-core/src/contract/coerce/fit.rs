@@ -1,7 +1,7 @@
 //! Whether a value fits a schema by its JSON type, `enum` and `const`.
 //!
-//! This is less than validity on purpose: whatever is valid fits, and what is beyond these keywords, unknown or too deep to
-//! follow counts as fitting, so that a valid value is never taken for one in need of repair.
+//! Deliberately weaker than validity: every valid value fits. Other keywords, unknown references and schemas beyond the depth
+//! limit count as fitting, so that a valid value is never repaired.
 
 use std::cell::Cell;
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::integer::may_be_integer;
 
-/// How many schemas are looked at for one value in all: schemas may refer to each other in ways that never end.
+/// How many schemas are visited for one value: references may be cyclic.
 const MOST_STEPS: u32 = 200_000;
 /// How deep schemas and values are followed.
 const DEEPEST: usize = 128;
@@ -35,7 +35,7 @@ impl<'s> Schemas<'s> {
         }
     }
 
-    /// The keywords of a schema that is worth following from here.
+    /// The keywords of a schema, within the depth and step limits.
     pub(super) fn follow(&self, schema: &'s Value, depth: usize) -> Option<ResolvedSchema<'s>> {
         let left = self.steps_left.get().checked_sub(1).filter(|_| depth < DEEPEST)?;
         self.steps_left.set(left);
@@ -51,7 +51,7 @@ impl<'s> Schemas<'s> {
         self.root.pointer(reference.strip_prefix('#')?)
     }
 
-    /// Whether a value fits; combined and referred-to schemas are looked into, the parts of the value are not.
+    /// Whether a value fits; follows combined and referenced schemas, but not the parts of the value.
     pub(super) fn fits(&self, value: &Value, schema: &'s Value, depth: usize) -> bool {
         let Some(ResolvedSchema { target, own }) = self.follow(schema, depth) else {
             return *schema != Value::Bool(false);
@@ -69,7 +69,7 @@ impl<'s> Schemas<'s> {
     }
 }
 
-/// A schema's two halves: what it refers to, and its own keywords.
+/// A schema's `$ref` target and its own keywords.
 pub(super) struct ResolvedSchema<'s> {
     pub(super) target: Option<&'s Value>,
     pub(super) own: Option<&'s Map<String, Value>>,
@@ -80,7 +80,7 @@ pub(super) fn branches<'s>(schema: &'s Map<String, Value>, keyword: &str) -> &'s
     schema.get(keyword).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// Whether a value fits the `type`, `enum` and `const` of this very schema.
+/// Whether a value fits the schema's own `type`, `enum` and `const`.
 pub(super) fn fits_here(value: &Value, schema: &Map<String, Value>) -> bool {
     if value.is_null() && schema.get("nullable") == Some(&Value::Bool(true)) {
         return true;
@@ -118,7 +118,7 @@ fn is_of_type(value: &Value, name: &str) -> bool {
     }
 }
 
-/// Equality as JSON Schema means it, where `1` equals `1.0`; numbers too close to tell apart count as equal.
+/// Equality as in JSON Schema, where `1` equals `1.0`; numbers that are equal as floats count as equal.
 fn same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => one == other || one.as_f64() == other.as_f64(),

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn doubt_counts_as_integer() {
+    fn an_uncountable_exponent_counts_as_integer() {
         for (written, expected) in
             [("7", true), ("7.0", true), ("1e401", true), ("1e99999999999", true), ("7.5", false), ("1e-1", false)]
         {

@@ -1,8 +1,8 @@
-//! Schema-guided repair of parsed arguments: `"5"` where an integer is due, a scalar where a list of it is due, and their like.
+//! Schema-guided repair of parsed arguments: `"5"` for an integer, a scalar for a list, and so on.
 //!
-//! Only a place whose value does not fit its schema is touched, and only if a single reading is possible; the one exception is
-//! an integer written as `5.0`. No property is dropped but a `null` for an optional one, no value is invented, and no number
-//! becomes text. Whether the result is valid is for the validator to say.
+//! Only a value that does not fit its schema is changed, and only if a single reading is possible; the one exception is
+//! an integer written as `5.0`. No property is dropped except an optional `null`, no value is invented, and no number
+//! becomes text. The validator checks the result.
 
 mod coercion_walk;
 mod fit;

@@ -1,4 +1,4 @@
-//! What must hold for every schema and value, with the validator as the judge of what was valid before.
+//! Property tests: invariants for every schema and value, with the validator as oracle.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};

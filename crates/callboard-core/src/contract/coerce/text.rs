@@ -1,7 +1,7 @@
-//! What a string can stand for where a string is not what the schema wants.
+//! Converts a string where the schema wants another type.
 //!
-//! Each reading is by the letter: JSON's grammar for numbers, lists and objects, `true` and `false`, or one enum value but for
-//! case and surrounding space. `"02134"`, `"six"` and `""` stand for nothing but themselves.
+//! Conversions are strict: JSON's grammar for numbers, lists and objects, `true` and `false`, or one enum value up to
+//! case and surrounding space. `"02134"`, `"six"` and `""` stay strings.
 
 use serde_json::{Number, Value};
 
@@ -9,7 +9,7 @@ use super::fit::{Keywords, fits_here, names_type};
 use super::repair_kind::CoerceRepair;
 use crate::contract::json::read_strict;
 
-/// The value a string stands for under this schema, if it fits there.
+/// The converted value, if it fits this schema.
 pub(super) fn read_text(text: &str, schema: &Keywords) -> Option<(Value, CoerceRepair)> {
     let readings = [
         (number as fn(&str, &Keywords) -> Option<Value>, CoerceRepair::NumberFromText),

@@ -1,6 +1,6 @@
-//! From an `arguments` text to the objects it stands for.
+//! Parses an `arguments` text into objects.
 //!
-//! This file handles the text as a whole: nothing for `{}`, a code fence around it, JSON encoded twice, several objects in
+//! This file handles the text as a whole: an empty text for `{}`, a code fence, JSON encoded twice, several objects in
 //! a row; anything but an object is refused. The reader handles the inside of an object.
 
 use serde_json::{Map, Value};
@@ -8,11 +8,11 @@ use serde_json::{Map, Value};
 use super::lenient::Reader;
 use super::parsed::{JsonRepair, MalformedJson, ParsedArguments};
 
-/// How many strings may be wrapped around an object.
+/// How many times an object may be string-encoded.
 const ENCODINGS: usize = 2;
 const FENCE: &str = "```";
 
-/// Reads a tool call's `arguments`: strict JSON as it is, slips of certain meaning repaired, all else refused.
+/// Reads a tool call's `arguments`: strict JSON unchanged, unambiguous slips repaired, all else refused.
 pub fn read_arguments(text: &str) -> Result<ParsedArguments, MalformedJson> {
     read_encoded(text, ENCODINGS)
 }
@@ -32,7 +32,7 @@ fn read_encoded(text: &str, encodings_left: usize) -> Result<ParsedArguments, Ma
     }
 }
 
-/// What a single value stands for.
+/// The result for a single value.
 fn settle(
     text: &str,
     value: Value,
@@ -58,9 +58,9 @@ fn nothing(mut repairs: Vec<JsonRepair>) -> ParsedArguments {
 /// backslashes inside could belong to either layer.
 fn holds_json(inner: &str, repairs: &[JsonRepair]) -> bool {
     let inner = inner.trim();
-    let doubtful = [JsonRepair::SingleQuotes, JsonRepair::InvalidEscape];
+    let ambiguous = [JsonRepair::SingleQuotes, JsonRepair::InvalidEscape];
     let starts = ["{", "\"", FENCE].iter().any(|start| inner.starts_with(start));
-    !repairs.iter().any(|repair| doubtful.contains(repair)) && (starts || inner.is_empty() || inner == "null")
+    !repairs.iter().any(|repair| ambiguous.contains(repair)) && (starts || inner.is_empty() || inner == "null")
 }
 
 fn decoded(inner: &str, mut repairs: Vec<JsonRepair>, encodings_left: usize) -> Result<ParsedArguments, MalformedJson> {
@@ -97,7 +97,7 @@ fn unfenced(text: &str) -> Result<Reader<'_>, MalformedJson> {
     Ok(reader)
 }
 
-/// Objects in a row are several calls, as far as each of them can only be a call.
+/// Objects in a row are several calls, unless they are ambiguous.
 fn several(mut reader: Reader<'_>, first: Map<String, Value>) -> Result<ParsedArguments, MalformedJson> {
     let second = reader.position;
     let mut values = vec![first];
@@ -111,15 +111,15 @@ fn several(mut reader: Reader<'_>, first: Map<String, Value>) -> Result<ParsedAr
         }
         values.push(reader.object()?);
     }
-    if let Some(doubt) = doubt_about(&values) {
-        return Err(MalformedJson::new(reader.text, second, doubt));
+    if let Some(ambiguity) = ambiguity_in(&values) {
+        return Err(MalformedJson::new(reader.text, second, ambiguity));
     }
     reader.repaired(JsonRepair::Concatenated)?;
     Ok(ParsedArguments { values, repairs: reader.repairs })
 }
 
 /// Equal objects may be one call written twice, and `{}` may be a placeholder for what follows.
-fn doubt_about(values: &[Map<String, Value>]) -> Option<&'static str> {
+fn ambiguity_in(values: &[Map<String, Value>]) -> Option<&'static str> {
     if values.windows(2).all(|pair| pair.first() == pair.last()) {
         return Some("the same object is written more than once: write one object for one call");
     }

@@ -1,10 +1,10 @@
-//! `arguments` as models have written them: what is read and repaired, and what is refused.
+//! `arguments` as models have written them: accepted and repaired, or refused.
 
 use serde_json::json;
 
 use super::read_arguments;
 
-/// Text, the values it stands for, the repairs.
+/// Text, the values read, the repairs.
 const ACCEPTED: &[(&str, &str, &str)] = &[
     (r#"{"city":"Paris"}"#, r#"[{"city":"Paris"}]"#, ""),
     (r#" {"q":"it's Anna's \"best\" {a: 'b'},]"} "#, r#"[{"q":"it's Anna's \"best\" {a: 'b'},]"}]"#, ""),

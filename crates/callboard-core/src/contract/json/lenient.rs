@@ -1,7 +1,7 @@
 //! A hand-written reader for JSON with slips: values, objects, arrays and words.
 //!
-//! It accepts strict JSON plus the slips of [`JsonRepair`], and records each one it met; built with `strict` it refuses them
-//! instead. It never completes a text that ends early, never supplies a quote, and never picks between two values for one key.
+//! It accepts strict JSON plus the slips of [`JsonRepair`] and records each one; in strict mode it refuses them.
+//! It never completes a truncated text, never supplies a quote, and never picks between two values for one key.
 
 use serde_json::map::Entry;
 use serde_json::{Map, Value};
@@ -129,7 +129,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A bare word; but `true` or `None` as a key could mean the value as well as the word.
+    /// A bare word; `true` or `None` as a key is ambiguous.
     fn unquoted_key(&mut self) -> Result<String, MalformedJson> {
         let word = self.word();
         let named = word.starts_with(|first: char| !first.is_numeric());
@@ -239,7 +239,7 @@ impl<'t> Reader<'t> {
         self.peek().is_none()
     }
 
-    /// Notes a slip, or refuses it where nothing may be repaired.
+    /// Records a repair, or refuses it in strict mode.
     pub(super) fn repaired(&mut self, repair: JsonRepair) -> Result<(), MalformedJson> {
         if !self.repairing {
             return Err(self.wrong(repair.complaint()));

@@ -1,7 +1,7 @@
 //! Reads the text a model wrote as a tool call's `arguments`.
 //!
-//! One hand-written reader accepts strict JSON and a short, closed list of slips whose meaning is certain, and names each one
-//! it met; everything else is refused with a message that a model can act on. Tools and schemas are not known here: that is
+//! One hand-written reader accepts strict JSON and a short, closed list of unambiguous slips, and reports each one;
+//! everything else is refused with a message that a model can act on. Tools and schemas are not known here: see
 //! `coerce` and the validator.
 
 mod arguments;

@@ -1,7 +1,7 @@
-//! Numbers for the lenient reader: JSON's grammar to the letter.
+//! Numbers for the lenient reader: exactly JSON's grammar.
 //!
-//! `02134`, `+5`, `.5` and `5.` have no certain meaning (the first may be a postcode), so no slip is repaired here. The
-//! digits are kept as written, however many there are.
+//! `02134`, `+5`, `.5` and `5.` are ambiguous (the first may be a postcode), so nothing is repaired here. The
+//! digits are kept as written, at any length.
 
 use serde_json::Number;
 

@@ -1,7 +1,7 @@
 //! The result of reading arguments: the objects with the repairs that led to them, or why there are none.
 //!
-//! Every error message is built here, so that a position always means the same thing: how many characters precede
-//! it. Where the trouble is inside JSON that was itself encoded as a string, it counts in that inner text.
+//! Every error message is built here, so that a position always counts the characters before it. For JSON
+//! encoded as a string, it counts in the inner text.
 
 use serde_json::{Map, Value};
 
@@ -11,7 +11,7 @@ pub(super) const DEEPEST: usize = 64;
 /// The longest piece of a model's own text that a message repeats.
 const SHOWN: usize = 40;
 
-/// The objects found in an `arguments` text, and the repairs that led to them.
+/// The objects in an `arguments` text, and the repairs made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParsedArguments {
     /// Normally exactly one; several where a model wrote `{…}{…}` for several calls.
@@ -20,14 +20,14 @@ pub struct ParsedArguments {
     pub repairs: Vec<JsonRepair>,
 }
 
-/// A slip in the text whose meaning is certain.
+/// An unambiguous slip in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum JsonRepair {
     /// A Markdown code fence encloses the JSON.
     CodeFence,
     /// The object is inside a JSON string.
     EncodedTwice,
-    /// Nothing, or `null`, stands for `{}`.
+    /// An empty text or `null` for `{}`.
     Empty,
     /// A comma before `}` or `]`.
     TrailingComma,
@@ -39,7 +39,7 @@ pub enum JsonRepair {
     UnquotedKey,
     /// A line break, tab or other control character inside a string.
     RawControlCharacter,
-    /// A lone backslash, as in `"\d"`, that can only mean itself.
+    /// A lone backslash, as in `"\d"`, kept literally.
     InvalidEscape,
     /// The same key twice, with equal values.
     RepeatedEqualKey,
@@ -53,7 +53,7 @@ impl JsonRepair {
         self.wording().0
     }
 
-    /// What is wrong, for a reader that repairs nothing.
+    /// The error message in strict mode.
     pub(super) fn complaint(self) -> &'static str {
         self.wording().1
     }
@@ -91,13 +91,13 @@ pub struct MalformedJson {
 }
 
 impl MalformedJson {
-    /// Something is wrong at a byte position of `text`.
+    /// An error at a byte position of `text`.
     pub(super) fn new(text: &str, position: usize, problem: &str) -> Self {
         let at = characters_before(text, position);
         Self { message: format!("{problem} (at character {at})"), at, cut_off: false }
     }
 
-    /// The text ended where more was due.
+    /// The text ended too early.
     pub(super) fn cut_off(text: &str) -> Self {
         let at = characters_before(text, text.len());
         let message = format!("unexpected end: the JSON is cut off at character {at}");
@@ -109,7 +109,7 @@ fn characters_before(text: &str, position: usize) -> usize {
     text.char_indices().take_while(|(start, _)| *start < position).count()
 }
 
-/// A piece of the model's text, short enough to be repeated in a message.
+/// A piece of the model's text, shortened for a message.
 pub(super) fn shown(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),

@@ -1,4 +1,4 @@
-//! What must hold for every text: no panic, strict JSON is what serde_json reads, and nothing is accepted as something it is not.
+//! Property tests: no panic, agreement with serde_json on strict JSON, and no text accepted with a wrong meaning.
 
 use proptest::prelude::*;
 use serde_json::{Map, Number, Value};
@@ -32,7 +32,7 @@ fn object() -> impl Strategy<Value = Map<String, Value>> {
     prop::collection::vec(("[a-z]{1,4}", value()), 1..4).prop_map(|entries| entries.into_iter().collect())
 }
 
-/// Text made of the pieces that JSON and its slips are made of: far likelier to be nearly right than random characters.
+/// Random concatenations of JSON fragments and slips: nearly valid far more often than random characters.
 fn nearly_json() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         "[{}\\[\\],:\"'`\\\\ \n]",
@@ -43,7 +43,7 @@ fn nearly_json() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
 }
 
-/// The same with strings that look alike between either kind of quotes.
+/// The same with strings that are equal in either kind of quotes.
 fn without_quotes(value: &Value) -> Value {
     let plain = |text: &str| text.replace(['\\', '\'', '"'], "");
     match value {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::lenient::Reader;
 use super::parsed::{DEEPEST, MalformedJson};
 
-/// How deep the JSON of a request may nest before the limits of schemas are checked.
+/// The nesting limit of a request's JSON, before the schema limits apply.
 const DEEPEST_SCHEMA: usize = 127;
 
 /// Reads one strict JSON value: no duplicate keys, no `NaN`, nothing after it, at most 64 levels deep.

@@ -1,8 +1,7 @@
 //! Strings for the lenient reader: both quotes, raw control characters, and backslashes.
 //!
-//! A lone backslash (`"\d+"`, `"C:\dir"`) is kept as itself only while nothing else in the string speaks for another reading.
-//! Once the same string also holds a working escape, as `"C:\Users\new"` does with `\n`, it is unclear which of the
-//! backslashes were meant, and the string is refused.
+//! A lone backslash (`"\d+"`, `"C:\dir"`) is kept literally unless the string also contains a valid escape, as
+//! `"C:\Users\new"` does with `\n`: then it is unclear which backslashes are escapes, and the string is refused.
 
 use super::lenient::Reader;
 use super::parsed::{JsonRepair, MalformedJson};
@@ -11,13 +10,13 @@ const MIXED: &str =
     "this string holds a lone backslash beside an escape such as `\\n`: write every literal backslash as `\\\\`";
 const UNCLEAR: &str = "this escape is not JSON: use `\\uXXXX`, or `\\\\` for a literal backslash";
 
-/// A string while it is read.
+/// A string being read.
 #[derive(Default)]
 struct PartialString {
     text: String,
-    /// An escape was decoded that a text written without escapes could hold as two plain characters.
+    /// An escape was decoded that could also be two literal characters.
     escaped: bool,
-    /// A backslash was kept as itself.
+    /// A backslash was kept literally.
     literal_backslash: bool,
 }
 
@@ -90,13 +89,13 @@ impl Reader<'_> {
 
     /// Keeps a backslash that starts no JSON escape, unless other languages give it a meaning.
     fn lone_backslash(&mut self, next: u8, gathered: &mut PartialString) -> Result<(), MalformedJson> {
-        let elsewhere = match next {
+        let is_other_escape = match next {
             b'\'' | b'/' | b'0' => true,
             b'x' => self.hex_digits(2) == 2,
             b'U' => self.hex_digits(8) == 8,
             control => control < b' ',
         };
-        if elsewhere {
+        if is_other_escape {
             return Err(self.wrong(UNCLEAR));
         }
         self.repaired(JsonRepair::InvalidEscape)?;

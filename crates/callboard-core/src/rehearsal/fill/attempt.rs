@@ -1,4 +1,4 @@
-//! One tool tried on one stretch of speech, and how well it accounts for what was said.
+//! Tries one tool on one span of the utterance and scores the resulting call.
 
 use serde_json::{Map, Value};
 
@@ -21,39 +21,39 @@ use super::phrases::fill_phrases;
 use super::shapes::fill_shapes;
 use super::truths::fill_truths;
 
-/// Under which terms a call is tried.
+/// Options of an attempt.
 #[derive(Clone, Copy, Default)]
 pub(in super::super) struct Terms<'a> {
-    /// The call before it in the same speech, from which open values are taken over.
+    /// The previous call of the same utterance, whose values fill open parameters.
     pub(in super::super) inherit: Option<&'a Map<String, Value>>,
-    /// A call must be made, whatever was said.
+    /// A call is required, however low its score.
     pub(in super::super) forced: bool,
 }
 
-/// A call that could be made.
+/// A candidate call.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Attempt {
-    /// The arguments; more than one for a series.
+    /// The arguments; one set per value of a series.
     pub(in super::super) calls: Vec<Map<String, Value>>,
-    /// How well the words speak for it; calls below zero are not made.
+    /// How well the words support it; calls below zero are not made.
     pub(in super::super) score: f32,
-    /// Some argument was given by the words themselves.
-    pub(in super::super) said_something: bool,
+    /// At least one argument comes from the words themselves.
+    pub(in super::super) has_explicit_value: bool,
 }
 
-/// What a call must earn before it is worth making.
+/// The evidence a call needs to break even.
 const CALL_COST: f32 = 1.5;
 const UNEXPLAINED: f32 = 0.5;
-/// What a question is worth to a tool that answers.
+/// Bonus of a query tool for a question.
 const ASKED: f32 = 0.4;
-/// What the wish to take something back is worth to a tool that does it.
+/// Bonus of an undo tool for a request to undo.
 const UNDOING: f32 = 1.6;
-/// What it is worth that nothing was left unexplained.
+/// Bonus if every content word is explained.
 const COMPLETE: f32 = 0.5;
 const LEAST_EVIDENCE: f32 = 0.9;
 const LEAST_SHARE: f32 = 0.34;
 
-/// How much the words speak for a tool: each one, and their turns of phrase.
+/// Lexical evidence for a tool: a weight per word, and one for fixed phrases.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Evidence<'a> {
     pub(in super::super) weights: &'a [f32],
@@ -64,7 +64,7 @@ pub(in super::super) struct Evidence<'a> {
 pub(in super::super) fn attempt<'a>(
     tool: &'a Tool,
     reading: &'a Reading<'a>,
-    told: Evidence<'_>,
+    evidence: Evidence<'_>,
     terms: Terms<'a>,
 ) -> Option<Attempt> {
     let mood = reading.mood;
@@ -74,16 +74,16 @@ pub(in super::super) fn attempt<'a>(
     let mut draft = Draft::new(tool, reading, terms.inherit);
     fill(&mut draft, terms.forced);
     let open = draft.fields().any(|(index, field)| field.required && draft.is_open(index));
-    let denied = mood.negated && !draft.denial_absorbed;
+    let denied = mood.negated && !draft.negation_consumed;
     if !terms.forced && (open || denied || mood.past && tool.changes) {
         return None;
     }
-    let judged = judge(&draft, told, terms);
-    let said_something =
-        draft.values.iter().flatten().any(|(_, origin)| matches!(origin, Origin::Said | Origin::Guessed));
-    // A remark about something is no order to do it.
-    let remark = mood.statement && !said_something && !tool.undoes;
-    judged.filter(|_| terms.forced || !remark).map(|score| Attempt { calls: draft.calls(), score, said_something })
+    let judged = judge(&draft, evidence, terms);
+    let has_explicit_value =
+        draft.values.iter().flatten().any(|(_, origin)| matches!(origin, Origin::Explicit | Origin::Guessed));
+    // A statement without explicit values is a remark, not a command.
+    let remark = mood.statement && !has_explicit_value && !tool.undoes;
+    judged.filter(|_| terms.forced || !remark).map(|score| Attempt { calls: draft.calls(), score, has_explicit_value })
 }
 
 fn fill(draft: &mut Draft<'_>, forced: bool) {
@@ -103,24 +103,24 @@ fn fill(draft: &mut Draft<'_>, forced: bool) {
     }
 }
 
-/// Whether speech in this mood can ask for this tool.
+/// Whether this mood can call this tool.
 fn is_welcome(tool: &Tool, mood: Mood, inherits: bool) -> bool {
     let unasked = mood.question && tool.changes && !tool.undoes || mood.statement && !tool.changes && !inherits;
     !mood.idle && !unasked && mood.undoing == tool.undoes
 }
 
-/// What the words say for the call, less what they leave open.
-fn judge(draft: &Draft<'_>, told: Evidence<'_>, terms: Terms<'_>) -> Option<f32> {
+/// The evidence for the call minus the cost of unexplained words.
+fn judge(draft: &Draft<'_>, evidence: Evidence<'_>, terms: Terms<'_>) -> Option<f32> {
     let words = draft.reading.words;
     let mut seen: Vec<&str> = Vec::new();
-    let (mut evidence, mut explained, mut open) = (0.0_f32, 0.0_f32, 0.0_f32);
+    let (mut support, mut explained, mut open) = (0.0_f32, 0.0_f32, 0.0_f32);
     let aside = circumstance(draft);
     for (at, word) in words.iter().enumerate().filter(|(_, word)| is_content(word) || word.form == Form::Number) {
-        let weight = told.weights.get(at).copied().unwrap_or(0.0) * if at >= aside { 0.6 } else { 1.0 };
+        let weight = evidence.weights.get(at).copied().unwrap_or(0.0) * if at >= aside { 0.6 } else { 1.0 };
         let used = draft.used.get(at).copied().unwrap_or(false);
         if weight > 0.15 && !seen.contains(&word.stem.as_str()) {
             seen.push(&word.stem);
-            evidence += weight;
+            support += weight;
         }
         if weight > 0.15 || used {
             explained += 1.0;
@@ -128,29 +128,29 @@ fn judge(draft: &Draft<'_>, told: Evidence<'_>, terms: Terms<'_>) -> Option<f32>
             open += if at >= aside || is_measure(words, at) { 0.4 } else { 1.0 };
         }
     }
-    explained += told.phrasing;
-    evidence += told.phrasing + shape_evidence(draft);
-    if draft.reading.mood.question && evidence > 0.3 || draft.reading.mood.undoing {
-        evidence += if draft.tool.undoes { UNDOING } else { ASKED };
+    explained += evidence.phrasing;
+    support += evidence.phrasing + shape_evidence(draft);
+    if draft.reading.mood.question && support > 0.3 || draft.reading.mood.undoing {
+        support += if draft.tool.undoes { UNDOING } else { ASKED };
     }
-    let all_told = if open == 0.0 { COMPLETE } else { 0.0 };
-    let worth = evidence + origins(draft) + all_told - UNEXPLAINED * open - CALL_COST;
+    let complete = if open == 0.0 { COMPLETE } else { 0.0 };
+    let score = support + origins(draft) + complete - UNEXPLAINED * open - CALL_COST;
     if terms.forced {
-        return Some(worth);
+        return Some(score);
     }
-    let enough = evidence >= LEAST_EVIDENCE || terms.inherit.is_some();
+    let enough = support >= LEAST_EVIDENCE || terms.inherit.is_some();
     let share = if explained + open > 0.0 { explained / (explained + open) } else { 1.0 };
-    (enough && share >= LEAST_SHARE && worth > 0.0 || terms.inherit.is_some() && share >= 0.5).then_some(worth)
+    (enough && share >= LEAST_SHARE && score > 0.0 || terms.inherit.is_some() && share >= 0.5).then_some(score)
 }
 
-/// Where a question names the circumstances only: "… in the morning", "… during the storm".
+/// Where the adverbial of a question begins: "… in the morning", "… during the storm".
 fn circumstance(draft: &Draft<'_>) -> usize {
     let words = draft.reading.words;
     let place = words.iter().rposition(|word| word.is_any(&["in", "during", "at", "before", "after"]));
     place.filter(|_| draft.reading.mood.question).unwrap_or(words.len())
 }
 
-/// "6 inches" beside something else that is told is a detail.
+/// Whether the word is part of a measure such as "6 inches", which costs little when unexplained.
 fn is_measure(words: &[Word], at: usize) -> bool {
     let unit = |at: usize| words.get(at).is_some_and(|word| is_unit(&word.stem));
     let number = |at: usize| words.get(at).is_some_and(|word| word.form == Form::Number);
@@ -159,7 +159,7 @@ fn is_measure(words: &[Word], at: usize) -> bool {
 
 fn origins(draft: &Draft<'_>) -> f32 {
     let worth = |(_, origin): &(Value, Origin)| match origin {
-        Origin::Said => 0.5,
+        Origin::Explicit => 0.5,
         Origin::Guessed => 0.2,
         Origin::Implied | Origin::Inherited => 0.0,
         Origin::Default => -0.4,
@@ -169,14 +169,14 @@ fn origins(draft: &Draft<'_>) -> f32 {
     draft.values.iter().flatten().map(|filled| worth(filled) + row(filled)).sum()
 }
 
-/// Values that are known by their shape speak for the tool that wants them: a formula, an address, a measure.
+/// Evidence from values with a distinctive shape: formulas, addresses, links, files, numbers.
 fn shape_evidence(draft: &Draft<'_>) -> f32 {
     let shaped = |(index, field): (usize, &super::super::catalogue::Field)| {
-        let said = matches!(draft.values.get(index), Some(Some((_, Origin::Said | Origin::Guessed))));
+        let explicit = matches!(draft.values.get(index), Some(Some((_, Origin::Explicit | Origin::Guessed))));
         match field.holds {
-            Holds::Text(TextSort::Formula) if said => 1.5,
-            Holds::Text(TextSort::Email | TextSort::Link | TextSort::File) if said => 0.6,
-            Holds::Number { .. } if said => 0.3,
+            Holds::Text(TextSort::Formula) if explicit => 1.5,
+            Holds::Text(TextSort::Email | TextSort::Link | TextSort::File) if explicit => 0.6,
+            Holds::Number { .. } if explicit => 0.3,
             _ => 0.0,
         }
     };

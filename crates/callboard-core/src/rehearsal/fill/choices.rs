@@ -1,4 +1,4 @@
-//! Values of enumerations, by their words, by synonyms, or by what the description says of them.
+//! Enum values, matched by name, by synonym, or by their explanation in the description.
 
 use std::ops::Range;
 
@@ -14,14 +14,14 @@ use super::super::vocabulary::small_phrases;
 use super::super::words::Word;
 use super::draft::{Draft, Origin};
 
-/// A choice that the words name, and how clearly.
+/// An enum value matched in the words, with its score.
 #[derive(Clone)]
 struct Mention {
     field: usize,
     choice: usize,
     words: Vec<usize>,
     score: f32,
-    /// Its own words were said, not only words that hint at it.
+    /// Matched by its own words, not by a synonym or explanation.
     by_name: bool,
 }
 
@@ -29,7 +29,7 @@ const WHOLE: f32 = 1.0;
 const LEAST_REQUIRED: f32 = 0.45;
 const LEAST_OPTIONAL: f32 = 0.62;
 
-/// Fills the enumerations whose values are named.
+/// Fills enum parameters whose values are named.
 pub(super) fn fill_choices(draft: &mut Draft<'_>) {
     let mut mentions: Vec<Mention> = Vec::new();
     for (index, field) in draft.fields() {
@@ -77,7 +77,7 @@ fn mention(draft: &Draft<'_>, field: (usize, &Field), choice: (usize, &Choice), 
     Some(Mention { field: index, choice: at, words: found, score, by_name })
 }
 
-/// "from" and "to" before a value tell which of two like parameters it is for.
+/// "from" or "to" before a value selects between two parameters with the same values.
 fn leading_preposition(words: &[Word], at: usize, field: &Field) -> f32 {
     let before = at.checked_sub(1).and_then(|before| words.get(before));
     before.map_or(0.0, |before| leads_to(&before.lower, field).clamp(-1.5, 2.0) * 0.15)
@@ -89,7 +89,7 @@ fn by_number(draft: &Draft<'_>, choice: &Choice) -> Option<(Vec<usize>, f32, boo
     Some((number.words.clone().collect(), WHOLE, true))
 }
 
-/// All words of the value: next to each other, run together, or apart.
+/// All words of the value: adjacent, joined, or scattered.
 fn by_whole_name(words: &[Word], choice: &Choice) -> Option<(Vec<usize>, f32, bool)> {
     if choice.title.is_empty() {
         return None;
@@ -99,7 +99,7 @@ fn by_whole_name(words: &[Word], choice: &Choice) -> Option<(Vec<usize>, f32, bo
         return Some((run.collect(), WHOLE + long, true));
     }
     if choice.value.as_str().is_some_and(|value| value.eq_ignore_ascii_case("none")) {
-        return nobody(words).map(|run| (run.collect(), WHOLE, true));
+        return none_words(words).map(|run| (run.collect(), WHOLE, true));
     }
     let apart: Option<Vec<usize>> =
         choice.title.iter().map(|stem| words.iter().position(|word| word.stem == *stem)).collect();
@@ -115,7 +115,7 @@ fn run_of(words: &[Word], title: &[String]) -> Option<Range<usize>> {
     Some(at..at + title.len())
 }
 
-fn nobody(words: &[Word]) -> Option<Range<usize>> {
+fn none_words(words: &[Word]) -> Option<Range<usize>> {
     let single = words.iter().position(|word| word.is_any(&["nobody", "neither", "unclaimed", "neutral", "nothing"]));
     single.map(|at| at..at + 1).or_else(|| {
         let pair = words.windows(2).position(|pair| matches!(pair, [one, two] if one.is("no") && two.is("one")))?;
@@ -123,7 +123,7 @@ fn nobody(words: &[Word]) -> Option<Range<usize>> {
     })
 }
 
-/// Some words of the value, where no other value has them.
+/// Some words of the value that no other value has.
 fn by_part(words: &[Word], choice: &Choice, all: &[Choice]) -> Option<(Vec<usize>, f32, bool)> {
     let own = |stem: &String| {
         all.iter().filter(|other| other.title.contains(stem)).count() == 1
@@ -143,7 +143,7 @@ fn by_part(words: &[Word], choice: &Choice, all: &[Choice]) -> Option<(Vec<usize
     })
 }
 
-/// Synonyms of the value, and what the description says about it.
+/// Synonyms of the value, and words of its explanation.
 fn by_hint(words: &[Word], choice: &Choice, all: &[Choice]) -> Option<(Vec<usize>, f32, bool)> {
     let own = |stem: &str| all.iter().filter(|other| other.gloss.iter().any(|gloss| gloss == stem)).count() == 1;
     let mut found = Vec::new();
@@ -158,8 +158,8 @@ fn by_hint(words: &[Word], choice: &Choice, all: &[Choice]) -> Option<(Vec<usize
         }
     }
     let turns = small_phrases(choice.gloss.iter().map(String::as_str));
-    let said = small_phrases(words.iter().map(|word| word.stem.as_str()));
-    if turns.iter().any(|turn| said.contains(turn)) {
+    let phrases = small_phrases(words.iter().map(|word| word.stem.as_str()));
+    if turns.iter().any(|turn| phrases.contains(turn)) {
         score = score.max(0.4) + 0.15;
     }
     (score > 0.0).then_some((found, score.min(0.95), false))
@@ -167,9 +167,9 @@ fn by_hint(words: &[Word], choice: &Choice, all: &[Choice]) -> Option<(Vec<usize
 
 fn place(draft: &mut Draft<'_>, mention: &Mention) {
     let Some(value) = value_of(draft, mention) else { return };
-    let origin = if mention.by_name { Origin::Said } else { Origin::Guessed };
+    let origin = if mention.by_name { Origin::Explicit } else { Origin::Guessed };
     draft.put(mention.field, value, origin);
-    draft.denial_absorbed |=
+    draft.negation_consumed |=
         mention.words.iter().any(|at| draft.reading.words.get(*at).is_some_and(|word| word.is_any(&["not", "no"])));
     for at in mention.words.iter().copied() {
         let verb = draft.reading.words.get(at).is_some_and(|_| acts(draft.reading.words, at, false));
@@ -184,7 +184,7 @@ fn value_of(draft: &Draft<'_>, mention: &Mention) -> Option<Value> {
     }
 }
 
-/// Several values of one enumeration in a row: one call each.
+/// Several values of one enum in a row: one call each.
 fn find_series(draft: &mut Draft<'_>, first: &Mention, all: &[Mention]) {
     let mut row = vec![first];
     let mut others: Vec<&Mention> = all
@@ -206,7 +206,7 @@ fn find_series(draft: &mut Draft<'_>, first: &Mention, all: &[Mention]) {
     draft.series = Some((first.field, values));
 }
 
-/// Whether nothing but commas, "and" and articles stands between two mentions.
+/// Whether only commas, "and" and articles separate two mentions.
 fn only_joined(words: &[Word], one: &[usize], other: &[usize]) -> bool {
     let (Some(one_end), Some(other_end)) = (one.iter().max(), other.iter().max()) else { return false };
     let (start, end) =

@@ -1,7 +1,7 @@
-//! One attempt to call one tool with one stretch of speech: which words went where.
+//! An attempt in progress: which words of the span fill which parameters of the tool.
 //!
-//! A word that gives a value is *taken* and cannot give another; a word that is *used* is accounted for when the attempt
-//! is judged.
+//! A *taken* word is part of a value and cannot fill another; a *used* word counts as explained when the attempt
+//! is scored.
 
 use std::ops::Range;
 
@@ -12,13 +12,13 @@ use super::super::context::Context;
 use super::super::moments::{Moment, moments_in};
 use super::super::mood::Mood;
 use super::super::noun_phrases::Chunk;
-use super::super::numbers::{Spoken, numbers_in};
+use super::super::numbers::{NumberSpan, numbers_in};
 use super::super::words::Word;
 
-/// A stretch of speech, read once for all tools.
+/// A span of the utterance, analysed once for all tools.
 pub(in super::super) struct Reading<'a> {
     pub(in super::super) words: &'a [Word],
-    pub(in super::super) numbers: Vec<Spoken>,
+    pub(in super::super) numbers: Vec<NumberSpan>,
     pub(in super::super) moments: Vec<Moment>,
     pub(in super::super) mood: Mood,
     pub(in super::super) context: &'a Context,
@@ -30,18 +30,18 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// Where a value came from.
+/// The source of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Origin {
-    /// From words that speak for this very parameter.
-    Said,
-    /// From words that could have meant something else.
+    /// From words that clearly belong to this parameter.
+    Explicit,
+    /// From words that may belong to another parameter.
     Guessed,
-    /// From who speaks, or from the state of things.
+    /// From the speaker's side or the context.
     Implied,
-    /// The schema's own default.
+    /// The schema's default.
     Default,
-    /// From the call before it in the same speech.
+    /// From the previous call of the same utterance.
     Inherited,
 }
 
@@ -52,14 +52,14 @@ pub(in super::super) struct Draft<'a> {
     pub(in super::super) values: Vec<Option<(Value, Origin)>>,
     pub(in super::super) taken: Vec<bool>,
     pub(in super::super) used: Vec<bool>,
-    /// The phrase that gave a text parameter its value.
+    /// For each parameter, the phrase its text came from.
     pub(in super::super) phrases: Vec<Option<Chunk>>,
-    /// A scalar parameter for which several values were said in a row: one call each.
+    /// A scalar parameter with several values in a row: one call each.
     pub(in super::super) series: Option<(usize, Vec<Value>)>,
-    /// The call before it in the same speech, which this one repeats.
+    /// The previous call of the same utterance, which this one repeats.
     pub(in super::super) before: Option<&'a Map<String, Value>>,
-    /// A truth value or a choice has taken the denial in, so the speech still asks for the call.
-    pub(in super::super) denial_absorbed: bool,
+    /// A boolean or an enum value consumed the negation, so the call itself is not negated.
+    pub(in super::super) negation_consumed: bool,
 }
 
 impl<'a> Draft<'a> {
@@ -78,7 +78,7 @@ impl<'a> Draft<'a> {
             phrases: vec![None; fields],
             series: None,
             before,
-            denial_absorbed: false,
+            negation_consumed: false,
         }
     }
 

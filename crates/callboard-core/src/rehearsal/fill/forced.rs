@@ -1,15 +1,15 @@
-//! Values for a call that must be made although the words do not give them all.
+//! Placeholder values for a required call whose words do not give every argument.
 //!
-//! Used only when the client demands a call: the plainest value that the schema allows.
+//! Used only when `tool_choice` requires a call: the simplest value that the schema allows.
 
 use serde_json::{Value, json};
 
 use super::super::catalogue::Holds;
 use super::super::numbers::json_number;
-use super::super::words::said;
+use super::super::words::original_text;
 use super::draft::{Draft, Origin};
 
-/// Gives every required parameter that is still open some valid value.
+/// Fills every open required parameter with a valid value.
 pub(super) fn fill_forced(draft: &mut Draft<'_>) {
     for (index, field) in draft.fields().filter(|(_, field)| field.required) {
         if draft.is_open(index) {
@@ -29,7 +29,7 @@ fn plainest(draft: &Draft<'_>, holds: &Holds) -> Value {
         }
         Holds::Truth => json!(true),
         Holds::Choice(choices) => choices.first().map_or(Value::Null, |choice| choice.value.clone()),
-        Holds::Text(_) => Value::String(said(draft.reading.words)),
+        Holds::Text(_) => Value::String(original_text(draft.reading.words)),
         Holds::List { of, .. } => Value::Array(vec![plainest(draft, of)]),
         Holds::Other => json!({}),
     }

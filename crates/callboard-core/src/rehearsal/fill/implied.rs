@@ -1,4 +1,4 @@
-//! Values that were not said: from the context, from the call before, or from the schema's defaults.
+//! Implicit values: from the context, the previous call, or the schema's defaults.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use super::super::own_or_other::sided;
 use super::super::role::Role;
 use super::draft::{Draft, Origin};
 
-/// Fills required parameters that were not said from the call before it in the same speech.
+/// Fills open required parameters from the previous call of the same utterance.
 pub(super) fn fill_inherited(draft: &mut Draft<'_>) {
     let Some(before) = draft.before else { return };
     for (index, field) in draft.fields().filter(|(_, field)| field.required) {
@@ -22,7 +22,7 @@ pub(super) fn fill_inherited(draft: &mut Draft<'_>) {
     }
 }
 
-/// Fills required parameters from the context, then from defaults.
+/// Fills open required parameters from defaults, then from the context.
 pub(super) fn fill_implied(draft: &mut Draft<'_>) {
     for (index, field) in draft.fields().filter(|(_, field)| field.required) {
         if !draft.is_open(index) {
@@ -38,7 +38,7 @@ pub(super) fn fill_implied(draft: &mut Draft<'_>) {
     }
 }
 
-/// The value that the context gives; not for what is about to change.
+/// The current value from the context; none for a parameter that sets a new one.
 fn current(draft: &Draft<'_>, field: &Field) -> Option<Value> {
     if field.is(Role::Upcoming) {
         return None;
@@ -51,7 +51,7 @@ fn current(draft: &Draft<'_>, field: &Field) -> Option<Value> {
     }
 }
 
-/// The value of an enumeration that has only one.
+/// The value of a single-valued enum.
 fn only_value(field: &Field) -> Option<Value> {
     match &field.holds {
         Holds::Choice(choices) if choices.len() == 1 => choices.first().map(|choice| choice.value.clone()),

@@ -1,4 +1,4 @@
-//! Parameters that hold several values: the row of names, numbers or choices that was said.
+//! Array parameters, filled from enumerations of names, numbers or enum values.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::super::lexicon::is_empty_word;
 use super::super::noun_phrases::Chunk;
 use super::super::numbers::json_number;
 use super::super::text_sort::TextSort;
-use super::super::words::{Form, Word, said};
+use super::super::words::{Form, Word, original_text};
 use super::draft::{Draft, Origin};
 use super::phrases::{affinity, phrases_of};
 
@@ -31,7 +31,7 @@ pub(super) fn fill_lists(draft: &mut Draft<'_>) {
         };
         values.truncate(*most);
         if !values.is_empty() {
-            draft.put(index, Value::Array(values), Origin::Said);
+            draft.put(index, Value::Array(values), Origin::Explicit);
         }
     }
 }
@@ -66,7 +66,7 @@ fn shaped(draft: &mut Draft<'_>, form: Form) -> Vec<Value> {
     let places: Vec<usize> =
         draft.reading.words.iter().enumerate().filter(|(_, word)| word.form == form).map(|(at, _)| at).collect();
     places.iter().for_each(|at| draft.take(*at..at + 1));
-    places.iter().filter_map(|at| draft.reading.words.get(*at)).map(|word| Value::String(word.said.clone())).collect()
+    places.iter().filter_map(|at| draft.reading.words.get(*at)).map(|word| Value::String(word.text.clone())).collect()
 }
 
 fn named(draft: &mut Draft<'_>, field: &Field) -> Vec<Value> {
@@ -74,14 +74,14 @@ fn named(draft: &mut Draft<'_>, field: &Field) -> Vec<Value> {
     let score = |chunk: &Chunk| affinity(draft, field, chunk) - if chunk.subject { 1.0 } else { 0.0 };
     let least = if field.required { 0.0 } else { LEAST_OPTIONAL };
     let best = phrases.iter().map(|chunk| (score(chunk), chunk)).filter(|(score, _)| *score >= least);
-    // The first of equals begins the row.
+    // On a tie the first phrase begins the list.
     let Some((_, first)) = best.fold(None, |best: Option<(f32, &Chunk)>, one| match best {
         Some(other) if other.0 >= one.0 - 0.05 => Some(other),
         _ => Some(one),
     }) else {
         return Vec::new();
     };
-    // "loses cover" is for the list of what is lost, whichever list comes first.
+    // "loses cover" fills the list of losses, whichever list comes first.
     let mine = affinity(draft, field, first);
     let rival = draft.fields().any(|(index, other)| {
         let list = matches!(&other.holds, Holds::List { of, .. } if matches!(of.as_ref(), Holds::Text(_)));
@@ -92,7 +92,11 @@ fn named(draft: &mut Draft<'_>, field: &Field) -> Vec<Value> {
     }
     let spans = row_from(draft, first, &phrases);
     spans.iter().for_each(|span| draft.take(span.clone()));
-    spans.into_iter().filter_map(|span| draft.reading.words.get(span)).map(|words| Value::String(said(words))).collect()
+    spans
+        .into_iter()
+        .filter_map(|span| draft.reading.words.get(span))
+        .map(|words| Value::String(original_text(words)))
+        .collect()
 }
 
 /// The phrase and those that follow it after commas and "and".
@@ -116,7 +120,7 @@ fn is_article(word: &Word) -> bool {
     word.is_any(&["the", "a", "an", "some", "my"])
 }
 
-/// In a row, a name written with capitals goes on to the next comma: "Love in the Afternoon".
+/// In a list, a capitalised name extends to the next comma: "Love in the Afternoon".
 fn whole_name(draft: &Draft<'_>, span: Range<usize>) -> Range<usize> {
     let words = draft.reading.words;
     let stop = words

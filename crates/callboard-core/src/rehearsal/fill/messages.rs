@@ -1,7 +1,7 @@
-//! Longer texts: what is to be said, noted, searched or reckoned, and remarks about the call itself.
+//! Longer texts: messages, notes, search queries, formulas, and remarks about the call itself.
 //!
-//! A message runs from its cue ("saying", "that", "to", a colon) or from where the order itself ends, up to the words that
-//! went elsewhere.
+//! A message begins after its cue ("saying", "that", "to", a colon) or after the command, and ends before words taken by
+//! other parameters.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use super::super::role::Role;
 use super::super::synonyms::alike;
 use super::super::text_sort::TextSort;
 use super::super::vocabulary::is_content;
-use super::super::words::{Form, Word, said};
+use super::super::words::{Form, Word, original_text};
 use super::draft::{Draft, Origin};
 
 /// Fills messages, formulas and remarks.
@@ -31,14 +31,14 @@ pub(super) fn fill_messages(draft: &mut Draft<'_>) {
         };
         if let Some(span) = span.filter(|span| !span.is_empty()) {
             let words = draft.reading.words.get(span.clone()).unwrap_or_default();
-            let text = if sort == TextSort::Formula { written_out(words) } else { said(words) };
+            let text = if sort == TextSort::Formula { written_out(words) } else { original_text(words) };
             draft.put(index, Value::String(text), Origin::Guessed);
             draft.take(span);
         }
     }
 }
 
-/// Fills remarks that must be given: with their own phrase, or with what was said as a whole.
+/// Fills required remarks with their own phrase, or with the whole utterance.
 pub(super) fn fill_remarks(draft: &mut Draft<'_>) {
     for (index, field) in draft.fields().filter(|(_, field)| matches!(field.holds, Holds::Text(TextSort::Remark))) {
         if !draft.is_open(index)
@@ -49,7 +49,7 @@ pub(super) fn fill_remarks(draft: &mut Draft<'_>) {
         let words = draft.reading.words;
         let cue = because(words).or_else(|| led_by(draft, &["from", "for"]));
         let span = cue.and_then(|cue| words.get(cue..)).map(trim_marks).filter(|span| span.iter().any(is_content));
-        let text = said(trim_marks(span.unwrap_or(words)));
+        let text = original_text(trim_marks(span.unwrap_or(words)));
         if !text.is_empty() {
             draft.put(index, Value::String(text), Origin::Implied);
             if let Some(cue) = cue {
@@ -91,7 +91,7 @@ fn message(draft: &Draft<'_>, field: &Field) -> Option<Range<usize>> {
     meaning.then_some(start..end)
 }
 
-/// Where a message is announced: the place after the cue.
+/// The position after the cue of a message.
 fn cue(draft: &Draft<'_>, field: &Field) -> Option<usize> {
     let words = draft.reading.words;
     let after = |found: Option<usize>| found.map(|at| at + 1).filter(|at| *at < words.len());
@@ -120,7 +120,7 @@ fn cue(draft: &Draft<'_>, field: &Field) -> Option<usize> {
         .or_else(|| after(topic()))
 }
 
-/// Where the order ends and its content begins: after the verb and the tool's own words.
+/// Where the content of a command begins: after the verb and the tool's own words.
 fn order_end(draft: &Draft<'_>, field: &Field) -> usize {
     let words = draft.reading.words;
     let verb = words.iter().position(|word| {
@@ -147,7 +147,7 @@ fn order_end(draft: &Draft<'_>, field: &Field) -> usize {
         .unwrap_or(words.len())
 }
 
-/// Cuts what only ties the message to the tool, from the end: "… to my shopping list", "… in my notes".
+/// Trims a trailing phrase that names the tool, not the content: "… to my shopping list", "… in my notes".
 fn without_tail(draft: &Draft<'_>, start: usize, end: usize, announced: bool) -> usize {
     const TIES: &[&str] = &["to", "in", "on", "into", "onto", "at", "for", "from", "with", "under", "below", "as"];
     let words = draft.reading.words;
@@ -164,7 +164,7 @@ fn without_tail(draft: &Draft<'_>, start: usize, end: usize, announced: bool) ->
     end
 }
 
-/// The stretch from the first number or operator to the last.
+/// The span from the first number or operator to the last.
 fn formula(draft: &Draft<'_>) -> Option<Range<usize>> {
     let words = draft.reading.words;
     let counts = |word: &Word| matches!(word.form, Form::Formula | Form::Number);
@@ -200,7 +200,7 @@ fn written_out(words: &[Word]) -> String {
             continue;
         }
         if !word.is("by") {
-            parts.push(operator(&word.lower).map_or_else(|| word.said.clone(), str::to_owned));
+            parts.push(operator(&word.lower).map_or_else(|| word.text.clone(), str::to_owned));
         }
         at += 1;
     }

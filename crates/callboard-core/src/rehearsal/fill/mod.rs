@@ -1,4 +1,4 @@
-//! Arguments from speech: one file per sort of value, and the attempt that puts them together.
+//! Fills a tool's arguments from the utterance: one file per type of value, and the attempt that combines them.
 
 mod attempt;
 mod choices;

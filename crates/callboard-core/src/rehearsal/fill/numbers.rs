@@ -1,14 +1,14 @@
-//! Which number goes to which parameter.
+//! Assigns numbers to parameters.
 //!
-//! What stands beside a number is held against the names and descriptions of the parameters; bounds rule out, each number
-//! is used once, and the best pair goes first. Several numbers in a row for one parameter are a series.
+//! The words beside a number are matched with the names and descriptions of parameters. Assignment is greedy, best pair
+//! first; each number is used once and must be within bounds. Several numbers in a row for one parameter are a series.
 
 use serde_json::Value;
 
 use super::super::catalogue::{Field, Holds};
 use super::super::lexicon::{PREPOSITIONS, TAKING, is_empty_word};
 use super::super::noun_phrases::acts;
-use super::super::numbers::{Spoken, json_number};
+use super::super::numbers::{NumberSpan, json_number};
 use super::super::role::Role;
 use super::super::synonyms::alike;
 use super::super::units::unit_fits;
@@ -18,12 +18,12 @@ use super::draft::{Draft, Origin};
 const LEAST_REQUIRED: f32 = 0.3;
 const LEAST_OPTIONAL: f32 = 0.75;
 
-/// Fills number parameters from the numbers said.
+/// Fills number parameters.
 pub(super) fn fill_numbers(draft: &mut Draft<'_>) {
     while let Some((field, number, score)) = best_pair(draft) {
         let Some(spoken) = draft.reading.numbers.get(number).cloned() else { return };
         let Some(value) = fitted(draft, field, &spoken) else { return };
-        let origin = if score >= 1.0 { Origin::Said } else { Origin::Guessed };
+        let origin = if score >= 1.0 { Origin::Explicit } else { Origin::Guessed };
         draft.put(field, value, origin);
         draft.take(spoken.words.clone());
         take_unit(draft, field, &spoken);
@@ -50,8 +50,8 @@ fn best_pair(draft: &Draft<'_>) -> Option<(usize, usize, f32)> {
     best
 }
 
-/// The value in the parameter's own terms: its sign, whole or not, within bounds.
-fn fitted(draft: &Draft<'_>, field: usize, number: &Spoken) -> Option<Value> {
+/// The value converted to the parameter's sign, unit and type; none if out of bounds.
+fn fitted(draft: &Draft<'_>, field: usize, number: &NumberSpan) -> Option<Value> {
     let field = draft.tool.fields.get(field)?;
     let Holds::Number { whole, least, most } = field.holds else { return None };
     let counts_on = draft
@@ -70,8 +70,8 @@ fn fitted(draft: &Draft<'_>, field: usize, number: &Spoken) -> Option<Value> {
     json_number(value)
 }
 
-/// "half an hour" for a parameter in minutes.
-fn time_factor(draft: &Draft<'_>, field: &Field, number: &Spoken) -> f64 {
+/// Converts time units, such as "half an hour" for a parameter in minutes.
+fn time_factor(draft: &Draft<'_>, field: &Field, number: &NumberSpan) -> f64 {
     let seconds = |stem: &str| match stem {
         "second" | "sec" => Some(1.0),
         "minut" | "min" => Some(60.0),
@@ -79,17 +79,17 @@ fn time_factor(draft: &Draft<'_>, field: &Field, number: &Spoken) -> f64 {
         "day" | "dai" => Some(86_400.0),
         _ => None,
     };
-    let said = noun_after(draft.reading.words, number)
+    let unit = noun_after(draft.reading.words, number)
         .and_then(|at| draft.reading.words.get(at))
         .and_then(|word| seconds(&word.stem));
     let wanted = field.title.iter().chain(&field.summary).find_map(|own| seconds(own));
-    match (said, wanted) {
-        (Some(said), Some(wanted)) => said / wanted,
+    match (unit, wanted) {
+        (Some(unit), Some(wanted)) => unit / wanted,
         _ => 1.0,
     }
 }
 
-/// A change downwards: a parameter that can be negative, and a verb that takes away.
+/// A decrease: the parameter allows negative values and the verb removes something.
 fn is_loss(draft: &Draft<'_>, field: &Field, least: f64) -> bool {
     is_change(field, least)
         && draft
@@ -100,13 +100,13 @@ fn is_loss(draft: &Draft<'_>, field: &Field, least: f64) -> bool {
             .any(|(at, word)| TAKING.contains(&word.stem) && (acts(draft.reading.words, at, false) || word.is("minus")))
 }
 
-/// A parameter that says by how much something changes.
+/// Whether the parameter is a relative change.
 fn is_change(field: &Field, least: f64) -> bool {
     least < 0.0 && (least.is_finite() || field.is(Role::Change))
 }
 
-/// "I have 3" and "down to 3" tell how things are, not what changes.
-fn states_possession(words: &[Word], number: &Spoken) -> bool {
+/// "I have 3" and "down to 3" state an absolute value, not a change.
+fn states_possession(words: &[Word], number: &NumberSpan) -> bool {
     let before = number.words.start.checked_sub(1).and_then(|at| words.get(at));
     let down = number.words.start >= 2
         && words.get(number.words.start - 2..number.words.start).is_some_and(
@@ -116,7 +116,7 @@ fn states_possession(words: &[Word], number: &Spoken) -> bool {
         && !words.get(number.words.end..).is_some_and(|rest| rest.iter().any(|word| word.is("more")))
 }
 
-fn affinity(draft: &Draft<'_>, field: &Field, number: &Spoken) -> f32 {
+fn affinity(draft: &Draft<'_>, field: &Field, number: &NumberSpan) -> f32 {
     let words = draft.reading.words;
     let after = noun_after(words, number);
     let before = noun_before(words, number);
@@ -143,7 +143,7 @@ fn affinity(draft: &Draft<'_>, field: &Field, number: &Spoken) -> f32 {
     score + if only { 0.5 } else { 0.0 } + if bare { 0.4 } else { 0.0 }
 }
 
-/// "a ticket" is one where tickets are counted, "a point" where points change.
+/// "a ticket" means 1 for a count of tickets, "a point" for a change of points.
 fn is_single(draft: &Draft<'_>, field: &Field, noun: &Word) -> bool {
     let changes = matches!(field.holds, Holds::Number { least, .. } if is_change(field, least));
     field.title.contains(&noun.stem) || changes && draft.tool.title.contains(&noun.stem)
@@ -155,8 +155,8 @@ fn is_count(field: &Field) -> bool {
     field.is(Role::Count) || says(["how", "mani"]) || says(["number", "of"])
 }
 
-/// The noun before a number speaks for a parameter; right before it, it can also speak against it.
-fn named_by(draft: &Draft<'_>, field: &Field, at: usize, number: &Spoken) -> f32 {
+/// The score of the noun before a number; only an adjacent noun can score negative.
+fn named_by(draft: &Draft<'_>, field: &Field, at: usize, number: &NumberSpan) -> f32 {
     let Some(noun) = draft.reading.words.get(at) else { return 0.0 };
     let score = beside(draft, field, noun);
     let verb = acts(draft.reading.words, at, false);
@@ -169,7 +169,7 @@ fn named_by(draft: &Draft<'_>, field: &Field, at: usize, number: &Spoken) -> f32
     }
 }
 
-/// How much the noun beside a number speaks for a parameter.
+/// How well the noun beside a number matches a parameter.
 fn beside(draft: &Draft<'_>, field: &Field, noun: &Word) -> f32 {
     if field.title.contains(&noun.stem) {
         return 3.0;
@@ -191,26 +191,26 @@ fn beside(draft: &Draft<'_>, field: &Field, noun: &Word) -> f32 {
     if draft.tool.title.contains(&noun.stem) || draft.tool.title.iter().any(|own| alike(own, &noun.stem)) {
         return 1.0;
     }
-    // A thing that is counted: good for a quantity, otherwise a hint that the number means something else.
+    // A countable noun supports a quantity and speaks against any other parameter.
     if is_count(field) { 1.2 } else { -0.45 }
 }
 
 /// The noun that a number counts: "5 points", "3 more of the tickets".
-fn noun_after(words: &[Word], number: &Spoken) -> Option<usize> {
+fn noun_after(words: &[Word], number: &NumberSpan) -> Option<usize> {
     let end = number.words.end;
     let start = (end..end + 3).find(|at| {
         !words.get(*at).is_some_and(|word| word.is_any(&["more", "of", "the", "additional", "extra", "other"]))
     })?;
     let first = words.get(start).filter(|word| is_noun(word) && !acts(words, start, false))?;
-    // In "3 field mice" the last word tells what is counted.
+    // In "3 field mice" the last noun is the head.
     let second =
         words.get(start + 1).filter(|word| is_noun(word) && !acts(words, start + 1, true) && !first.possessive);
     let both_small = second.is_some_and(|second| second.lower.len() > 2);
     Some(if both_small { start + 1 } else { start })
 }
 
-/// The noun that a number names: "table 1", "volume to 30".
-fn noun_before(words: &[Word], number: &Spoken) -> Option<usize> {
+/// The noun that a number labels: "table 1", "volume to 30".
+fn noun_before(words: &[Word], number: &NumberSpan) -> Option<usize> {
     let mut at = number.words.start.checked_sub(1)?;
     for _ in 0..3 {
         let word = words.get(at)?;
@@ -231,7 +231,7 @@ fn is_noun(word: &Word) -> bool {
     word.form == super::super::words::Form::Plain && !is_empty_word(&word.lower) && !PREPOSITIONS.contains(&word.lower)
 }
 
-fn take_unit(draft: &mut Draft<'_>, field: usize, number: &Spoken) {
+fn take_unit(draft: &mut Draft<'_>, field: usize, number: &NumberSpan) {
     let words = draft.reading.words;
     let Some(own) = draft.tool.fields.get(field) else { return };
     if let Some(at) = noun_after(words, number)
@@ -249,7 +249,7 @@ fn take_unit(draft: &mut Draft<'_>, field: usize, number: &Spoken) {
 }
 
 impl Draft<'_> {
-    /// A quantity counts a thing that another parameter wants to hold.
+    /// Whether the parameter counts a thing that its own name and description do not mention.
     fn tool_counts(&self, field: &Field, noun: &Word) -> bool {
         let named = field.title.contains(&noun.stem) || field.summary.contains(&noun.stem);
         is_count(field) && !named && unit_fits(&noun.stem, field).is_none()

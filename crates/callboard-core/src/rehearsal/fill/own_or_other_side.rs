@@ -1,7 +1,7 @@
-//! Parameters that name a side: whose thing it is, who does it, whose turn it is.
+//! Parameters that name a side: the owner of a thing, the actor, or whose turn it is.
 //!
-//! The one who speaks is the own side. A side that belongs to a named thing follows whose the thing is said to be; what
-//! the speaker harms is the other's; otherwise the subject of the sentence decides, and at last the speaker.
+//! The speaker is the own side. The owner of a named thing comes from its possessive; a thing that the speaker harms is the
+//! other side's. Otherwise the subject of the sentence decides, and by default the speaker.
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ use super::super::vocabulary::is_content;
 use super::super::words::Word;
 use super::draft::{Draft, Origin};
 
-/// Fills parameters whose values are two sides.
+/// Fills parameters whose values are the two sides.
 pub(super) fn fill_sides(draft: &mut Draft<'_>) {
     for (index, field) in draft.fields() {
         let Holds::Choice(choices) = &field.holds else { continue };
@@ -47,17 +47,17 @@ fn side_for(draft: &Draft<'_>, field: &Field) -> Option<(Side, Origin)> {
         let named = words.iter().any(|word| side_of_noun(&word.lower).is_some());
         let lost = field.is(Role::Holder) && words.iter().any(|word| word.is_any(&["lose", "loses", "lost", "losing"]));
         let side = if lost { side.opposite() } else { side };
-        return Some((side, if named { Origin::Said } else { Origin::Guessed }));
+        return Some((side, if named { Origin::Explicit } else { Origin::Guessed }));
     }
     field.required.then_some((Side::Own, Origin::Implied))
 }
 
-/// The phrase whose side a parameter tells: by a shared word in their names, or the main name for an owner.
+/// The phrase whose owner this parameter names: by a shared stem in the parameter names, or the main phrase.
 fn owned_phrase<'d>(draft: &'d Draft<'_>, field: &Field) -> Option<&'d Chunk> {
     let owner = field.is(Role::Owner);
     let partner = draft.fields().find(|(_, other)| {
         matches!(other.holds, Holds::Text(TextSort::Name))
-            && (other.telling().any(|own| field.title.contains(own) && side_of_noun(own).is_none())
+            && (other.distinctive_stems().any(|own| field.title.contains(own) && side_of_noun(own).is_none())
                 || owner && other.required)
     });
     partner.and_then(|(index, _)| draft.phrases.get(index)?.as_ref())
@@ -65,7 +65,7 @@ fn owned_phrase<'d>(draft: &'d Draft<'_>, field: &Field) -> Option<&'d Chunk> {
 
 fn side_of_phrase(draft: &Draft<'_>, chunk: &Chunk) -> (Side, Origin) {
     if let Some(side) = chunk.owner.as_deref().and_then(side_of_speech) {
-        return (side, Origin::Said);
+        return (side, Origin::Explicit);
     }
     let words = draft.reading.words;
     let own = words.get(chunk.words.clone()).unwrap_or_default();
@@ -84,14 +84,14 @@ fn side_of_phrase(draft: &Draft<'_>, chunk: &Chunk) -> (Side, Origin) {
     (side, Origin::Implied)
 }
 
-/// Whose turn: said with the turn, turned round where a turn ends, or as the context has it.
+/// Whose turn it is: stated in the words (inverted where a turn ends), or from the context.
 fn turn(draft: &Draft<'_>, field: &Field) -> Option<(Side, Origin)> {
     let words = draft.reading.words;
     let turn = words.iter().position(|word| word.stem == "turn");
     let whose =
         turn.and_then(|turn| words.iter().take(turn).rev().take(3).find_map(|word| side_of_speech(&word.lower)));
     if let Some(side) = whose {
-        return Some((if ends(words, turn) { side.opposite() } else { side }, Origin::Said));
+        return Some((if ends(words, turn) { side.opposite() } else { side }, Origin::Explicit));
     }
     let turn_ended = turn.is_some() && ends(words, turn);
     let now = field.title.iter().rev().find_map(|own| draft.reading.context.side_about(own));
@@ -101,19 +101,19 @@ fn turn(draft: &Draft<'_>, field: &Field) -> Option<(Side, Origin)> {
     let owns = |word: &Word| word.is_any(&["my", "our", "your", "his", "her", "their"]) || word.possessive;
     let noun_follows = |at: usize| words.get(at + 1).is_some_and(|next| side_of_noun(&next.lower).is_some());
     let mut owners = words.iter().enumerate().filter(|(at, word)| owns(word) && !noun_follows(*at));
-    let said = owners
+    let stated = owners
         .find_map(|(_, word)| side_of_speech(&word.lower))
         .or_else(|| words.iter().find_map(|word| side_of_noun(&word.lower)).filter(|side| *side == Side::Other));
-    let side = said.or(now).or_else(|| subject(words));
+    let side = stated.or(now).or_else(|| subject(words));
     Some(side.map_or((Side::Own, Origin::Implied), |side| {
-        (side, if said.is_some() { Origin::Said } else { Origin::Implied })
+        (side, if stated.is_some() { Origin::Explicit } else { Origin::Implied })
     }))
 }
 
 fn ends(words: &[Word], turn: Option<usize>) -> bool {
     const ENDING: &str = "end ends ending ended finish finished over done pass passing finishing complete";
     words.iter().enumerate().any(|(at, word)| {
-        // In "I'm done, your turn" what is done is not the turn that is named.
+        // In "I'm done, your turn" the turn that ends is not the one that is named.
         let before_comma = turn.is_some_and(|turn| words.iter().take(turn).skip(at).any(Word::is_mark));
         word.is_in(ENDING) && !before_comma
     })
@@ -130,13 +130,13 @@ fn receiver(words: &[Word]) -> Option<Side> {
     led.flat_map(|(at, _)| [at + 1, at + 2]).find_map(named)
 }
 
-/// The side of who acts: the first pronoun or side noun before the verb.
+/// The actor's side: the first pronoun or side noun before the verb.
 fn subject(words: &[Word]) -> Option<Side> {
     let verb = (0..words.len()).find(|at| acts(words, *at, false) && *at > 0).unwrap_or(words.len());
     sides_in(words.get(..verb).unwrap_or(words)).next()
 }
 
-/// The sides spoken of, in order; in "my opponent" the noun counts.
+/// The sides mentioned, in order; in "my opponent" the noun wins.
 fn sides_in(words: &[Word]) -> impl Iterator<Item = Side> {
     words.iter().enumerate().filter_map(|(at, word)| {
         let noun_follows = words.get(at + 1).is_some_and(|next| side_of_noun(&next.lower).is_some());
@@ -148,7 +148,7 @@ fn spoken_of(words: &[Word]) -> Option<Side> {
     sides_in(words).next()
 }
 
-/// In "behind enemy lines" nobody is spoken of; in "enemy's", "the enemy scores" somebody is.
+/// "enemy" in "behind enemy lines" names no side; in "enemy's" and "the enemy scores" it does.
 fn is_adjective(words: &[Word], at: usize) -> bool {
     let side = words.get(at).is_some_and(|word| side_of_noun(&word.lower).is_some() && !word.possessive);
     side && words.get(at + 1).is_some_and(is_content) && !acts(words, at + 1, false)

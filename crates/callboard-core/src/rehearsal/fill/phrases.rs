@@ -1,7 +1,7 @@
-//! Names of things: which noun phrase goes to which text parameter.
+//! Assigns noun phrases to text parameters.
 //!
-//! Prepositions, the verb, the place in the sentence and the words beside a phrase speak for a parameter. A phrase that
-//! only repeats the tool's own words names nothing. Words are kept as said: who knows the names resolves them.
+//! The score of a pair comes from prepositions, the verb, the position in the sentence and neighbouring words. A phrase that
+//! only repeats the tool's own words is skipped. Phrases keep their wording; known names are resolved later.
 
 use std::ops::Range;
 
@@ -14,14 +14,14 @@ use super::super::own_or_other::{side_of_noun, sided};
 use super::super::prepositions::leads_to;
 use super::super::role::Role;
 use super::super::text_sort::TextSort;
-use super::super::words::{Form, Word, said};
+use super::super::words::{Form, Word, original_text};
 use super::draft::{Draft, Origin};
 
 const LEAST_REQUIRED: f32 = 0.2;
 const LEAST_OPTIONAL: f32 = 1.0;
 const CLEARLY: f32 = 1.6;
 
-/// Fills text parameters that want a name, a place or a person.
+/// Fills text parameters of the sorts name, place and person.
 pub(super) fn fill_phrases(draft: &mut Draft<'_>) {
     let chunks: Vec<Chunk> = phrases_of(draft);
     let mut pairs = best_pairs(draft, &chunks, false);
@@ -36,8 +36,12 @@ pub(super) fn fill_phrases(draft: &mut Draft<'_>) {
     }
     for pair in pairs {
         let Some(chunk) = chunks.get(pair.chunk) else { return };
-        let value = draft.reading.words.get(chunk.words.clone()).map(said).unwrap_or_default();
-        draft.put(pair.field, Value::String(value), if pair.score >= CLEARLY { Origin::Said } else { Origin::Guessed });
+        let value = draft.reading.words.get(chunk.words.clone()).map(original_text).unwrap_or_default();
+        draft.put(
+            pair.field,
+            Value::String(value),
+            if pair.score >= CLEARLY { Origin::Explicit } else { Origin::Guessed },
+        );
         draft.take(chunk.words.clone());
         if let Some(slot) = draft.phrases.get_mut(pair.field) {
             *slot = Some(chunk.clone());
@@ -45,14 +49,14 @@ pub(super) fn fill_phrases(draft: &mut Draft<'_>) {
     }
 }
 
-/// A phrase for a parameter.
+/// A phrase assigned to a parameter.
 struct Pair {
     field: usize,
     chunk: usize,
     score: f32,
 }
 
-/// The phrases that name something, without the tool's own words at their ends.
+/// The candidate phrases, trimmed of the tool's own words.
 pub(super) fn phrases_of(draft: &mut Draft<'_>) -> Vec<Chunk> {
     let mut phrases = Vec::new();
     let sides =
@@ -69,7 +73,7 @@ pub(super) fn phrases_of(draft: &mut Draft<'_>) -> Vec<Chunk> {
     phrases
 }
 
-/// "the opponent" is who, not what, where a parameter asks for the side.
+/// Whether the phrase is a side noun such as "the opponent".
 fn names_side(words: &[Word], span: &Range<usize>) -> bool {
     words.get(span.clone()).is_some_and(|span| span.iter().all(|word| side_of_noun(&word.lower).is_some()))
 }
@@ -101,7 +105,7 @@ fn trimmed(tool: &Tool, words: &[Word], whole: Range<usize>) -> Range<usize> {
     span
 }
 
-/// Pairs of parameters and phrases, the best first, each used once.
+/// Greedy assignment of phrases to parameters, best pair first, each used once.
 fn best_pairs(draft: &Draft<'_>, chunks: &[Chunk], required_only: bool) -> Vec<Pair> {
     let open = |(index, field): &(usize, &Field)| {
         draft.is_open(*index) && wants_name(field) && (field.required || !required_only)
@@ -127,7 +131,7 @@ fn best_pairs(draft: &Draft<'_>, chunks: &[Chunk], required_only: bool) -> Vec<P
     kept
 }
 
-/// A tool with a single text parameter means it when a thing is named.
+/// Whether the tool has a single text parameter, which then takes any phrase.
 fn is_only_text(tool: &Tool) -> bool {
     tool.fields.iter().filter(|field| matches!(field.holds, Holds::Text(_))).count() == 1
 }
@@ -136,7 +140,7 @@ fn wants_name(field: &Field) -> bool {
     matches!(field.holds, Holds::Text(TextSort::Name | TextSort::Place | TextSort::Person))
 }
 
-/// How much speaks for a phrase as the value of a parameter.
+/// The score of a phrase as the value of a parameter.
 pub(super) fn affinity(draft: &Draft<'_>, field: &Field, chunk: &Chunk) -> f32 {
     let words = draft.reading.words;
     let mut score = if field.required || is_only_text(draft.tool) { 0.5 } else { 0.0 };
@@ -170,23 +174,23 @@ pub(super) fn affinity(draft: &Draft<'_>, field: &Field, chunk: &Chunk) -> f32 {
     score
 }
 
-/// A number or an id of something, as text: it has digits or capitals.
+/// Whether the parameter wants a code: a number or an id as text, with digits or capitals.
 fn wants_code(field: &Field) -> bool {
     field.is(Role::Code) && !field.is(Role::PlainName)
 }
 
 fn is_code(word: &Word) -> bool {
-    let digits = word.said.bytes().any(|byte| byte.is_ascii_digit());
-    digits || word.said.len() > 1 && word.said.bytes().all(|byte| byte.is_ascii_uppercase())
+    let digits = word.text.bytes().any(|byte| byte.is_ascii_digit());
+    digits || word.text.len() > 1 && word.text.bytes().all(|byte| byte.is_ascii_uppercase())
 }
 
-/// A number that no parameter took stands before it: an amount of something, no name.
+/// Whether an unassigned number precedes the phrase, which makes it an amount, not a name.
 fn counted(draft: &Draft<'_>, chunk: &Chunk) -> bool {
     let number = draft.reading.numbers.iter().find(|number| number.words.end == chunk.words.start && !number.article);
     number.is_some_and(|number| !draft.any_taken(number.words.clone()))
 }
 
-/// A preposition leads to the parameter, or away from it.
+/// How well a preposition fits the parameter; may be negative.
 fn led(preposition: &str, field: &Field) -> f32 {
     let lead = leads_to(preposition, field);
     if lead != 0.0 {
@@ -224,9 +228,9 @@ fn as_object(field: &Field) -> f32 {
     }
 }
 
-/// The parameter's name stands right before the phrase, or ends it.
+/// Whether the parameter's name directly precedes the phrase or ends it.
 fn beside_title(words: &[Word], field: &Field, chunk: &Chunk) -> bool {
     let before = (1..=2).filter_map(|back| chunk.words.start.checked_sub(back)).filter_map(|at| words.get(at));
     let after = words.get(chunk.words.end);
-    before.chain(after).any(|word| field.telling().any(|own| *own == word.stem))
+    before.chain(after).any(|word| field.distinctive_stems().any(|own| *own == word.stem))
 }

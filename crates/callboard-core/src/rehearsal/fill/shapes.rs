@@ -1,14 +1,14 @@
-//! Values that are known by their shape: addresses, links, files, days and times.
+//! Values with a distinctive shape: addresses, links, files, days and times.
 
 use serde_json::Value;
 
 use super::super::catalogue::Holds;
 use super::super::stem::stem;
 use super::super::text_sort::TextSort;
-use super::super::words::{Form, said};
+use super::super::words::{Form, original_text};
 use super::draft::{Draft, Origin};
 
-/// Fills text parameters that want a shape with the words that have it.
+/// Fills text parameters of such a sort with the words of that shape.
 pub(super) fn fill_shapes(draft: &mut Draft<'_>) {
     fill_moments(draft);
     for (index, field) in draft.fields() {
@@ -26,8 +26,8 @@ pub(super) fn fill_shapes(draft: &mut Draft<'_>) {
         let place =
             draft.reading.words.iter().enumerate().position(|(at, word)| fits(word.form) && !draft.is_taken(at));
         if let (Some(at), true) = (place, draft.is_open(index)) {
-            let value = draft.reading.words.get(at..at + 1).map(said).unwrap_or_default();
-            draft.put(index, Value::String(value), Origin::Said);
+            let value = draft.reading.words.get(at..at + 1).map(original_text).unwrap_or_default();
+            draft.put(index, Value::String(value), Origin::Explicit);
             draft.take(at..at + 1);
         }
     }
@@ -62,8 +62,8 @@ fn fill_moments(draft: &mut Draft<'_>) {
 }
 
 fn put_moment(draft: &mut Draft<'_>, field: usize, words: std::ops::Range<usize>) {
-    let value = draft.reading.words.get(words.clone()).map(said).unwrap_or_default();
-    draft.put(field, Value::String(value), Origin::Said);
+    let value = draft.reading.words.get(words.clone()).map(original_text).unwrap_or_default();
+    draft.put(field, Value::String(value), Origin::Explicit);
     let led = words.start.checked_sub(1).filter(|at| {
         draft.reading.words.get(*at).is_some_and(|word| word.is_any(&["at", "on", "for", "by", "from", "until"]))
     });

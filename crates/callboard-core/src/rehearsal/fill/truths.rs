@@ -1,4 +1,4 @@
-//! Yes and no: whether what a truth parameter is about was said, and whether it was denied.
+//! Boolean parameters: whether their subject is mentioned, and whether it is negated.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use super::super::stem::stem;
 use super::super::words::Word;
 use super::draft::{Draft, Origin};
 
-/// What speaks for a parameter's name, and what speaks against it.
+/// Stems of a parameter's name, and words that mean `false` for it.
 const OPPOSITES: &[(&str, &str)] = &[
     ("success", "fail miss unsuccessful botch flop"),
     ("successful", "fail miss unsuccessful"),
@@ -40,7 +40,7 @@ fn stemmed(table: &[(&str, &str)]) -> Forms {
     table.iter().map(|(name, forms)| (stem(name), forms.split(' ').map(stem).collect())).collect()
 }
 
-/// Fills truth parameters whose subject was spoken of.
+/// Fills boolean parameters whose subject is mentioned.
 pub(super) fn fill_truths(draft: &mut Draft<'_>) {
     for (index, field) in draft.fields().filter(|(_, field)| matches!(field.holds, Holds::Truth)) {
         if !draft.is_open(index) {
@@ -48,9 +48,9 @@ pub(super) fn fill_truths(draft: &mut Draft<'_>) {
         }
         if let Some((at, truth)) = spoken_truth(draft.reading.words, field) {
             let denied = negation_in(draft.reading.words).is_some();
-            draft.put(index, Value::Bool(truth != denied), Origin::Said);
+            draft.put(index, Value::Bool(truth != denied), Origin::Explicit);
             draft.take(at..at + 1);
-            draft.denial_absorbed |= denied;
+            draft.negation_consumed |= denied;
         }
     }
 }
@@ -64,9 +64,9 @@ fn spoken_truth(words: &[Word], field: &Field) -> Option<(usize, bool)> {
     against.or_else(|| named(words, field).map(|at| (at, true))).or_else(affirmed)
 }
 
-/// The last telling word of the parameter's name, and all of them where there are several.
+/// The position of the parameter's name: all of its distinctive words, or the last one.
 fn named(words: &[Word], field: &Field) -> Option<usize> {
-    let telling: Vec<&String> = field
+    let distinctive: Vec<&String> = field
         .title
         .iter()
         .filter(|own| {
@@ -74,10 +74,10 @@ fn named(words: &[Word], field: &Field) -> Option<usize> {
         })
         .collect();
     let place = |own: &String| words.iter().position(|word| word.stem == *own);
-    let all: Option<Vec<usize>> = telling.iter().map(|own| place(own)).collect();
+    let all: Option<Vec<usize>> = distinctive.iter().map(|own| place(own)).collect();
     if let Some(found) = all.filter(|found| !found.is_empty()) {
         return found.last().copied();
     }
-    let head = telling.last().filter(|_| telling.len() > 1)?;
+    let head = distinctive.last().filter(|_| distinctive.len() > 1)?;
     place(head)
 }

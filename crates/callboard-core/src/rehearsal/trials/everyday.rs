@@ -1,6 +1,6 @@
-//! Everyday speech over many tool sets, measured: the right calls with the right arguments, and none where none is asked.
+//! Accuracy on everyday utterances over many tool sets: the right calls with the right arguments, and none where none is due.
 //!
-//! The table is data; the floors are what was reached, so that a change which loses ground is seen.
+//! The floors are the accuracy reached so far, so that a regression fails.
 
 use serde_json::{Map, Value, json};
 
@@ -9,7 +9,7 @@ use super::calls_of;
 
 const EVERYDAY: &str = include_str!("everyday.json");
 
-/// Of a hundred, how many must come out right.
+/// Minimum accuracy in percent.
 const FLOOR_CALLS: usize = 95;
 const FLOOR_SILENCE: usize = 97;
 
@@ -43,7 +43,7 @@ fn same(want: &Value, got: &Value) -> bool {
     }
 }
 
-/// All wanted calls in their order, no others, and every wanted argument.
+/// Exactly the wanted calls in order, each with every wanted argument.
 fn is_right(wanted: &[Value], got: &[(String, Map<String, Value>)]) -> bool {
     wanted.len() == got.len()
         && wanted.iter().zip(got).all(|(want, (name, arguments))| {

@@ -1,4 +1,4 @@
-//! What the model does besides picking tools: tool choice, silence, results, corrections, and any JSON at all.
+//! Behaviour besides tool selection: `tool_choice`, empty replies, results, corrections, arbitrary JSON.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -85,7 +85,7 @@ fn a_correction_without_words_of_its_own_repeats_the_last_call() {
 }
 
 #[test]
-fn text_is_said_only_where_it_is_wanted() {
+fn text_is_written_only_where_it_is_wanted() {
     let text = |request: &Value| reply(request)["choices"][0]["message"]["content"].as_str().unwrap().to_owned();
     let silent = json!({"messages": [
         {"role": "system", "content": "You are a TOOL-CALLING AGENT. Do not chat."}, {"role": "user", "content": "hello"}], "tools": tools()});

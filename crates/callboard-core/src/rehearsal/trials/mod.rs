@@ -1,4 +1,4 @@
-//! Tests of the whole model: everyday speech over many tool sets, and its manners.
+//! Tests of the whole model: everyday utterances over many tool sets, and its other behaviour.
 
 mod calls_in_reply;
 mod everyday;
