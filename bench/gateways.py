@@ -1,4 +1,4 @@
-"""How each gateway is installed where it is missing, configured and started.
+"""Installation, configuration and startup of each gateway.
 
 Each `start_*` returns the running process and the base address that clients use instead of the upstream's.
 """
@@ -53,7 +53,7 @@ http {{
 
 @dataclass
 class Site:
-    """Where gateways are started: what they need to know, and `running`, which ends them."""
+    """The environment of the gateways, and `running`, which stops them."""
 
     folder: Path
     running: ExitStack
@@ -69,7 +69,7 @@ class Site:
         return process
 
     def foreign_cpu_seconds(self) -> float:
-        """Time that the machine has spent on anything but the bench, its load included."""
+        """CPU time of all processes outside of the bench."""
         return machine_cpu_seconds() - sum(os.times()[:4]) - sum(process.cpu_seconds() for process in self.processes)
 
 
@@ -112,7 +112,7 @@ def start_callboard(site: Site) -> tuple[Process, str]:
 
 
 def start_other(site: Site, program: Path) -> tuple[Process, str]:
-    """Another build of Callboard, with a store of its own."""
+    """Another build of Callboard, with its own store."""
     return serve_callboard(site, OTHER, program.resolve())
 
 
@@ -134,7 +134,7 @@ def start_litellm(site: Site) -> tuple[Process, str]:
     }))
     port = free_port()
     command = [program, "--config", config, "--host", "127.0.0.1", "--port", port, "--num_workers", os.cpu_count()]
-    # The price list that comes with the package instead of one from the network; no request log.
+    # Uses the package's price list instead of the network; no request log.
     environment = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_LOG": "ERROR", "LITELLM_MASTER_KEY": site.key}
     process = site.start("litellm", command, environment)
     base = f"http://127.0.0.1:{port}"
@@ -161,9 +161,9 @@ def install_litellm() -> Path:
 
 
 def run(*command, **options):
-    """Runs a preparing command, its output on standard error so that the table stays alone."""
+    """Runs a setup command with its output on standard error, so that standard output has only the table."""
     subprocess.run([str(word) for word in command], check=True, stdout=sys.stderr, **options)
 
 
-# In the order in which they take turns; nginx is what the others are compared with.
+# In the order of each round; nginx is the baseline.
 GATEWAYS = {"nginx": start_nginx, "callboard": start_callboard, "litellm": start_litellm}

@@ -1,7 +1,7 @@
-"""Calls tools the usual way, for `bench/stage` to compare with: in the server's own process.
+"""The baseline of `bench/stage`: tools called in the server's own process.
 
 A pydantic model is made from each tool's schema when the character is loaded. A call is parsed, validated by that model, run
-in a thread with `asyncio.to_thread`, and waited for with `asyncio.wait_for` for a tenth of a second. Needs pydantic 2.
+in a thread with `asyncio.to_thread`, and awaited with `asyncio.wait_for` for a tenth of a second. Needs pydantic 2.
 
     in_process.py FILE TOOL ARGUMENTS CALLS LANES        prints one JSON object
 """
@@ -24,7 +24,7 @@ TYPES = {"string": str, "integer": int, "number": float, "boolean": bool, "array
 
 
 class Character:
-    """A loaded file, with a validator for each tool. Every conversation has an instance of its own."""
+    """A loaded file, with a validator for each tool. Every conversation has its own instance."""
 
     def __init__(self, path):
         sys.path.insert(0, str(path.parent))
@@ -76,7 +76,7 @@ async def execute(character, instance, tool, arguments):
 
 
 async def lane(character, tool, arguments, count):
-    """One conversation: its calls follow one another. Returns how long each took, and those that went wrong."""
+    """One conversation with sequential calls. Returns the duration of each call, and the failed ones."""
     instance, times, wrong = character.open(), [], []
     for _ in range(count):
         began = time.perf_counter()
@@ -103,7 +103,7 @@ async def measure(character, tool, arguments, calls, lanes):
 
 def main():
     path, tool, arguments, calls, lanes = sys.argv[1:]
-    # Line-buffered, as on a terminal, and thrown away.
+    # Line-buffered, as on a terminal, and discarded.
     with open(os.devnull, "w", encoding="utf-8", buffering=1) as output, contextlib.redirect_stdout(output):
         figures = asyncio.run(measure(Character(Path(path)), tool, arguments, int(calls), int(lanes)))
     print(json.dumps(figures))

@@ -1,7 +1,7 @@
-"""The measures of `bench/stage`: what characters cost, and what becomes of those that overrun.
+"""The measures of `bench/stage`: the cost of characters, and tools that overrun.
 
-Each measure returns its figures and the rows that judge them. Whatever is started here is ended here, and all of it is waited
-for, also what a program left behind: so CPU time is complete, and a process that stays is an error.
+Each measure returns its figures and the rows that judge them. All started processes are stopped and waited for, including
+orphans: so CPU time is complete, and a leaked process is an error.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ LOADED_CHARACTERS = 100
 LANES = (32, 8, 1)
 SECONDS = 180
 ORPHAN_SECONDS = 10
-# Below this a difference between two medians says nothing on any machine that this was tried on.
+# Smaller differences between two medians are noise.
 UNMEASURABLE_MS = 0.05
 TOLERATED_GROWTH_KB = 2048
 PR_SET_CHILD_SUBREAPER = 36
@@ -39,7 +39,7 @@ PR_SET_CHILD_SUBREAPER = 36
 
 @dataclass
 class Stage:
-    """What the measures need."""
+    """The environment of the measures."""
 
     folder: Path
     callboard: Path
@@ -54,7 +54,7 @@ class Stage:
 
 
 def row(what, value, unit, relation, limit):
-    """One judged figure. `relation` says on which side of the limit it has to be."""
+    """One judged figure. `relation` is the side of the limit on which it has to be."""
     met = value >= limit if relation == ">=" else value <= limit
     return {"what": what, "value": value, "unit": unit, "relation": relation, "limit": limit, "met": met}
 
@@ -63,13 +63,13 @@ def row(what, value, unit, relation, limit):
 # Processes
 
 def adopt_orphans():
-    """Makes this process the parent of whatever its children leave behind."""
+    """Makes this process the reaper of its orphaned descendants."""
     if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "orphans cannot be adopted")
 
 
 def wait_for_orphans():
-    """Waits for everything below this process; nothing else may be running then. What does not end is an error."""
+    """Waits for all descendants of this process. One that does not end is an error."""
     deadline = time.monotonic() + ORPHAN_SECONDS
     with contextlib.suppress(ChildProcessError):
         while time.monotonic() < deadline:
@@ -98,7 +98,7 @@ def drive(*command):
 # Calls
 
 def measure_calls(stage):
-    """Validated calls through workers, and the same in the server's own process with pydantic and threads, by turns."""
+    """Validated calls through workers, alternating with calls in the server's own process with pydantic and threads."""
     figures, rows = {}, []
     for name, file, tool in (("plain", HERE / "characters/plain.py", "note_event"),
                              ("narrator", SHIPPED / "narrator.py", "log_story_event")):
@@ -121,7 +121,7 @@ def compare_ways(stage, order, lanes):
 
 
 def calls_summary(samples, idle):
-    """Medians over the rounds. A run with next to no calls tells how much CPU time is not spent on calls."""
+    """Medians over the rounds. A run with almost no calls measures the CPU time that is not spent on calls."""
     for sample in samples:
         sample["cpu_us"] = (sample["cpu_seconds"] - idle["cpu_seconds"]) * 1e6 / (sample["calls"] - idle["calls"])
     errors = [sample["first_error"] for sample in samples if sample.get("errors")]
@@ -139,7 +139,7 @@ def calls_rows(case, ways):
 # Overruns
 
 def measure_overruns(stage):
-    """A tool that overruns: when it is dead, and when its successor has answered."""
+    """A tool that overruns: the time until it is dead, and until its successor has answered."""
     figures = drive(stage.driver, "overruns", HERE / "characters/late.py", stage.count(100))
     rows = []
     for tool in ("spin", "sleep"):
@@ -155,7 +155,7 @@ def measure_overruns(stage):
 # Loading
 
 def measure_loading(stage):
-    """CPU time of all processes of a Callboard that starts with a hundred characters, and of one with none."""
+    """CPU time of all processes of a Callboard with a hundred characters at startup, and of one with none."""
     crowd, empty = stage.folder / "crowd", stage.folder / "empty"
     make_crowd(crowd)
     empty.mkdir()
@@ -169,7 +169,7 @@ def measure_loading(stage):
 
 
 def make_crowd(folder):
-    """Copies of the shipped cast under names of their own, with the helpers that they import."""
+    """Copies of the shipped characters under new names, with the helpers that they import."""
     shutil.copytree(SHIPPED, folder, ignore=shutil.ignore_patterns("__pycache__", "*.toml"))
     cast = sorted(path for path in folder.glob("*.py") if not path.name.startswith("_"))
     texts = [(path.stem, path.read_text(encoding="utf-8")) for path in cast]
@@ -206,10 +206,10 @@ def opener():
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The first word
+# The first text
 
 def measure_first_word(stage):
-    """Time to the first word of characters that differ in their tools only, through the program, by turns."""
+    """Time to the first text of characters that differ only in their tools, alternating, through the program."""
     characters = stage.folder / "talkers"
     characters.mkdir()
     for name, tools in (("silent", 0), ("silent_too", 0), ("equipped", 10)):
@@ -225,7 +225,7 @@ def measure_first_word(stage):
 
 
 def talker(name, tools):
-    """A character whose tools are never used."""
+    """A character whose tools are never called."""
     lines = [f'CHARACTER_NAME = "{name}"', 'INSTRUCTIONS = {"instruction_prompt": "You talk."}', "TOOLS = []"]
     for number in range(tools):
         lines += [f"def tool_{number}(place: str, days: int = 1, loud: bool = False) -> str:",
@@ -237,7 +237,7 @@ def talker(name, tools):
 
 
 def first_words(address, models, count):
-    """Milliseconds to the first word, for each model, over one connection; they take turns in changing order."""
+    """Milliseconds to the first text of each model, over one connection, in varying order."""
     host, port = address.split(":")
     times = {model: [] for model in models}
     with socket.create_connection((host, int(port)), timeout=20) as connection:
@@ -281,7 +281,7 @@ def first_word_figures(times):
 # Soak
 
 def measure_soak(stage):
-    """Many calls of which every tenth is killed; every one must be answered, and nothing may be left."""
+    """Many calls of which every tenth is killed; each must be answered, and nothing may leak."""
     figures = drive(stage.driver, "soak", HERE / "characters/late.py", stage.count(10000))
     before, after = figures["before"], figures["after"]
     grown = {key: after[key] - before[key] for key in before}

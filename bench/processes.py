@@ -1,4 +1,4 @@
-"""Child processes of the bench: started in a session of their own, read through /proc, ended at exit.
+"""Child processes of the bench: each started in its own session, measured through /proc, and killed at exit.
 
 A session holds a gateway's main process and every worker it forks, so CPU time and memory are sums
 over the session and nothing is missed when a gateway has several processes.
@@ -116,7 +116,7 @@ def all_stats() -> Iterator[tuple[int, list[str]]]:
 
 
 def tree_cpu_seconds(root: int, below=True) -> float:
-    """User and system time of a process, with all its threads; and of all that it started, also what has ended."""
+    """User and system time of a process with all its threads, and of all its descendants, including ended ones."""
     stats = dict(all_stats())
     tree = {root}
     while below and (more := {pid for pid, fields in stats.items() if int(fields[1]) in tree} - tree):
@@ -126,7 +126,7 @@ def tree_cpu_seconds(root: int, below=True) -> float:
 
 
 def machine_cpu_seconds() -> float:
-    """Time that all cores together have spent on any work."""
+    """Busy time of all cores."""
     user, nice, system, _idle, _iowait, irq, softirq, steal = map(int, Path("/proc/stat").read_text().split()[1:9])
     return (user + nice + system + irq + softirq + steal) / TICKS_PER_SECOND
 
@@ -145,7 +145,7 @@ def free_port() -> int:
 
 
 def answers(url: str) -> bool:
-    """Whether the address answers with a success."""
+    """Whether the address answers with a success status."""
     try:
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         return opener.open(url, timeout=2).status == 200

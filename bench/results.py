@@ -1,7 +1,7 @@
-"""The measures of the bench with their targets, and how samples become a table.
+"""The measures of the bench with their targets, and the table of results.
 
-A sample is what one round saw of one gateway under one measure. Figures are medians over the rounds;
-ratios are those of the medians to nginx's.
+A sample is the result of one gateway and measure in one round. Figures are medians over the rounds;
+ratios are relative to nginx's medians.
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from statistics import median
 from typing import Callable
 
 BASE = "nginx"
-# Of all cores; a quiet machine stays well below.
+# Of all cores; an idle machine stays well below.
 TOLERATED_FOREIGN_SHARE = 0.1
 
 
@@ -93,7 +93,7 @@ def table(measure: Measure, figures: dict) -> str:
 
 
 def disturbance(figures: dict) -> str:
-    """A warning when something else had too much of the machine while this was measured."""
+    """A warning when other processes used too much CPU during the measurement."""
     worst = max(own["foreign_share"] for own in figures.values())
     if worst <= TOLERATED_FOREIGN_SHARE:
         return ""

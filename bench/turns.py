@@ -1,6 +1,6 @@
-"""The turns of `bench/ledger`: each case in two ways, stored and not stored, with the same request to the model.
+"""The turns of `bench/ledger`: each case stored and not stored, with the same upstream request.
 
-A talk is a list of requests that follow one another. Where turns are not stored, the client sends the whole history.
+A talk is a list of dependent requests. Where turns are not stored, the client sends the whole history.
 """
 
 import itertools
@@ -13,7 +13,7 @@ from statistics import median, quantiles
 HERE = Path(__file__).resolve().parent
 CHARACTERS = HERE / "characters"
 WAYS = ("not stored", "stored")
-# So many turns a talk has where one follows another.
+# Turns per talk, if they depend on each other.
 LENGTH = 4
 WORDS = "The retry loop waits the same time after every failure. Make it wait twice as long each time."
 
@@ -24,10 +24,10 @@ class Case:
     talks: int
     model: str
     stream: bool
-    home: str  # what keeps a stored talk together: nothing, the response before, or a conversation
+    home: str  # what links the turns of a stored talk: nothing, the previous response, or a conversation
 
     def talk(self, way: str, base: str, count: int) -> list:
-        """So many talks, each a list of bodies."""
+        """This many talks, each a list of bodies."""
         if way == "stored":
             return [self.stored(base) for _ in range(count)]
         return [self.unstored()] * count
@@ -60,7 +60,7 @@ CASES = [
 
 
 def agent(model: str, stream: bool) -> dict:
-    """The request of a coding agent; a character has tools and a prompt of its own."""
+    """The request of a coding agent; a character has its own tools and prompt."""
     turn = {"model": model, "stream": stream, "input": [{"type": "message", "role": "user", "content": WORDS}]}
     if model in ("talker", "noter"):
         return turn
@@ -70,7 +70,7 @@ def agent(model: str, stream: bool) -> dict:
 
 
 def answer(model: str, number: int) -> list[dict]:
-    """What the model said, as a client sends it again."""
+    """The model's output, as a client sends it back."""
     text = "The delay now doubles checked."
     said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text, "annotations": []}]}
     call = {"type": "mcp_call", "id": f"mcp_{number}", "server_label": "noter", "name": "note",
@@ -85,9 +85,9 @@ def new_conversation(base: str) -> str:
 
 
 def summary(samples: dict) -> dict:
-    """Medians over the rounds. The ratio covers all that Callboard runs for a turn, without the database server.
+    """Medians over the rounds. The ratio covers all processes of Callboard, without the database server.
 
-    Each ratio is of two samples taken one after the other, so a machine that grows slower slows down both.
+    Each ratio compares two consecutive samples, so a slowdown of the machine affects both.
     """
     parts = ("callboard", "workers", "database", "requests_per_second")
     figures = {way: {part: median(sample[part] for sample in own) for part in parts} for way, own in samples.items()}
@@ -105,6 +105,6 @@ def summary(samples: dict) -> dict:
 
 
 def paired(samples: dict, *parts: str) -> list[float]:
-    """Of each round, what stored turns took for each unit of those that were not."""
+    """The ratio of stored to unstored turns in each round."""
     spent = {way: [sum(sample[part] for part in parts) for sample in own] for way, own in samples.items()}
     return [stored / unstored for unstored, stored in zip(*(spent[way] for way in WAYS))]

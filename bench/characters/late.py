@@ -1,4 +1,4 @@
-"""Late: tools that overrun their deadlines, in every way that matters to a clock, and one that does not."""
+"""Late: tools that overrun their deadlines in different ways, and one that does not."""
 
 import mmap
 import struct

@@ -1,4 +1,4 @@
-"""Noter: one small tool that changes its state at every call. `bench/ledger` plays it with a model that calls it each turn."""
+"""Noter: one small tool that changes its state at every call. In `bench/ledger` the model calls it each turn."""
 
 CHARACTER_NAME = "Noter"
 INSTRUCTIONS = {"instruction_prompt": "You take notes."}

@@ -1,4 +1,4 @@
-"""Plain: one tool that neither prints nor remembers, so that a call of it costs what any call costs."""
+"""Plain: one tool without output or state, to measure the minimal cost of a call."""
 
 CHARACTER_NAME = "Plain"
 INSTRUCTIONS = {"instruction_prompt": "You note events."}

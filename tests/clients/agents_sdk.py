@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The OpenAI Agents SDK against Callboard: its own tool loop, led by models that break every call, over HTTP and WebSocket.
+"""The OpenAI Agents SDK against Callboard: its own tool loop with models that break every call, over HTTP and WebSocket.
 
     agents_sdk.py URL
 """
@@ -37,7 +37,7 @@ class Report(BaseModel):
 
 
 class Tools:
-    """The functions of an agent, and what they were called with."""
+    """The functions of an agent, and the arguments of their calls."""
 
     def __init__(self):
         self.seen = []
@@ -77,7 +77,7 @@ async def streamed(agent, words, config, **options):
 
 
 def play(way, transport, agent, words=ASK, **options):
-    """One run, with a connection of its own."""
+    """One run, with its own connection."""
     async def run():
         models = provider(transport)
         try:
@@ -116,7 +116,7 @@ def _(way, transport):
     equal(sorted(tools.seen), [("Lima", 2, "celsius"), ("Oslo", 3, "celsius"), ("Pune", 1, "celsius")])
 
 
-@each_way("thinking before a call goes along")
+@each_way("reasoning before a call is sent back")
 def _(way, transport):
     tools = Tools()
     result = play(way, transport, Agent(name="thinker", model="thinking-caller", tools=[tools.get_weather]))
@@ -138,7 +138,7 @@ def _(way, transport):
     equal((result.final_output, result.last_agent.name), ("Oslo: 3 days of sun", "forecaster"))
 
 
-@each_way("the loop goes on from stored responses")
+@each_way("the loop continues stored responses")
 def _(way, transport):
     tools = Tools()
     agent = Agent(name="adder", model="sums", tools=[tools.add])
@@ -147,7 +147,7 @@ def _(way, transport):
     assert result.last_response_id.startswith("resp_"), result.last_response_id
 
 
-@each_way("nothing is stored when the settings say so")
+@each_way("nothing is stored with store=False")
 def _(way, transport):
     tools = Tools()
     settings = ModelSettings(store=False, tool_choice="auto", parallel_tool_calls=True)
@@ -155,7 +155,7 @@ def _(way, transport):
     equal(result.final_output, "The sum is 10.")
 
 
-@suite.check("a session kept by the client")
+@suite.check("a session stored by the client")
 def _():
     async def talk():
         session = SQLiteSession("one")
@@ -166,7 +166,7 @@ def _():
     equal(loop.run(talk()), "user: One. | assistant: user: One. | user: Two.")
 
 
-@suite.check("a session kept as a conversation")
+@suite.check("a session stored as a conversation")
 def _():
     async def talk():
         session = OpenAIConversationsSession(openai_client=client())
@@ -177,7 +177,7 @@ def _():
     equal(loop.run(talk()), "user: One. | assistant: user: One. | user: Two.")
 
 
-@each_way("a character with tools of its own and one of the agent")
+@each_way("a character with its own tools and one of the agent")
 def _(way, transport):
     tools = Tools()
     agent = Agent(name="guest", model="narrator", tools=[tools.get_weather])
@@ -185,7 +185,7 @@ def _(way, transport):
     equal(result.final_output, "Logged story event: The red door was opened | 3 days of sun")
 
 
-@suite.check("a character knows its state in a session kept by the client")
+@suite.check("a character keeps its state in a session stored by the client")
 def _():
     async def talk():
         session = SQLiteSession("two")
@@ -196,7 +196,7 @@ def _():
     equal(loop.run(talk()), "Hero: Mira the ranger, 20 of 20 health. Bag: 1 torch.")
 
 
-@each_way("a model that stays bad ends the run with an error")
+@each_way("a model that keeps failing ends the run with an error")
 def _(way, transport):
     tools = Tools()
     try:

@@ -1,4 +1,4 @@
-"""Named checks for the Python suites: each one is run, printed and counted, whatever happens to the others."""
+"""Named checks for the Python suites: each one is run, printed and counted, independent of the others."""
 import time
 import traceback
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Suite:
-    """The checks of one client, in the order in which they are written down."""
+    """The checks of one client, in order of definition."""
 
     def __init__(self, client: str):
         self.client = client

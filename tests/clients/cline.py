@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The Cline CLI against Callboard: it reads a file, writes another and looks at it, led by a model that breaks every call.
+"""The Cline CLI against Callboard: it reads a file, writes another and reads it, with a model that breaks every call.
 
     cline.py GATEWAY_URL MODEL_URL CLINE
 
-The task is also tried without the gateway, where Cline must fail to write the file.
+Without the gateway, Cline must fail to write the file.
 """
 import json
 import os
@@ -22,7 +22,7 @@ suite = Suite("cline")
 
 
 class Task:
-    """One run of Cline in a workspace of its own."""
+    """One run of Cline in its own workspace."""
 
     def __init__(self, folder, url):
         self.home = folder / "home"
@@ -39,9 +39,9 @@ class Task:
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=SECONDS)
 
     def environment(self):
-        """Keeps Cline away from the user's own settings, from updating itself and from every host but this one.
+        """Isolates Cline from the user's settings, its updates and all other hosts.
 
-        It asks for feature flags even when telemetry is off; the proxy address refuses that.
+        It requests feature flags even when telemetry is off; the proxy address refuses that.
         """
         settings = self.home / "settings.json"
         settings.write_text('{"telemetryOptOut": true, "autoUpdateEnabled": false}', encoding="utf-8")
@@ -59,7 +59,7 @@ class Task:
         return self.target.read_text(encoding="utf-8") if self.target.exists() else None
 
     def tools(self):
-        """The tools that ran, in order, with what Cline understood as their input."""
+        """The tools that ran, in order, with their input as parsed by Cline."""
         starts = [event["event"] for event in self.events if event.get("type") == "agent_event"]
         return [(start["toolName"], start["input"]) for start in starts
                 if start["type"] == "content_start" and start["contentType"] == "tool"]
@@ -78,11 +78,11 @@ with tempfile.TemporaryDirectory(prefix="callboard-cline-") as folder:
         through_gateway = Task(Path(folder) / "gateway", GATEWAY).play()
         equal(through_gateway.result()["finishReason"], "completed")
 
-    @suite.check("the file is written, from what was read")
+    @suite.check("the file is written with the content that was read")
     def _():
         equal(through_gateway.written(), NOTES.upper() + "\n")
 
-    @suite.check("every tool got its input as the schema wants it")
+    @suite.check("every tool got input that matches its schema")
     def _():
         source, target = str(through_gateway.source), str(through_gateway.target)
         equal(through_gateway.tools(), [
@@ -92,7 +92,7 @@ with tempfile.TemporaryDirectory(prefix="callboard-cline-") as folder:
             ("run_commands", {"commands": [f"wc -l {target}"]}),
         ])
 
-    @suite.check("both results of two calls at once reach the model")
+    @suite.check("both results of parallel calls reach the model")
     def _():
         text = through_gateway.result()["text"]
         assert NOTES.upper() in text and f"1 {through_gateway.target}" in text, text

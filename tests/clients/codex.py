@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Codex against Callboard, over HTTP and over WebSocket: it reads a file, writes another and looks at it, led by a model that
-breaks every call.
+"""Codex against Callboard, over HTTP and over WebSocket: it reads a file, writes another and reads it, with a model that breaks
+every call.
 
-    codex.py URL CODEX OBSERVED        OBSERVED is where observer.py in front of URL keeps what passes
+    codex.py URL CODEX OBSERVED        OBSERVED is the folder of recordings of observer.py in front of URL
 """
 import json
 import os
@@ -33,7 +33,7 @@ suite = Suite("codex")
 
 
 class Task:
-    """One run of codex in a workspace of its own. The machine may not let it make a sandbox of its own inside this one."""
+    """One run of codex in its own workspace, without codex's sandbox, which may not work inside another one."""
 
     def __init__(self, folder, websockets, model="codex-editor"):
         self.home, self.workspace = folder / "home", folder / "workspace"
@@ -45,7 +45,7 @@ class Task:
         (self.home / "config.toml").write_text(config, encoding="utf-8")
 
     def play(self):
-        """Codex is kept away from the user's own settings and from every host but this one."""
+        """Runs codex isolated from the user's settings and all other hosts."""
         environment = {"PATH": os.environ["PATH"], "HOME": str(self.home), "CODEX_HOME": str(self.home),
                        "CALLBOARD_KEY": "sk-test", "HTTPS_PROXY": "http://127.0.0.1:9", "NO_PROXY": "127.0.0.1"}
         prompt = f"Read {self.source} and write its text in capitals to {self.target}"
@@ -63,7 +63,7 @@ class Task:
 
 
 def requests_for(task):
-    """What codex sent for this task: HTTP bodies, and the messages of WebSockets."""
+    """The requests of codex for this task: HTTP bodies, and messages of WebSockets."""
     for exchange in exchanges(OBSERVED):
         asked = exchange.asked if isinstance(exchange.asked, list) else [exchange.asked]
         if str(task.source) in json.dumps(asked):
@@ -79,17 +79,17 @@ def task_checks(folder, transport, websockets):
         assert last["type"] == "turn.completed", f"{task.events[-3:]} {task.problems[-500:]}"
         assert last["usage"]["input_tokens"] and last["usage"]["output_tokens"], last
 
-    @suite.check(f"{transport}: the file is written, from what was read")
+    @suite.check(f"{transport}: the file is written with the content that was read")
     def _():
         equal(task.target.read_text(encoding="utf-8"), NOTES.upper() + "\n")
 
-    @suite.check(f"{transport}: every command ran, and no call had to be refused")
+    @suite.check(f"{transport}: every command ran, and no call was refused")
     def _():
         equal([item["exit_code"] for item in task.items("command_execution")], [0, 0, 0, 0])
         complaints = [item["message"] for item in task.items("error") if "metadata" not in item["message"]]
         equal(complaints, [])
 
-    @suite.check(f"{transport}: both results of two calls at once reach the model")
+    @suite.check(f"{transport}: both results of parallel calls reach the model")
     def _():
         equal(task.items("agent_message")[-1]["text"], f"{NOTES.upper()} and 1 {task.target}")
 
@@ -99,13 +99,13 @@ def task_checks(folder, transport, websockets):
 with tempfile.TemporaryDirectory(prefix="callboard-codex-") as folder:
     over_http = task_checks(Path(folder), "http", False)
 
-    @suite.check("http: each request was a stream of its own")
+    @suite.check("http: each request was streamed")
     def _():
         equal({transport for transport, _ in requests_for(over_http)}, {"stream"})
 
     over_websocket = task_checks(Path(folder), "websocket", True)
 
-    @suite.check("websocket: one connection, and after the first request only what is new")
+    @suite.check("websocket: one connection, and only new items after the first request")
     def _():
         [(transport, messages)] = requests_for(over_websocket)
         equal(transport, "websocket")
@@ -114,7 +114,7 @@ with tempfile.TemporaryDirectory(prefix="callboard-codex-") as folder:
         kinds = [[item["type"] for item in message["input"]] for message in messages[2:]]
         equal(kinds, [["function_call_output"], ["function_call_output"], ["function_call_output"] * 2])
 
-    @suite.check("a model that codex knows by name writes the file with a tool that takes plain text")
+    @suite.check("a model that codex knows by name writes the file with a custom tool")
     def _():
         task = Task(Path(folder) / "known", True, "gpt-5.5").play()
         assert task.events[-1]["type"] == "turn.completed", f"{task.events[-3:]} {task.problems[-500:]}"

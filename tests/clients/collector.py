@@ -1,6 +1,6 @@
-"""Traces as a collector gets them, read with OpenTelemetry's own protobuf types and checked against its own list of names.
+"""Traces as a collector receives them, parsed with OpenTelemetry's protobuf types and checked against its list of names.
 
-The rehearsal model plays, so no model server is needed. The collector refuses the first request, as a busy one would.
+The rehearsal model answers, so no model server is needed. The collector refuses the first request, as a busy one would.
 
     collector.py CALLBOARD
 """
@@ -41,7 +41,7 @@ suite = Suite("collector")
 
 
 class Collector(ThreadingHTTPServer):
-    """Keeps what it is sent; the first request is refused."""
+    """Records requests; the first one is refused."""
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
@@ -72,7 +72,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def read(body):
-    """The request in OpenTelemetry's types. In its JSON form ids are hexadecimal; protobuf's own reader wants base64."""
+    """The request in OpenTelemetry's types. In OTLP's JSON ids are hexadecimal; protobuf's parser expects base64."""
     document = json.loads(body)
     for resource in document["resourceSpans"]:
         for scope in resource["scopeSpans"]:
@@ -115,7 +115,7 @@ def within(spans):
 
 
 def spans_of(collector, url):
-    """Plays a turn of a character, one of the gateway and one within a caller's trace; returns all that the collector got."""
+    """Runs a turn of a character, one of the gateway and one within a caller's trace; returns all spans of the collector."""
     ask(url, {"model": "calculator", "messages": [{"role": "user", "content": SAID}]})
     ask(url, {"model": "rehearsal", "messages": [{"role": "user", "content": "Roll a die with 6 sides"}], "tools": [TOOL]})
     headers = {}
@@ -143,7 +143,7 @@ def checks(requests, spans):
         equal(resource[service_attributes.SERVICE_NAME], "stage")
         equal(resource["deployment.environment.name"], "test")
 
-    @suite.check("ids and times are those of a trace")
+    @suite.check("ids and times are valid")
     def _():
         equal(len({span.span_id for span in spans}), len(spans))
         for span in spans:
@@ -155,7 +155,7 @@ def checks(requests, spans):
                 assert root.start_time_unix_nano <= span.start_time_unix_nano, span
                 assert span.end_time_unix_nano <= root.end_time_unix_nano, span
 
-    @suite.check("every name of an attribute is one of the conventions, or Callboard's own")
+    @suite.check("every attribute name is in the conventions, or Callboard's own")
     def _():
         known = {value for module in (gen_ai_attributes, error_attributes, server_attributes)
                  for key, value in vars(module).items() if key.isupper() and isinstance(value, str)}
@@ -164,7 +164,7 @@ def checks(requests, spans):
         equal(unknown, set())
         return f"{len(used)} names"
 
-    @suite.check("a character's turn is an agent that asks a model and runs a tool")
+    @suite.check("a character's turn is an agent span with a model request and a tool")
     def _():
         root = roots["invoke_agent"]
         seen = attributes(root)
@@ -177,7 +177,7 @@ def checks(requests, spans):
         equal(json.loads(seen["gen_ai.input.messages"])[-1], {"role": "user", "parts": [{"type": "text", "content": SAID}]})
         equal(json.loads(seen["gen_ai.output.messages"])[0]["role"], "assistant")
 
-    @suite.check("a turn of the gateway tells the calls that left for the client")
+    @suite.check("a turn of the gateway lists the calls sent to the client")
     def _():
         root = roots["turn"]
         equal(root.kind, Span.SPAN_KIND_SERVER)
@@ -186,7 +186,7 @@ def checks(requests, spans):
         output = json.loads(attributes(own(root)[-1])["gen_ai.output.messages"])
         equal(output[0]["parts"][-1]["name"], "roll_dice")
 
-    @suite.check("a turn is a part of the trace that its caller has begun")
+    @suite.check("a turn is part of its caller's trace")
     def _():
         turn = next(span for span in within(spans) if span.name.startswith("invoke_agent "))
         equal(int.from_bytes(turn.parent_span_id, "big"), CALLER.span_id)
@@ -194,7 +194,7 @@ def checks(requests, spans):
         assert len(others) >= 3 and all(span.parent_span_id == turn.span_id for span in others), others
         equal({span.trace_state.replace(" ", "") for span in within(spans)}, {"congo=t61,rojo=1"})
 
-    @suite.check("turns that went well have no error")
+    @suite.check("successful turns have no error")
     def _():
         for span in spans:
             assert span.status.code != Status.STATUS_CODE_ERROR and "error.type" not in attributes(span), span

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Everything that the clients were sent, against the official SDK's own types and against the order of events.
+"""Checks everything that was sent to the clients against the official SDK's types and the order of events.
 
-    events_types.py FOLDER        what observer.py kept while the other suites ran
+    events_types.py FOLDER        the recordings of observer.py while the other suites ran
 
-Differences that are known are listed in type_exceptions.txt. The list may only shrink: a new difference fails, and so does a
-line of the list that no longer occurs.
+Known differences are listed in type_exceptions.txt. The list may only shrink: a new difference fails, and so does a listed
+one that no longer occurs.
 """
 import functools
 import re
@@ -25,7 +25,7 @@ EXCEPTIONS = Path(__file__).with_name("type_exceptions.txt")
 ALL = list(exchanges(sys.argv[1]))
 suite = Suite("types")
 
-# What a path answers with. Paths that are Callboard's own have no type.
+# The type of the answer by path. Callboard's own paths have none.
 WHOLE = [
     ("POST", r"/v1/responses(/[^/]+/cancel)?", Response),
     ("GET", r"/v1/responses/[^/]+", Response),
@@ -103,7 +103,7 @@ def listed():
 # Order
 
 def lanes(exchange):
-    """The events in their lanes: a WebSocket may have several, and each has an order of its own."""
+    """The events by stream: a WebSocket may have several, and each is ordered separately."""
     found = {}
     for event in exchange.events:
         found.setdefault(event.get("stream_id"), []).append(event)
@@ -111,9 +111,9 @@ def lanes(exchange):
 
 
 def responses_in(events, may_end_early):
-    """The streams of single responses; errors that stand alone, as a WebSocket has them, are left out.
+    """The streams of single responses, without errors outside of any response, as on a WebSocket.
 
-    A client may leave early. Those that do not would say themselves that the end is missing.
+    A client may disconnect early. Others would report a missing end themselves.
     """
     stream = []
     for event in events:
@@ -130,7 +130,7 @@ def responses_in(events, may_end_early):
 
 
 def keep_order(stream):
-    """One response: numbers without gaps, items that begin and end once, and a last event that repeats all of them."""
+    """One response: sequence numbers without gaps, items that begin and end once, and a last event with all items."""
     equal([event["sequence_number"] for event in stream], list(range(len(stream))))
     equal(stream[1]["type"], "response.in_progress")
     equal({event["response"]["id"] for event in stream if "response" in event}, {stream[0]["response"]["id"]})
@@ -154,7 +154,7 @@ def keep_order(stream):
 
 
 def keep_words(place, item, stream):
-    """The pieces of an item are its whole."""
+    """The deltas of an item add up to the item."""
     words = {}
     for event in stream:
         if event.get("output_index") == place and event["type"].endswith(".delta"):
@@ -180,7 +180,7 @@ def _():
         assert set(findings(planted, Response)) - known, f"not found: {planted}"
 
 
-@suite.check("everything that was sent is as the SDK's types say, but for the listed exceptions")
+@suite.check("everything sent matches the SDK's types, except for the listed exceptions")
 def _():
     new = {finding: count for finding, count in sorted(seen().items()) if finding not in listed()}
     assert not new, f"not as the types say: {new}"
@@ -203,7 +203,7 @@ def _():
     equal(sorted(both - kinds["websocket"]), [])
 
 
-@suite.check("every response keeps the order of events")
+@suite.check("the events of every response are in order")
 def _():
     count = 0
     for exchange in ALL:

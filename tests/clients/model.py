@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""A scripted model server: Chat Completions, streamed and whole, spoken as badly as real servers speak it.
+"""A scripted model server: Chat Completions, streamed and whole, with the faults of real servers.
 
-The model's name chooses a script (see scripts.py, and plays.py for characters), and the history in the request chooses the
-line of the script, so the server keeps no state and any number of clients may talk at once. What it receives it takes
-strictly: a history that a chat template could not render is refused. Standard library only.
+The model's name selects a script (see scripts.py, and plays.py for characters), and the history in the request selects the
+step, so the server is stateless and serves any number of clients. It is strict about requests: a history that a chat template
+could not render is refused. Standard library only.
 
     model.py [--record FILE]        prints `listening on http://127.0.0.1:PORT` when ready
 """
@@ -73,7 +73,7 @@ def whole(reply, model):
 
 
 def logprobs(reply, text):
-    """How sure the model was of each piece of its text, where the script says that it was asked."""
+    """Log probabilities of each piece of text, if the script has them."""
     if not (reply.sure and text):
         return None
     return {"content": [{**token(piece), "top_logprobs": [token(piece)]} for piece in pieces(text)]}
@@ -89,7 +89,7 @@ def pieces(text):
 
 
 def call_deltas(call, place, reply):
-    """The deltas of one call, with the faults that the reply asks for."""
+    """The deltas of one call, with the faults of the reply."""
     index = {} if "no_index" in reply.faults else {"index": 0 if "index_zero" in reply.faults else place}
     named = {"type": "function"} if call.id is None else {"id": call.id, "type": "function"}
     if not isinstance(call.arguments, str):
@@ -134,7 +134,7 @@ class Model(BaseHTTPRequestHandler):
     record: Optional[str] = None
 
     def log_message(self, *_):
-        """Quiet: the suites print what matters."""
+        """Logs nothing."""
 
     def do_GET(self):
         if self.path != "/v1/models":

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""A proxy between clients and Callboard that records every byte, to be checked afterwards.
+"""A proxy between clients and Callboard that records every byte for later checks.
 
     observer.py TARGET_URL FOLDER        prints `listening on http://127.0.0.1:PORT` when ready
 
-Bytes go on as they come; nothing is read here. Each connection leaves two files: N.asked and N.answered (see recordings.py).
+Bytes are forwarded unparsed. Each connection is recorded in two files: N.asked and N.answered (see recordings.py).
 Standard library only.
 """
 import asyncio
@@ -19,9 +19,9 @@ numbers = itertools.count(1)
 
 
 async def pass_on(source, sink, record):
-    """Copies until the source ends, and then says so. What was read is recorded before it is passed on.
+    """Copies until EOF, and closes the sink. Bytes are recorded before they are forwarded.
 
-    The source is read even when the sink is closed: a sender that is cut off would lose the answer in flight.
+    The source is read even when the sink is closed: otherwise its sender would lose the answer in flight.
     """
     with contextlib.suppress(OSError):
         while data := await source.read(AT_ONCE):

@@ -1,11 +1,11 @@
-"""Pipes at which a scripted model or a tool waits, so that a check decides what happens when and sleeps nowhere."""
+"""Pipes at which a scripted model or a tool waits, so that a check controls the order of events without sleeping."""
 import contextlib
 import os
 import tempfile
 
 
 class Pipes:
-    """Pipes in a folder of their own. At the end the folder is removed, and all that waits at a pipe continues."""
+    """Pipes in a temporary folder. On exit the folder is removed, and all readers continue."""
 
     def __init__(self):
         self.made = 0
@@ -26,14 +26,14 @@ class Pipes:
         return path
 
     def reached(self, path: str) -> None:
-        """Returns when a reader waits at the pipe, and keeps it there."""
+        """Returns when a reader waits at the pipe, and keeps it waiting."""
         self.held.enter_context(open(path, "w", encoding="utf-8"))  # noqa: SIM115 - stays open
 
     def release(self, path: str) -> None:
-        """Lets the reader at the pipe continue, the one that waits or the next one."""
+        """Releases the current or next reader of the pipe."""
         open(path, "w", encoding="utf-8").close()
 
     def open_for_good(self, path: str) -> None:
-        """Puts an empty file in place of the pipe: later readers do not wait."""
+        """Replaces the pipe by an empty file: later readers do not wait."""
         os.unlink(path)
         open(path, "w", encoding="utf-8").close()

@@ -1,8 +1,8 @@
-"""What the scripted model does as the model behind characters: `stage-play`, one play for each first line of a user.
+"""The scripted model `stage-play` for characters: the user's first line selects a play.
 
-Words of that line that begin with a slash are paths, which the play may use; the rest of it chooses the play. A play is a list
-of steps as in scripts.py. It sees the history that Callboard keeps, with calls and results, so it only continues where all of
-them are there; it repeats results to the user, so that a client can see them.
+Words of that line that begin with a slash are paths for the play; the rest selects the play. A play is a list of steps as in
+scripts.py. It gets the history that Callboard stores, with calls and results, and continues only if all of them are there; it
+repeats results, so that a client can see them.
 """
 import json
 
@@ -51,7 +51,7 @@ def tell_prompt(messages):
 
 
 def one_call(call):
-    """A play of one call, whose result is repeated."""
+    """A play that makes one call and repeats its result."""
     return steps(Step(Reply("", (call,))), Step(tell_results))
 
 
@@ -69,7 +69,7 @@ DOOR = log("The red door was opened", importance="high")
 
 
 def open_door(messages):
-    """Waits before the call where the first line names a pipe."""
+    """Waits before the call if the first line names a pipe."""
     return Reply("The hinges groan. ", (DOOR,), pause=next(iter(paths(messages)), None))
 
 
@@ -78,7 +78,7 @@ def think_aloud(messages):
 
 
 def door_then_weather(messages):
-    """Goes by the results: a client that sends its history back cannot say which calls were made in one reply."""
+    """Counts results: a history sent by a client does not show which calls were made in one reply."""
     results = [as_text(message["content"]) for message in messages if message["role"] == "tool"]
     return [Reply("", (DOOR,)), Reply("", (DAMAGED_WEATHER,)), Reply(" | ".join(results))][len(results)]
 
@@ -95,7 +95,7 @@ WRITTEN_CALL = '<tool_call>\n{"name": "log_story_event", "arguments": {"event": 
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The quiz and the game: what is called depends on the last line of the user, so an edited history calls something else
+# The quiz and the game: the call depends on the user's last message, so an edited history makes another call
 
 def judge(messages):
     return Reply("", (call("check_answer", answer=words_of(messages, "user", -1)),))
@@ -106,7 +106,7 @@ def take_item(messages):
 
 
 def count_with_me(messages):
-    """Takes what was said last, as often as something is said: a play without an end."""
+    """Takes the item that each message names: a play without an end."""
     last = messages[-1]
     if last["role"] == "tool":
         return Reply(as_text(last["content"]))
@@ -115,7 +115,7 @@ def count_with_me(messages):
 
 
 def wait_after_change(messages):
-    """Changes something, and waits in the middle of a sentence; it may be left there. Then takes what is said last."""
+    """Changes something, and waits in the middle of its text, where the client may disconnect. Then takes the named item."""
     first = len([message for message in messages if message["role"] == "user"]) == 1
     if messages[-1]["role"] == "tool":
         return think_aloud(messages) if first else tell_results(messages)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Pydantic AI against Callboard: its agents on the Responses API, led by models that break every call.
+"""Pydantic AI against Callboard: its agents on the Responses API, with models that break every call.
 
     pydantic_ai_agent.py URL
 """
@@ -37,7 +37,7 @@ def model(name):
 
 
 def agent(name, seen, **options):
-    """An agent with two tools, which note what they were called with."""
+    """An agent with two tools, which record their arguments."""
     made = Agent(model(name), **options)
 
     @made.tool_plain
@@ -90,7 +90,7 @@ def _(ask):
     equal(sorted(seen), [("Lima", 2, "celsius"), ("Oslo", 3, "celsius"), ("Pune", 1, "celsius")])
 
 
-@each_way("thinking before a call goes along")
+@each_way("reasoning before a call is sent back")
 def _(ask):
     equal(ask(agent("thinking-caller", []), openai_reasoning_summary="auto"), "Oslo: 3 days of sun")
 
@@ -100,28 +100,28 @@ def _(ask):
     equal(ask(Agent(model("reporter"), output_type=NativeOutput(Report))), HAMLET)
 
 
-@each_way("an output type by a tool that must be called")
+@each_way("an output type by a required tool")
 def _(ask):
     equal(ask(Agent(model("final-result"), output_type=ToolOutput(Report, name="final_result"))), HAMLET)
 
 
-@suite.check("an output type by the prompt alone")
+@suite.check("an output type by the prompt only")
 def _():
     equal(run(Agent(model("report"), output_type=PromptedOutput(Report))), HAMLET)
 
 
-@each_way("the loop goes on from stored responses")
+@each_way("the loop continues stored responses")
 def _(ask):
     seen = []
     equal((ask(agent("sums", seen), openai_previous_response_id="auto"), seen), ("The sum is 10.", [(2, 3), (5, 5)]))
 
 
-@each_way("nothing is stored when the settings say so")
+@each_way("nothing is stored with store=False")
 def _(ask):
     equal(ask(agent("sums", []), openai_store=False), "The sum is 10.")
 
 
-@suite.check("a second run goes on from the messages of the first")
+@suite.check("a second run continues the messages of the first")
 def _():
     echo = Agent(model("recall"), instructions="Be kind.")
     first = loop.run(echo.run("One."))
@@ -129,13 +129,13 @@ def _():
     equal(second.output, "system: Be kind. | user: One. | assistant: system: Be kind. | user: One. | user: Two.")
 
 
-@suite.check("a character with tools of its own")
+@suite.check("a character with its own tools")
 def _():
     answer = run(Agent(model("narrator")), "Open the door.")
     assert answer.endswith("Behind it lies the sea."), answer
 
 
-@suite.check("a character knows its state in a second run that goes on from the response of the first")
+@suite.check("a character keeps its state in a second run that continues the response of the first")
 def _():
     guest = Agent(model("game_master"), model_settings={"openai_previous_response_id": "auto"})
     first = loop.run(guest.run("I am Mira the ranger."))
@@ -143,7 +143,7 @@ def _():
     equal(second.output, "Hero: Mira the ranger, 20 of 20 health. Bag: 1 torch.")
 
 
-@suite.check("a model that stays bad ends the run with its code")
+@suite.check("a model that keeps failing ends the run with its error code")
 def _():
     try:
         run(agent("always-unknown-tool", []))

@@ -3,8 +3,8 @@
 
     python_sdk.py GATEWAY_URL MODEL_URL
 
-A check made with `mended` is run twice: through the gateway, where it must hold, and straight against the model server, where
-it must not; so a fault that the SDK would have borne anyway proves nothing here, and shows up as a failed check.
+A check made with `mended` is run twice: through the gateway, where it must pass, and directly against the model server, where
+it must fail. So a fault that the SDK tolerates by itself shows up as a failed check.
 """
 import asyncio
 import json
@@ -24,7 +24,7 @@ gateway = openai.OpenAI(base_url=GATEWAY, **OPTIONS)
 direct = openai.OpenAI(base_url=MODEL, **OPTIONS)
 suite = Suite("python")
 
-# Failures that tell nothing about the model's faults.
+# Failures that are unrelated to the model's faults.
 UNRELATED = (openai.APIConnectionError, openai.NotFoundError, openai.AuthenticationError, NameError, ImportError)
 
 ASK = [{"role": "user", "content": "What is the weather like?"}]
@@ -84,7 +84,7 @@ def arguments_of(call):
 
 
 def expect_calls(message, wanted):
-    """The calls of a message are get_weather with these arguments, under ids that keep the promise."""
+    """The calls of a message are get_weather with these arguments, with valid ids."""
     calls = message.tool_calls or []
     equal([(call.type, call.function.name, arguments_of(call)) for call in calls],
           [("function", "get_weather", arguments) for arguments in wanted])
@@ -105,7 +105,7 @@ def whole(client, model, messages=ASK):
 
 
 def streamed(client, model, messages=ASK):
-    """The message as the SDK's stream helper puts it together."""
+    """The message as assembled by the SDK's stream helper."""
     with client.chat.completions.stream(model=model, messages=messages, tools=TOOLS) as stream:
         return stream.get_final_completion().choices[0].message
 
@@ -123,7 +123,7 @@ def _():
     assert raw.headers["x-request-id"], "no request id"
 
 
-@suite.check("text, streamed in pieces while tools are on offer")
+@suite.check("text, streamed in pieces while tools are offered")
 def _():
     pieces = [chunk.choices[0].delta.content for chunk in ask(gateway, "text", stream=True) if chunk.choices]
     pieces = [piece for piece in pieces if piece]
@@ -138,7 +138,7 @@ def _():
     equal(gateway.models.retrieve("text").id, "text")
 
 
-@suite.check("a well-formed call passes as it is, id and all")
+@suite.check("a well-formed call is passed through unchanged, including its id")
 def _():
     raw = gateway.chat.completions.with_raw_response.create(model="well-formed", messages=ASK, tools=TOOLS)
     choice = raw.parse().choices[0]
@@ -262,26 +262,26 @@ def _(client):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Asking again
+# Re-asks
 
-@mended("create: a missing argument is asked for again")
+@mended("create: a missing argument is re-asked")
 def _(client):
     expect_calls(whole(client, "forgetful"), [OSLO])
 
 
-@suite.check("create: the header and the usage tell of the second asking")
+@suite.check("create: the header and the usage include the re-ask")
 def _():
     raw = gateway.chat.completions.with_raw_response.create(model="forgetful", messages=ASK, tools=TOOLS)
     assert "reasked=invalid_tool_arguments" in raw.headers["callboard-contract"], raw.headers["callboard-contract"]
     equal(raw.parse().usage.total_tokens, 60)
 
 
-@mended("stream helper: a missing argument is asked for again")
+@mended("stream helper: a missing argument is re-asked")
 def _(client):
     expect_calls(streamed(client, "forgetful"), [OSLO])
 
 
-@mended("a good call beside a bad one is kept, in its place")
+@mended("a valid call beside an invalid one is kept, in its position")
 def _(client):
     message = whole(client, "half-forgetful")
     expect_calls(message, [LIMA, OSLO])
@@ -289,12 +289,12 @@ def _(client):
     equal(whole(client, "half-forgetful", history).content, "Lima: 2 days of sun; Oslo: 3 days of sun")
 
 
-@mended("a good call beside a bad one is kept, streamed")
+@mended("a valid call beside an invalid one is kept, streamed")
 def _(client):
     expect_calls(streamed(client, "half-forgetful"), [LIMA, OSLO])
 
 
-@mended("parse: an incomplete response format is asked for again")
+@mended("parse: an incomplete response format is re-asked")
 def _(client):
     message = client.chat.completions.parse(model="forgetful-report", messages=ASK, response_format=Report)
     equal(message.choices[0].message.parsed, Report(title="Hamlet", acts=5, cast=[]))
@@ -303,7 +303,7 @@ def _(client):
 # ---------------------------------------------------------------------------------------------------------------------
 # Usage, concurrency
 
-@suite.check("usage in the last chunk of a stream, exactly when asked for")
+@suite.check("usage in the last chunk of a stream, exactly when requested")
 def _():
     chunks = list(ask(gateway, "sloppy", stream=True, stream_options={"include_usage": True}))
     equal([chunk.usage.total_tokens for chunk in chunks if chunk.usage], [30])
@@ -330,7 +330,7 @@ def _():
 # Errors
 
 def raises(kind, request, **wanted):
-    """The request raises this very error, with these attributes."""
+    """The request raises exactly this error, with these attributes."""
     try:
         request()
     except kind as error:
@@ -340,14 +340,14 @@ def raises(kind, request, **wanted):
     raise AssertionError(f"no {kind.__name__}")
 
 
-@suite.check("400 for a tool result without its call, with the place")
+@suite.check("400 for a tool result without its call, with its param")
 def _():
     history = [*ASK, {"role": "tool", "tool_call_id": "call_nowhere", "content": "3"}]
     raises(openai.BadRequestError, lambda: ask(gateway, "text", history), status_code=400,
            param="messages[1].tool_call_id", type="invalid_request_error")
 
 
-@suite.check("400 for parameters that are no schema, with the place")
+@suite.check("400 for parameters that are no schema, with their param")
 def _():
     tools = [{"type": "function", "function": {"name": "get_weather", "parameters": {"type": "sandwich"}}}]
     refuses("tools[0].function.parameters", tools=tools)
@@ -359,7 +359,7 @@ def _():
 
 
 def refuses(place, **options):
-    """A 400 whose param leads to the place, or further down."""
+    """A 400 whose param is this path, or below it."""
     try:
         gateway.chat.completions.create(model="text", messages=ASK, **options)
     except openai.BadRequestError as error:
@@ -380,7 +380,7 @@ def _():
 
 
 def stays_bad(model, code):
-    suite.check(f"502 {code} when the model stays bad")(
+    suite.check(f"502 {code} when the model keeps failing")(
         lambda: raises(openai.InternalServerError, lambda: ask(gateway, model), status_code=502, code=code))
     suite.check(f"{code} in a stream")(
         lambda: raises(openai.APIError, lambda: list(ask(gateway, model, stream=True)), code=code))
@@ -391,7 +391,7 @@ stays_bad("always-unknown-tool", "unknown_tool_call")
 stays_bad("always-broken-json", "malformed_tool_arguments")
 
 
-@suite.check("502 tool_choice_unmet when a required call never comes")
+@suite.check("502 tool_choice_unmet when a required call is never made")
 def _():
     raises(openai.InternalServerError, lambda: ask(gateway, "never-calls", tool_choice="required"), status_code=502,
            code="tool_choice_unmet")

@@ -1,6 +1,6 @@
-"""Reads what observer.py kept: HTTP/1.1 exchanges, whole or streamed as events, and the messages of WebSockets.
+"""Reads the recordings of observer.py: HTTP/1.1 exchanges, whole or streamed as events, and the messages of WebSockets.
 
-A connection that was cut leaves its last exchange unfinished; what came of it is still read. Standard library only.
+The last exchange of a broken connection is incomplete; its received part is read. Standard library only.
 """
 import json
 import struct
@@ -14,7 +14,7 @@ TEXT, LAST_FRAME = 1, 0x80
 
 @dataclass
 class Exchange:
-    """One request and its answer. Exactly one of `value` (a JSON body) and `events` (a stream, a WebSocket) is filled."""
+    """One request and its answer. Exactly one of `value` (a JSON body) and `events` (a stream, a WebSocket) is set."""
     method: str
     path: str
     query: str
@@ -24,11 +24,11 @@ class Exchange:
     events: list = field(default_factory=list)
     transport: str = "whole"
     cut: bool = False
-    """Whether one side left before a stream had ended. Unknown for a WebSocket."""
+    """Whether one side disconnected before a stream had ended. Unknown for a WebSocket."""
 
 
 def exchanges(folder) -> Iterator[Exchange]:
-    """Everything on record, connection by connection."""
+    """All recorded exchanges, connection by connection."""
     for asked in sorted(Path(folder).glob("*.asked"), key=lambda path: int(path.stem)):
         yield from connection(asked.read_bytes(), asked.with_suffix(".answered").read_bytes())
 
@@ -57,7 +57,7 @@ def connection(asked: bytes, answered: bytes) -> Iterator[Exchange]:
 # HTTP
 
 def message(data):
-    """The first message of the bytes: its first line, its headers, its body, the bytes behind it, and whether it is whole."""
+    """The first message: its start line, its headers, its body, the remaining bytes, and whether it is complete."""
     head, _, rest = data.partition(b"\r\n\r\n")
     first, *lines = head.decode("latin-1").split("\r\n")
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
@@ -83,7 +83,7 @@ def as_json(body):
 
 
 def as_asked(body):
-    """What a client sent, which need not be JSON."""
+    """The body of a client, which need not be JSON."""
     try:
         return as_json(body)
     except (ValueError, RecursionError):
@@ -91,7 +91,7 @@ def as_asked(body):
 
 
 def server_sent(body):
-    """The events of a stream; comments and half an event at the end are left out. The name before each must be the one inside."""
+    """The events of a stream, without comments and an incomplete last event. The name of each must equal its type."""
     events = []
     for block in body.decode().split("\n\n")[:-1]:
         lines = dict(line.split(": ", 1) for line in block.split("\n") if line and not line.startswith(":"))
@@ -121,7 +121,7 @@ def texts(data):
 
 
 def frame(data):
-    """The first byte of the first frame, what it carries, and the bytes behind it; nothing is carried by half a frame."""
+    """The first byte of the first frame, its payload, and the remaining bytes; an incomplete frame has no payload."""
     first, second = data[:2]
     length, at = second & 0x7F, 2
     if length >= 126:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What goes wrong with the Responses API, by the official Python SDK: requests that are refused, and models that stay bad.
+"""Errors of the Responses API, with the official Python SDK: refused requests, and models that keep failing.
 
     responses_errors.py URL
 """
@@ -28,7 +28,7 @@ BODY_BYTES = 8 * 1024 * 1024
 
 
 def in_turn(events):
-    """The types of events, the same ones in a row only once."""
+    """The types of events, without adjacent duplicates."""
     types = [event.type for event in events]
     return [kind for place, kind in enumerate(types) if place == 0 or types[place - 1] != kind]
 
@@ -37,7 +37,7 @@ def in_turn(events):
 # Requests that are refused
 
 def refuses(kind, wanted, **options):
-    """The request raises this very error with these attributes, whole and streamed."""
+    """The request raises exactly this error with these attributes, whole and streamed."""
     for stream in (False, True):
         try:
             client.responses.create(**{"model": "text", "input": ASK, "stream": stream, **options})
@@ -49,7 +49,7 @@ def refuses(kind, wanted, **options):
 
 
 def refused(name, param, **options):
-    suite.check(f"400 for {name}, with the place")(
+    suite.check(f"400 for {name}, with its param")(
         lambda: refuses(openai.BadRequestError, {"status_code": 400, "param": param, "type": "invalid_request_error"}, **options))
 
 
@@ -77,7 +77,7 @@ def _():
     refuses(openai.NotFoundError, {"status_code": 404, "code": "conversation_not_found"}, conversation="conv_nowhere")
 
 
-@suite.check("what is wrong with a schema is named by its place in it")
+@suite.check("a schema error names its location in the schema")
 def _():
     wrong = {**NUMBERS, "properties": {"a": {"type": "integer"}, "b": {"type": "sandwich"}}}
     try:
@@ -89,7 +89,7 @@ def _():
 
 
 def answer_to(body):
-    """The status and the error for a body that no SDK would send."""
+    """The status and the error for a body that an SDK would not send."""
     connection = http.client.HTTPConnection(URL.hostname or "", URL.port, timeout=20)
     connection.request("POST", "/v1/responses", body, {"content-type": "application/json", "authorization": "Bearer sk-test"})
     reply = connection.getresponse()
@@ -116,17 +116,17 @@ def _():
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Models that stay bad
+# Models that keep failing
 
-@suite.check("502 with its code when the model stays bad before it said anything, whole and streamed")
+@suite.check("502 with its code when the model keeps failing before any text, whole and streamed")
 def _():
     for model, code in (("always-without-days", "invalid_tool_arguments"), ("always-unknown-tool", "unknown_tool_call")):
         refuses(openai.InternalServerError, {"status_code": 502, "code": code}, model=model, tools=[WEATHER])
 
 
 def breaks_off(model, code, **options):
-    """The model stays bad after its first words: there is a status for the whole, and events for the stream."""
-    @suite.check(f"502 {code} when the model stays bad after its first words")
+    """The model keeps failing after its first text: a status for a whole reply, events for a stream."""
+    @suite.check(f"502 {code} when the model keeps failing after its first text")
     def _():
         try:
             client.responses.create(model=model, input=ASK, tools=[WEATHER], **options)
@@ -156,7 +156,7 @@ def breaks_off(model, code, **options):
 
 
 def raw_events(**request):
-    """The events of a stream as they are, where the SDK would stop at the first error."""
+    """The raw events of a stream; the SDK would stop at the first error."""
     with client.responses.with_streaming_response.create(input=ASK, stream=True, **request) as reply:
         return [json.loads(line.removeprefix("data: ")) for line in reply.iter_lines() if line.startswith("data: ")]
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What Callboard keeps for clients of the Responses API, by the official Python SDK: responses, their input, conversations.
+"""Stored objects of the Responses API, with the official Python SDK: responses, their input, conversations.
 
     responses_kept.py URL
 
-The model `recall` repeats the history that it was sent, so every answer shows what was kept.
+The model `recall` repeats the history that it was sent, so every answer shows what was stored.
 """
 import json
 import sys
@@ -43,7 +43,7 @@ def words_of(item):
 # ---------------------------------------------------------------------------------------------------------------------
 # Responses
 
-@suite.check("a response is kept as it was sent, whole and streamed")
+@suite.check("a response is stored as it was sent, whole and streamed")
 def _():
     first = ask("Hello.", metadata={"scene": "two"}, instructions="Be kind.")
     equal(client.responses.retrieve(first.id).to_dict(), first.to_dict())
@@ -51,7 +51,7 @@ def _():
     equal(client.responses.retrieve(last.id).to_dict(), last.to_dict())
 
 
-@suite.check("an incomplete response is kept too, and so is one that failed after its first words")
+@suite.check("an incomplete response is stored, and so is one that failed after its first text")
 def _():
     response = ask("Go on.", model="long-winded")
     equal(client.responses.retrieve(response.id).to_dict(), response.to_dict())
@@ -63,14 +63,14 @@ def _():
 
 
 def begun_and_failed(**options):
-    """A response as it was when it began; it has failed since."""
+    """The initial object of a response that failed later."""
     stream = client.responses.create(model="talks-of-rockets", input="Add.", tools=[ADD], stream=True, **options)
     begun = next(iter(stream)).response
     raises(openai.APIError, lambda: list(stream), code="unknown_tool_call")
     return begun
 
 
-@suite.check("the input of a response is listed, page by page, either way round")
+@suite.check("the input of a response is listed, page by page, in either order")
 def _():
     first = ask([{"role": "developer", "content": "Whisper."}, {"role": "user", "content": "One."}])
     second = ask("Two.", previous_response_id=first.id)
@@ -82,7 +82,7 @@ def _():
     assert len(set(backwards)) == len(backwards) and all(backwards), backwards
 
 
-@suite.check("a deleted response is gone")
+@suite.check("a deleted response is not found")
 def _():
     response = ask("Hello.")
     client.responses.delete(response.id)
@@ -93,7 +93,7 @@ def _():
            param="previous_response_id", code="previous_response_not_found")
 
 
-@suite.check("store=False keeps nothing")
+@suite.check("store=False stores nothing")
 def _():
     response = ask("Hello.", store=False)
     missing(lambda: client.responses.retrieve(response.id), "response_not_found")
@@ -108,7 +108,7 @@ def _():
     missing(lambda: client.responses.cancel("resp_nowhere"), "response_not_found")
 
 
-@suite.check("a response is continued twice, and neither knows of the other")
+@suite.check("two continuations of a response are independent")
 def _():
     first = ask("One.")
     left = ask("Left.", previous_response_id=first.id)
@@ -117,7 +117,7 @@ def _():
     equal(right.output_text, "user: One. | assistant: user: One. | user: Right.")
 
 
-@suite.check("instructions are not carried over, the rest is")
+@suite.check("instructions are not carried over, everything else is")
 def _():
     first = ask("One.", instructions="Be kind.")
     second = ask("Two.", previous_response_id=first.id, instructions="Be rude.")
@@ -126,7 +126,7 @@ def _():
     assert third.output_text.startswith("user: One. | "), third.output_text
 
 
-@suite.check("an item is referred to by its id")
+@suite.check("an item is referenced by its id")
 def _():
     [message] = ask("Hello.").output
     equal(ask([{"type": "item_reference", "id": message.id}, {"role": "user", "content": "Again."}]).output_text,
@@ -136,7 +136,7 @@ def _():
 # ---------------------------------------------------------------------------------------------------------------------
 # Conversations
 
-@suite.check("a conversation is made, read, changed and deleted")
+@suite.check("a conversation is created, read, changed and deleted")
 def _():
     made = client.conversations.create(metadata={"scene": "one"})
     assert made.id.startswith("conv_"), made
@@ -149,7 +149,7 @@ def _():
     missing(lambda: ask("Hello?", conversation=made.id), "conversation_not_found")
 
 
-@suite.check("items of a conversation: added, listed, read, taken out")
+@suite.check("items of a conversation: added, listed, read, deleted")
 def _():
     opening = [{"role": "developer", "content": "Whisper."}, {"role": "user", "content": "One."}]
     made = client.conversations.create(items=opening)
@@ -165,7 +165,7 @@ def _():
     equal(ask("Three.", conversation=made.id).output_text, "system: Whisper. | assistant: Two. | user: Three.")
 
 
-@suite.check("items that bring the id of another one get an id of their own")
+@suite.check("items with the id of another one get a new id")
 def _():
     made = client.conversations.create(items=[{"id": "msg_mine", "role": "user", "content": "One."}])
     client.conversations.items.create(made.id, items=[{"id": "msg_mine", "role": "user", "content": "Two."}] * 2)
@@ -176,7 +176,7 @@ def _():
     equal([item.id for item in client.conversations.items.list(made.id, order="asc", limit=1)], ids[1:])
 
 
-@suite.check("a conversation goes on without its history being sent, whole and streamed")
+@suite.check("a conversation continues without sending its history, whole and streamed")
 def _():
     made = client.conversations.create()
     first = ask("One.", conversation=made.id)
@@ -188,7 +188,7 @@ def _():
     equal(items[1].id, first.output[0].id)
 
 
-@suite.check("a call and its result stay in the conversation")
+@suite.check("a call and its result are stored in the conversation")
 def _():
     made = client.conversations.create()
     first = ask("Add.", model="sums", tools=[ADD], conversation=made.id)
@@ -203,7 +203,7 @@ def _():
     equal([json.loads(item.arguments) for item in items if item.type == "function_call"], [{"a": 2, "b": 3}, {"a": 5, "b": 5}])
 
 
-@suite.check("a turn that failed leaves nothing in the conversation")
+@suite.check("a failed turn stores nothing in the conversation")
 def _():
     made = client.conversations.create()
     raises(openai.InternalServerError, lambda: ask("Add.", model="always-unknown-tool", tools=[ADD], conversation=made.id),
@@ -213,7 +213,7 @@ def _():
     equal(ask("One.", conversation=made.id).output_text, "user: One.")
 
 
-@suite.check("a conversation that does not exist")
+@suite.check("a missing conversation is not found")
 def _():
     missing(lambda: client.conversations.retrieve("conv_nowhere"), "conversation_not_found")
     missing(lambda: client.conversations.items.list("conv_nowhere"), "conversation_not_found")

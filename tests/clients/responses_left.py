@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Clients that leave in the middle of a response, over HTTP and WebSocket: what they saw the beginning of is kept as far as it
-came, and what they saw nothing of was never asked for, so that they may ask again.
+"""Clients that disconnect in the middle of a response, over HTTP and WebSocket: a turn with output is stored as far as it got;
+a turn without output is discarded, so that the client may retry.
 
     responses_left.py URL
 
-The model waits at a pipe, so a client leaves exactly there. What comes next in a conversation waits until the turn is over.
+The model waits at a pipe, so a client disconnects exactly there. The next turn of a conversation waits until the turn has ended.
 """
 import http.client
 import json
@@ -25,7 +25,7 @@ suite = Suite("responses-left")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Ways to leave: each asks, waits until the model or tool waits at the pipe, and is gone. Those that can tell return the events.
+# Ways to disconnect: each sends a request, waits until the model or tool waits at the pipe, and closes. Streams return events.
 
 def leave_whole(pipes, pipe, **request):
     connection = http.client.HTTPConnection(URL.hostname or "", URL.port, timeout=SECONDS)
@@ -57,7 +57,7 @@ def leave_socket(pipes, pipe, until="response.output_text.delta", **request):
 
 
 def leave_unanswered(pipes, pipe, **request):
-    """Asks for a stream, and leaves before its first byte."""
+    """Requests a stream, and disconnects before its first byte."""
     leave_whole(pipes, pipe, **request, stream=True)
 
 
@@ -76,7 +76,7 @@ def each_way(name, ways=tuple(WAYS)):
 
 
 def kept(id):
-    """The response, as soon as it is there."""
+    """The response, as soon as it is stored."""
     deadline = time.monotonic() + SECONDS
     while True:
         try:
@@ -95,7 +95,7 @@ def items(conversation):
 
 # ---------------------------------------------------------------------------------------------------------------------
 
-@each_way("a response is kept as far as it came, and can be continued", ("streamed", "websocket"))
+@each_way("a partial response is stored, and can be continued", ("streamed", "websocket"))
 def _(leave, pipe):
     begun = leave(pipe, model="hold", input=f"Speak. {pipe}")[0].response
     response = kept(begun.id)
@@ -105,7 +105,7 @@ def _(leave, pipe):
     equal(recall("And?", previous_response_id=begun.id), f"user: Speak. {pipe} | assistant: {said} | user: And?")
 
 
-@each_way("a conversation keeps what was said, and goes on", ("streamed", "websocket"))
+@each_way("a conversation stores the sent text, and continues", ("streamed", "websocket"))
 def _(leave, pipe):
     conversation = client.conversations.create().id
     leave(pipe, model="hold", input=f"Speak. {pipe}", conversation=conversation)
@@ -114,14 +114,14 @@ def _(leave, pipe):
     equal([(item.role, item.status) for item in items(conversation)][:2], [("user", "completed"), ("assistant", "incomplete")])
 
 
-@each_way("a client that leaves before the first word leaves nothing", ("whole", "unanswered"))
+@each_way("a disconnect before the first text stores nothing", ("whole", "unanswered"))
 def _(leave, pipe):
     conversation = client.conversations.create().id
     leave(pipe, model="hold", input=f"Think. {pipe}", conversation=conversation)
     equal(recall("And?", conversation=conversation), "user: And?")
 
 
-@each_way("what a character's tool has changed stays changed", ("streamed", "websocket"))
+@each_way("state changes of a character's tool are stored", ("streamed", "websocket"))
 def _(leave, pipe):
     conversation = client.conversations.create().id
     leave(pipe, model="game_master", input=f"I am Mira the ranger, but wait. {pipe}", conversation=conversation)
@@ -132,7 +132,7 @@ def _(leave, pipe):
     equal([entry["tool"] for entry in journal], ["set_hero", "add_item"])
 
 
-@each_way("a tool that runs when its client leaves is recorded with its turn", ("streamed", "websocket"))
+@each_way("a tool that runs during the disconnect is stored with its turn", ("streamed", "websocket"))
 def _(leave, pipe):
     conversation = client.conversations.create().id
     leave(pipe, model="stagehand", input=f"Listen. {pipe}", conversation=conversation)
@@ -142,7 +142,7 @@ def _(leave, pipe):
     equal((call.name, call.status, call.output), ("listen", "incomplete", None))
 
 
-@each_way("what a character's tool has changed unseen is dropped with its turn", ("whole",))
+@each_way("state changes of a turn without output are discarded", ("whole",))
 def _(leave, pipe):
     conversation = client.conversations.create().id
     leave(pipe, model="game_master", input=f"I am Mira the ranger, but wait. {pipe}", conversation=conversation)
@@ -150,14 +150,14 @@ def _(leave, pipe):
     equal(client.get(f"/conversations/{conversation}/journal", cast_to=object)["data"], [])
 
 
-@each_way("a tool that runs when its client leaves unseen is dropped with its turn", ("whole",))
+@each_way("a tool that runs in a turn without output is discarded with its turn", ("whole",))
 def _(leave, pipe):
     conversation = client.conversations.create().id
     leave(pipe, model="stagehand", input=f"Listen. {pipe}", conversation=conversation)
     equal(recall("And?", conversation=conversation), "user: And?")
 
 
-@suite.check("a turn that the SDK gives up and sends again by itself is applied once")
+@suite.check("a turn that the SDK retries after a timeout is applied once")
 def _():
     impatient = client.with_options(timeout=2, max_retries=5)
     conversation, answers = client.conversations.create().id, []

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What is said reaches the model and comes back to the letter: letters of all kinds, and texts of a megabyte.
+"""Text reaches the model and is returned unchanged: all kinds of characters, and texts of a megabyte.
 
     responses_letters.py URL
 """
@@ -61,7 +61,7 @@ def comes_back(ask, words):
 
 
 for name, words in LETTERS.items():
-    @suite.check(f"{name}: sent, answered, kept")
+    @suite.check(f"{name}: sent, answered, stored")
     def _(words=words):
         for ask in WAYS:
             comes_back(ask, words)
@@ -90,7 +90,7 @@ def _():
         equal(ask([result], "parrot", tools=[tool], previous_response_id=first.id).output_text, words)
 
 
-@suite.check("a megabyte sent, answered, kept")
+@suite.check("a megabyte sent, answered, stored")
 def _():
     comes_back(whole, MEGABYTE)
     for ask in (streamed, on_socket):

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Two clients with different keys: neither sees anything of what Callboard keeps for the other.
+"""Two clients with different keys: neither has access to the other's stored objects.
 
     responses_owners.py URL
 
-What belongs to another client gets the same answer as what does not exist.
+Objects of another client get the same answer as objects that do not exist.
 """
 import sys
 from pipes import Pipes
@@ -19,7 +19,7 @@ suite = Suite("responses-owners")
 
 
 def answer(request):
-    """What a request is refused with."""
+    """The error of a refused request."""
     try:
         request()
     except openai.APIStatusError as error:
@@ -47,7 +47,7 @@ def _():
     equal(one.responses.retrieve(made.id).output_text, "user: My secret.")
 
 
-@suite.check("items of another client cannot be referred to")
+@suite.check("items of another client cannot be referenced")
 def _():
     [item] = one.responses.create(model="recall", input="My secret.").output
     refer = [{"role": "user", "content": "Again."}]
@@ -90,7 +90,7 @@ def _():
     equal([kept.id for kept in one.conversations.items.list(mine.id)], [item.id])
 
 
-@suite.check("the state of a character belongs to the client, too")
+@suite.check("the state of a character belongs to the client")
 def _():
     made = one.conversations.create()
     one.responses.create(model="game_master", input="I am Mira the ranger.", conversation=made.id)
@@ -99,7 +99,7 @@ def _():
     equal(own(one, f"/conversations/{made.id}/state")["state"]["hero"]["name"], "Mira")
 
 
-@suite.check("a turn of one client is not waited for by another")
+@suite.check("a turn of one client does not block another client")
 def _():
     made = one.conversations.create()
     with Pipes() as pipes:
@@ -111,7 +111,7 @@ def _():
             equal(stream.get_final_response().status, "completed")
 
 
-@suite.check("a WebSocket sees what its key may see")
+@suite.check("a WebSocket has access to the objects of its key only")
 def _():
     made = one.responses.create(model="recall", input="My secret.")
     with one.responses.connect() as mine, other.responses.connect() as his:

@@ -69,7 +69,7 @@ def whole(model, input=ASK, **options):
 
 
 def helped(model, input=ASK, **options):
-    """The response as the SDK's stream helper puts it together."""
+    """The response as assembled by the SDK's stream helper."""
     with client.responses.stream(model=model, input=input, **options) as stream:
         return stream.get_final_response()
 
@@ -92,7 +92,7 @@ def calls_of(response):
 
 
 def expect_calls(response, wanted):
-    """The calls are get_weather with these arguments, under ids that keep the promise."""
+    """The calls are get_weather with these arguments, with valid ids."""
     calls = calls_of(response)
     equal([(call.name, json.loads(call.arguments), call.status) for call in calls],
           [("get_weather", arguments, "completed") for arguments in wanted])
@@ -106,7 +106,7 @@ def result(call):
 
 
 def in_turn(events):
-    """The types of events, the same ones in a row only once."""
+    """The types of events, without adjacent duplicates."""
     types = [event.type for event in events]
     return [kind for place, kind in enumerate(types) if place == 0 or types[place - 1] != kind]
 
@@ -127,7 +127,7 @@ def _():
     assert raw.headers["x-request-id"], "no request id"
 
 
-@suite.check("text, streamed in pieces, the events in their order")
+@suite.check("text, streamed in pieces, with the events in order")
 def _():
     events = list(client.responses.create(model="text", input=ASK, tools=[WEATHER], stream=True))
     equal(in_turn(events), TEXT_EVENTS)
@@ -148,7 +148,7 @@ def _(ask):
     equal(response.instructions, "Be brief.")
 
 
-@suite.check("a text that ran out of tokens is incomplete, whole and streamed")
+@suite.check("a text cut by the token limit is incomplete, whole and streamed")
 def _():
     events = list(client.responses.create(model="long-winded", input=ASK, max_output_tokens=16, stream=True))
     equal(events[-1].type, "response.incomplete")
@@ -162,21 +162,21 @@ def expect_incomplete(response):
     equal(response.max_output_tokens, 16)
 
 
-@both_ways("thinking is an item before the answer")
+@both_ways("reasoning is an item before the answer")
 def _(ask):
     response = ask("thinker")
     equal((kinds(response), response.output_text), (["reasoning", "message"], "Forty-two."))
     equal([part.text for part in response.output[0].content], ["What is six times seven?"])
 
 
-@both_ways("thinking is summed up for those who ask for a summary")
+@both_ways("reasoning is returned as a summary on request")
 def _(ask):
     response = ask("thinker", reasoning={"summary": "auto"})
     equal([part.text for part in response.output[0].summary], ["What is six times seven?"])
     equal(response.reasoning.summary, "auto")
 
 
-@both_ways("probabilities of words")
+@both_ways("log probabilities")
 def _(ask):
     response = ask("sure", include=["message.output_text.logprobs"], top_logprobs=1)
     [part] = response.output[0].content
@@ -216,21 +216,21 @@ def _(ask):
     equal(second.output_text, "Oslo: 3 days of sun; Lima: 2 days of sun; Pune: 1 days of sun")
 
 
-@both_ways("one call at a time where parallel calls are forbidden")
+@both_ways("one call at a time with parallel_tool_calls=False")
 def _(ask):
     response = ask("parallel", tools=[WEATHER], parallel_tool_calls=False)
     expect_calls(response, [OSLO])
     equal(response.parallel_tool_calls, False)
 
 
-@both_ways("a missing argument is asked for again")
+@both_ways("a missing argument is re-asked")
 def _(ask):
     response = ask("forgetful", tools=[WEATHER])
     expect_calls(response, [OSLO])
     equal(response.usage.total_tokens, 60)
 
 
-@suite.check("the header says what was repaired and asked again")
+@suite.check("the header names repairs and re-asks")
 def _():
     raw = client.responses.with_raw_response.create(model="forgetful", input=ASK, tools=[WEATHER])
     assert "reasked=invalid_tool_arguments" in raw.headers["callboard-contract"], raw.headers["callboard-contract"]
@@ -249,7 +249,7 @@ def _():
     equal(json.loads(done.arguments), OSLO)
 
 
-@both_ways("functions in a namespace are called by their own names")
+@both_ways("functions in a namespace are called by their names")
 def _(ask):
     tools = [{"type": "namespace", "name": "sums", "description": "Sums.", "tools": [ADD]}, {"type": "web_search"}]
     first = ask("namespaced", tools=tools)
@@ -259,7 +259,7 @@ def _(ask):
     equal(ask("namespaced", [output], tools=tools, previous_response_id=first.id).output_text, "The sum is 5.")
 
 
-@both_ways("a custom tool takes plain text and gives plain text")
+@both_ways("a custom tool takes and returns plain text")
 def _(ask):
     tools = [{"type": "custom", "name": "take_note", "description": "Takes a note."}, WEATHER]
     first = ask("note-taker", tools=tools)
@@ -271,7 +271,7 @@ def _(ask):
     equal(ask("note-taker", history, tools=tools, store=False).output_text, "Noted: " + NOTE)
 
 
-@suite.check("hosted tools beside functions are passed over")
+@suite.check("hosted tools beside functions are ignored")
 def _():
     hosted = [{"type": "web_search"}, {"type": "image_generation"}, {"type": "code_interpreter", "container": {"type": "auto"}}]
     expect_calls(whole("sloppy", tools=[*hosted, WEATHER]), [OSLO])
@@ -304,7 +304,7 @@ def _():
     equal(helped("report", text_format=Report).output_parsed, HAMLET)
 
 
-@suite.check("parse: an incomplete text format is asked for again")
+@suite.check("parse: an incomplete text format is re-asked")
 def _():
     response = client.responses.parse(model="forgetful-report", input=ASK, text_format=Report)
     equal(response.output_parsed, Report(title="Hamlet", acts=5, cast=[]))

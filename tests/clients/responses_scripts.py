@@ -1,7 +1,7 @@
-"""What the scripted models say to clients of the Responses API, besides what scripts.py has for every client.
+"""Scripts for clients of the Responses API, in addition to those in scripts.py.
 
-`recall` repeats the whole history, so that a client can see what the server kept for it; `codex-editor` leads codex through a
-task: the prompt names the file to read and the file to write, by absolute paths, in that order.
+`recall` repeats the whole history, so that a client can see what was stored; `codex-editor` edits a file with codex: the
+prompt names the file to read and the file to write, by absolute paths, in that order.
 """
 import json
 import shlex
@@ -14,25 +14,25 @@ REPORT = '```json\n{"title": "Hamlet", "acts": "5", "cast": ["Hamlet", "Ophelia"
 
 
 def recall(messages):
-    """Everything that was said, with who said it."""
+    """The text of all messages, with their roles."""
     said = [f"{message['role']}: {as_text(message.get('content'))}" for message in messages if message.get("content")]
     return Reply(" | ".join(said))
 
 
 def parrot(messages):
-    """Calls `say` with what was said, and repeats the result."""
+    """Calls `say` with the last message, and repeats the result."""
     words = as_text(messages[-1]["content"])
     return Reply(words) if messages[-1]["role"] == "tool" else Reply("", (Call("say", json.dumps({"words": words})),))
 
 
 def hold(messages):
-    """Begins, and waits at the pipe that the last line names."""
+    """Begins a reply, and waits at the pipe that the last message names."""
     words, pipe = as_text(messages[-1]["content"]).split()
     return Reply("One moment, please." if words == "Speak." else "", pause=pipe)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Codex: its shell is the tool exec_command, whose result ends in `Output:` and what the command printed
+# Codex: its shell is the tool exec_command, whose result ends in `Output:` and the output of the command
 
 def prompt_paths(messages):
     prompts = [as_text(message["content"]) for message in messages if message["role"] == "user"]
@@ -51,7 +51,7 @@ def read_notes(messages):
 
 
 def write_capitals(messages):
-    """Writes what the first command printed, so the file can only be right if the reading was."""
+    """Writes the output of the first command, so the file is correct only if the read was."""
     _, target = prompt_paths(messages)
     notes = printed(next(as_text(message["content"]) for message in messages if message["role"] == "tool"))
     command = f"printf '%s\\n' {shlex.quote(notes.upper())} > {target}"
@@ -66,7 +66,7 @@ def look_again(messages):
 
 
 def patch_target(messages):
-    """Writes a file with the tool that takes plain text, as models do that codex knows by name."""
+    """Writes a file with a custom tool, as models do that codex knows by name."""
     _, target = prompt_paths(messages)
     patch = f"*** Begin Patch\n*** Add File: {target}\n+THE CALLBOARD HANGS BACKSTAGE\n*** End Patch\n"
     return Reply("", (Call("functions.apply_patch", repr({"input": patch})),), "stop", ALL_STREAM_FAULTS)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Characters through the Responses API, by the official Python SDK: what they ran, what the client runs, and what is kept.
+"""Characters through the Responses API, with the official Python SDK: their tools, the client's functions, and stored state.
 
     responses_stage.py URL CALLBOARD MODEL_URL
 
-The model behind the characters follows plays.py. URL serves the shipped characters and the stagehand; a Callboard of its own is
-started where one has to be stopped.
+The model behind the characters runs plays.py. URL serves the shipped characters and the stagehand; checks that stop Callboard
+start a separate one.
 """
 import asyncio
 import json
@@ -76,9 +76,9 @@ def sheet(bag):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Calls that are run here
+# Calls that run in Callboard
 
-@both_ways("words, a tool with its result, more words")
+@both_ways("text, a tool with its result, more text")
 def _(ask):
     response = ask("narrator", "Open the door.")
     equal((response.model, response.status, kinds(response)), ("narrator", "completed", ["message", "mcp_call", "message"]))
@@ -101,14 +101,14 @@ def _():
     equal(json.loads(events[3].arguments), DOOR)
 
 
-@both_ways("several tools at once, each with its result")
+@both_ways("parallel tools, each with its result")
 def _(ask):
     response = ask("narrator", "Three things happen at once.")
     equal([call.output.removeprefix("Logged story event: ") for call in ran(response)], ["First", "Second", "Third"])
     equal(len({call.id for call in ran(response)}), 3)
 
 
-@both_ways("a tool that fails, and the words after it")
+@both_ways("a tool that fails, and the text after it")
 def _(ask):
     response = ask("stagehand", "Stumble.")
     [call] = ran(response)
@@ -118,7 +118,7 @@ def _(ask):
     assert "the trapdoor" in texts(response)[-1], texts(response)
 
 
-@suite.check("a stored response with tools is continued, and the model knows them")
+@suite.check("a stored response with tool calls is continued, and the model gets the calls")
 def _():
     first = whole("game_master", MIRA)
     equal(client.responses.retrieve(first.id).to_dict(), first.to_dict())
@@ -127,7 +127,7 @@ def _():
     equal(texts(whole("game_master", "rope", previous_response_id=second.id))[-1], sheet("1 rope, 1 torch"))
 
 
-@both_ways("a history that the client sends back itself, as items or as references, brings the state along")
+@both_ways("a history sent back by the client, as items or as references, restores the state")
 def _(ask):
     first = ask("game_master", MIRA)
     items = [item.to_dict() for item in first.output]
@@ -136,7 +136,7 @@ def _(ask):
         equal(texts(ask("game_master", history))[-1], sheet("1 torch"))
 
 
-@suite.check("another model may speak in between: the character keeps its state")
+@suite.check("another model may answer in between: the character keeps its state")
 def _():
     lines = [("game_master", "Count with me."), ("game_master", "torch"), ("recall", "Who is there?"), ("game_master", "rope")]
     conversation, last = client.conversations.create().id, None
@@ -147,7 +147,7 @@ def _():
         equal(texts(response)[-1], "Hero: not made yet. Bag: 1 rope, 1 torch.")
 
 
-@suite.check("a response continued twice: each way has its own state")
+@suite.check("two continuations of a response have separate state")
 def _():
     first = whole("game_master", MIRA)
     for item in ("torch", "rope"):
@@ -155,9 +155,9 @@ def _():
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The client's own functions beside them
+# The client's own functions
 
-@both_ways("a tool run here and a function of the client in one turn")
+@both_ways("a character's tool and a client's function in one turn")
 def _(ask):
     first = ask("narrator", "Open the door and ask for the weather.", tools=[WEATHER])
     equal(sorted(kinds(first)), ["function_call", "mcp_call", "message"])
@@ -166,7 +166,7 @@ def _(ask):
     equal(texts(second), [f"{LOGGED} | rain"])
 
 
-@both_ways("a tool run here, then a function of the client, in a conversation")
+@both_ways("a character's tool, then a client's function, in a conversation")
 def _(ask):
     conversation = client.conversations.create().id
     first = ask("narrator", "Open the door, then ask for the weather.", tools=[WEATHER], conversation=conversation)
@@ -177,7 +177,7 @@ def _(ask):
     equal([item.type for item in items], ["message", "mcp_call", "function_call", "function_call_output", "message"])
 
 
-@suite.check("the same without a store: the whole history comes back")
+@suite.check("the same without a store: the client sends the whole history")
 def _():
     history = [{"role": "user", "content": "Open the door, then ask for the weather."}]
     first = whole("narrator", history, tools=[WEATHER], store=False)
@@ -185,7 +185,7 @@ def _():
     equal(texts(whole("narrator", history, tools=[WEATHER], store=False)), [f"{LOGGED} | rain"])
 
 
-@suite.check("a function with the name of a character's tool is refused, with the place")
+@suite.check("a function with the name of a character's tool is refused, with its param")
 def _():
     try:
         whole("narrator", "Open the door.", tools=[{**WEATHER, "name": "log_story_event"}])
@@ -194,7 +194,7 @@ def _():
     raise AssertionError("accepted")
 
 
-@suite.check("max_tool_calls is a limit")
+@suite.check("max_tool_calls is enforced")
 def _():
     response = whole("narrator", "Three things happen, one by one.", max_tool_calls=1)
     equal(len([call for call in ran(response) if call.output]), 1)
@@ -205,7 +205,7 @@ def _():
 # Conversations: state, journal, undo
 
 def play(conversation, *lines):
-    """Says these lines to the game master. Returns the last words."""
+    """Sends these messages to the game master. Returns the last reply."""
     for line in lines:
         response = whole("game_master", line, conversation=conversation)
     return texts(response)[-1]
@@ -219,7 +219,7 @@ def undo(conversation, **what):
     return client.post(f"/conversations/{conversation}/undo", body=what, cast_to=object)
 
 
-@suite.check("a conversation keeps the state of its character")
+@suite.check("a conversation stores the state of its character")
 def _():
     conversation = client.conversations.create().id
     equal(play(conversation, MIRA, "torch", "rope"), sheet("1 rope, 1 torch"))
@@ -227,7 +227,7 @@ def _():
     assert all(word in state for word in ("Mira", "torch", "rope")), state
 
 
-@suite.check("the journal names each call that changed something")
+@suite.check("the journal lists each call that changed the state")
 def _():
     conversation = client.conversations.create().id
     play(conversation, MIRA, "torch")
@@ -255,7 +255,7 @@ def _():
     equal(bag(conversation), {"rope": 1, "torch": 1})
 
 
-@suite.check("undo of one call by its id, with all after it, or alone")
+@suite.check("undo of one call by its id, with all after it, or only this one")
 def _():
     conversation = client.conversations.create().id
     play(conversation, MIRA, "torch", "rope")
@@ -268,7 +268,7 @@ def _():
     equal(bag(conversation), {})
 
 
-@suite.check("an undo is what the next turn goes on from")
+@suite.check("the next turn continues from an undo")
 def _():
     conversation = client.conversations.create().id
     play(conversation, MIRA, "torch")
@@ -276,7 +276,7 @@ def _():
     equal(play(conversation, "rope"), sheet("1 rope"))
 
 
-@suite.check("undo of nothing, of too much and of an unknown call")
+@suite.check("refused undo: nothing to undo, too many calls, an unknown call")
 def _():
     conversation = client.conversations.create().id
     play(conversation, MIRA)
@@ -290,7 +290,7 @@ def _():
             raise AssertionError(f"accepted: {wish}")
 
 
-@suite.check("20 conversations at once keep their own state")
+@suite.check("20 concurrent conversations have separate state")
 def _():
     async def converse(talker, number):
         conversation = (await talker.conversations.create()).id
@@ -305,7 +305,7 @@ def _():
     equal(asyncio.run(all_at_once()), [sheet(f"1 token {number}") for number in range(20)])
 
 
-@suite.check("turns of one conversation sent at once are played one after the other, and none is lost")
+@suite.check("concurrent turns of one conversation run one after the other, and none is lost")
 def _():
     conversation = client.conversations.create().id
     play(conversation, "Count with me.")
@@ -321,7 +321,7 @@ def _():
     equal([number for number in range(8) if f"token {number}" not in state], [])
 
 
-@suite.check("everything is there after a restart")
+@suite.check("everything is stored across a restart")
 def _():
     with tempfile.TemporaryDirectory(prefix="callboard-kept-") as folder:
         store = f"sqlite:{folder}/kept.db"

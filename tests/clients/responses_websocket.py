@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The WebSocket of the Responses API, by the official Python SDK's `responses.connect()`.
+"""The WebSocket of the Responses API, with the official Python SDK's `responses.connect()`.
 
     responses_websocket.py URL
 
-A connection remembers what was said on it, also what is not to be stored.
+A connection caches its responses, including those that are not stored.
 """
 import asyncio
 import json
@@ -26,7 +26,7 @@ LAST = ("response.completed", "response.incomplete", "response.failed", "error")
 
 
 def events(connection, **request):
-    """Asks for a response and reads its events to the last one."""
+    """Requests a response and reads all its events."""
     connection.response.create(**request)
     seen = []
     while not seen or seen[-1].type not in LAST:
@@ -46,7 +46,7 @@ def fails(connection, **request):
     return last
 
 
-@suite.check("the events of a text, in their order, as over HTTP")
+@suite.check("the events of a text, in the same order as over HTTP")
 def _():
     with client.responses.connect() as connection:
         seen = events(connection, model="text", input="Hello.")
@@ -72,7 +72,7 @@ def _():
     raise AssertionError("it was stored")
 
 
-@suite.check("generate=False prepares and asks no model; what was prepared comes first")
+@suite.check("generate=False prepares input without a model request; the next response begins with it")
 def _():
     with client.responses.connect() as connection:
         prepared = events(connection, model="recall", input=[{"role": "developer", "content": "Whisper."}], store=False,
@@ -84,14 +84,14 @@ def _():
         equal(response.output_text, "system: Whisper. | user: Hello.")
 
 
-@suite.check("generate=False with no input at all")
+@suite.check("generate=False without input")
 def _():
     with client.responses.connect() as connection:
         first = events(connection, model="recall", input=[], store=False, generate=False)[-1].response
         equal(ask(connection, "Hello.", previous_response_id=first.id, store=False).output_text, "user: Hello.")
 
 
-@suite.check("what was stored is known on every connection, what was not only on its own")
+@suite.check("a stored response is found on every connection, an unstored one only on its own")
 def _():
     with client.responses.connect() as one, client.responses.connect() as other:
         kept, unkept = ask(one, "One."), ask(one, "Two.", store=False)
@@ -102,7 +102,7 @@ def _():
         equal(client.responses.retrieve(kept.id).output_text, "user: One.")
 
 
-@suite.check("a response over HTTP is continued on a connection, and the other way round")
+@suite.check("a response over HTTP is continued on a connection, and vice versa")
 def _():
     first = client.responses.create(model="recall", input="One.")
     with client.responses.connect() as connection:
@@ -127,7 +127,7 @@ def _():
         equal([item.type for item in response.output], ["message", "mcp_call", "message"])
 
 
-@suite.check("the connection outlives bad requests, each with its error")
+@suite.check("invalid requests get an error, and the connection stays open")
 def _():
     with client.responses.connect() as connection:
         error = fails(connection, model="text", input="Hello.", tools=[{**ADD, "parameters": {"type": "sandwich"}}])
@@ -142,7 +142,7 @@ def _():
         equal(ask(connection, "Hello.").output_text, "user: Hello.")
 
 
-@suite.check("a model that stays bad, before and after its first words: an error with its code, and the connection goes on")
+@suite.check("a model that keeps failing, before and after its first text: an error code, and the connection stays open")
 def _():
     with client.responses.connect() as connection:
         [error] = events(connection, model="always-unknown-tool", input="Add.", tools=[ADD])
@@ -154,7 +154,7 @@ def _():
         equal(ask(connection, "Hello.").output_text, "user: Hello.")
 
 
-@suite.check("requests sent at once on one connection are answered one after the other, and lanes bear their names")
+@suite.check("concurrent requests on one connection are answered in order, each with its stream_id")
 def _():
     with client.responses.connect() as connection:
         for number in range(3):
@@ -177,7 +177,7 @@ def _():
         equal(ask(connection, "Hello.").output_text, "user: Hello.")
 
 
-@suite.check("a page of another host is not let in, one of this host is")
+@suite.check("a page of another origin is refused, one of the same origin is accepted")
 def _():
     host = sys.argv[1].removeprefix("http://")
     for origin in ("https://example.com", "null", f"http://{host}.example.com", "http://localhost:1"):
@@ -191,7 +191,7 @@ def _():
         equal(json.loads(connection.recv())["status"], 400)
 
 
-@suite.check("16 connections at once")
+@suite.check("16 concurrent connections")
 def _():
     async def converse(talker, number):
         async with talker.responses.connect() as connection:
@@ -212,7 +212,7 @@ def _():
           [f"user: One. | assistant: user: One. | user: Number {number}." for number in range(16)])
 
 
-@suite.check("arguments that were repaired are whole in the last event")
+@suite.check("repaired arguments are complete in the last event")
 def _():
     with client.responses.connect() as connection:
         seen = events(connection, model="sums", input="Add.", tools=[ADD])

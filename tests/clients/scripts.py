@@ -1,15 +1,15 @@
-"""What the scripted models say, by model name.
+"""The scripts of the model server, by model name.
 
-A script is a list of steps, one for each turn of the model; the number of assistant messages in the history says which step
-is due. A step may begin with a slip: a reply that no repair can save, so that the gateway has to ask again. The request
-that asks again ends in that slip, and then the step's proper reply is given. The faults in here are all faults of real
-models and servers; the tools are those that the suites offer (get_weather, add) and those of Cline.
+A script is a list of steps, one for each turn of the model; the number of assistant messages in the history selects the step.
+A step may begin with a slip: a reply that cannot be repaired, so that the gateway has to re-ask. A re-ask ends in that slip,
+and gets the step's correct reply. All faults here are faults of real models and servers; the tools are those of the suites
+(get_weather, add) and those of Cline.
 """
 import json
 from dataclasses import dataclass, field, replace
 from typing import Callable
 
-# Not an id that a client could tell calls apart by: every call of every turn bears it.
+# An id that is not unique: every call of every turn has it.
 SAME_ID = "tool_0"
 
 
@@ -23,10 +23,10 @@ class Call:
 
 @dataclass(frozen=True)
 class Reply:
-    """One reply. `finish` overrides the right finish_reason; `faults` are those of the stream, see model.py.
+    """One reply. `finish` overrides the correct finish_reason; `faults` are those of the stream, see model.py.
 
     `pause` names a pipe: between its text and its calls a streamed reply waits until the pipe is written to. `sure` adds
-    the probabilities of the words.
+    log probabilities.
     """
     text: str = ""
     calls: tuple[Call, ...] = ()
@@ -39,7 +39,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Step:
-    """The reply of one turn, or what makes it from the history, and the slip that comes before it."""
+    """The reply of one turn, or a function of the history, and the slip before it."""
     reply: Reply | Callable[[list], Reply]
     slip: Reply | None = None
 
@@ -68,7 +68,7 @@ def perform(reply, messages):
 
 
 def is_slip(message, slip):
-    """Whether an assistant message is that slip; of several calls the last one is what is wrong with it."""
+    """Whether an assistant message is that slip; of several calls the last one is the invalid one."""
     if slip is None:
         return False
     if not slip.calls:
@@ -159,7 +159,7 @@ def read_notes(messages):
 
 
 def write_capitals(messages):
-    """Writes what the first tool result held, so the file can only be right if the reading was."""
+    """Writes the content of the first tool result, so the file is correct only if the read was."""
     _, target = paths(messages)
     [read] = json.loads(next(as_text(message["content"]) for message in messages if message["role"] == "tool"))
     notes = read["result"].removeprefix("1 | ")

@@ -1,7 +1,7 @@
 """Compares JSON with the types of the official Python SDK, more strictly than the SDK does.
 
-The SDK takes unknown fields, guesses among alternatives and lets wrong values through. Here every difference is a finding, as
-one line of text that names the type, not the place, so that the same difference is always the same line.
+The SDK accepts unknown fields, guesses among alternatives and passes wrong values through. Here every difference is a finding: a
+line of text that names the type, not the location, so that the same difference is always the same line.
 """
 import types
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -32,7 +32,7 @@ def findings(value, kind, place=""):
 
 
 def bare(kind):
-    """The type without notes and other names."""
+    """The type without annotations and aliases."""
     while True:
         if get_origin(kind) is Annotated:
             kind = get_args(kind)[0]
@@ -79,13 +79,13 @@ def of_model(value, model, place):
 
 
 def title(model):
-    """The name of a model. Names such as Logprob are used in many files of the SDK, so theirs are named too."""
+    """The name of a model, with its file if that differs: names such as Logprob occur in many files of the SDK."""
     file = model.__module__.rpartition(".")[2]
     return model.__name__ if file.replace("_", "") == model.__name__.lower() else f"{file}.{model.__name__}"
 
 
 def of_union(value, members, place):
-    """The differences to the alternative that is meant: the one with the right tags, and of several the nearest."""
+    """The differences to the matching alternative: the one with the same tags, and of several the nearest."""
     members = list(flattened(members))
     if value is None and type(None) in members:
         return []
@@ -107,7 +107,7 @@ def is_model(member: Any) -> bool:
 
 
 def has_tags(value: Any, member: Any) -> bool:
-    """Whether the value is an object whose words with only one choice are those of the model."""
+    """Whether the value is an object whose single-literal fields equal those of the model."""
     if not isinstance(value, dict) or not is_model(member):
         return False
     for name, field in member.model_fields.items():

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The official Python SDK talks to characters through Callboard: words, tools, the terminal, errors, memory.
+"""Characters through Chat Completions, with the official Python SDK: text, tools, terminal output, errors, state.
 
     stage.py CALLBOARD MODEL_URL
 
-The model behind the characters follows plays.py, which the first line of each conversation chooses.
+The model behind the characters runs plays.py; the first message of each conversation selects the play.
 """
 import asyncio
 import os
@@ -29,7 +29,7 @@ def assistant(words):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Ways to ask: each gives the words and the finish reason, after it has looked for what no client of a character may see
+# Ways to request a reply: each returns the text and the finish reason, and checks that no tool calls reach the client
 
 def whole(character, messages):
     completion = client.chat.completions.create(model=character, messages=messages)
@@ -64,7 +64,7 @@ WAYS = {"whole": whole, "streamed": streamed, "stream helper": with_helper}
 
 
 def check(name):
-    """A check after which nothing was printed that it did not look at. What a failed one left behind harms no other."""
+    """A check that must read everything that characters print. Output of a failed check is discarded before the next one."""
     def add(function):
         @suite.check(name)
         def _():
@@ -77,7 +77,7 @@ def check(name):
 
 
 def each_way(name):
-    """A check for each way to ask."""
+    """A check for each way to request a reply."""
     def add(function):
         for way, ask in WAYS.items():
             check(f"{name}, {way}")(lambda ask=ask: function(ask))
@@ -86,7 +86,7 @@ def each_way(name):
 
 
 def pieces(stream, chunks):
-    """The words of a stream as they come; all chunks are kept."""
+    """The text of a stream as it arrives; all chunks are appended to `chunks`."""
     for chunk in stream:
         chunks.append(chunk)
         if chunk.choices and chunk.choices[0].delta.content:
@@ -94,7 +94,7 @@ def pieces(stream, chunks):
 
 
 def read_until(words, text):
-    """Reads on until these words have come."""
+    """Reads until this text has arrived."""
     seen = ""
     for piece in words:
         seen += piece
@@ -114,13 +114,13 @@ def write(pipe, words="go"):
 LINE = "[narrator] [NARRATOR EVENT]"
 
 
-@each_way("narrator: words, tool, terminal, more words")
+@each_way("narrator: text, tool, terminal output, more text")
 def _(ask):
     equal(ask("narrator", [user("Open the door.")]), ("The hinges groan. \n\nBehind it lies the sea.", "stop"))
     equal(theatre.next_lines(1), [f"{LINE} [HIGH] The red door was opened"])
 
 
-@check("narrator: the words before a call are there before the tool has run")
+@check("narrator: the text before a call is sent before the tool has run")
 def _():
     pipe, chunks = theatre.pipe(), []
     stream = client.chat.completions.create(model="narrator", messages=[user(f"Open the door. {pipe}")], stream=True)
@@ -133,7 +133,7 @@ def _():
     equal(folded("narrator", chunks)[1], "stop")
 
 
-@check("narrator: the first words are there before the reply is whole, tools or not")
+@check("narrator: the first text is sent before the reply is complete, with or without tools")
 def _():
     pipe, chunks = theatre.pipe(), []
     stream = client.chat.completions.create(model="narrator", messages=[user(f"Just talk. {pipe}")], stream=True)
@@ -166,21 +166,21 @@ def _(ask):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Errors go to the model, which repeats them here
+# Errors go to the model, which repeats them
 
 @each_way("an unknown tool")
 def _(ask):
     equal(ask("narrator", [user("Dance.")]), ("Error: Unknown tool: dance", "stop"))
 
 
-@each_way("arguments that break off")
+@each_way("truncated arguments")
 def _(ask):
     words, finish = ask("narrator", [user("Break off.")])
     equal(finish, "stop")
     assert words.startswith("Error: Invalid JSON arguments - "), words
 
 
-@each_way("arguments outside the schema")
+@each_way("arguments that violate the schema")
 def _(ask):
     for line, named in (("Exaggerate.", "medium"), ("Leave it out.", "event")):
         words, finish = ask("narrator", [user(line)])
@@ -188,13 +188,13 @@ def _(ask):
         assert words.startswith("Error: Invalid parameters - ") and named in words, words
 
 
-@each_way("arguments that can be mended")
+@each_way("arguments that can be repaired")
 def _(ask):
     equal(ask("narrator", [user("Be sloppy.")]), ("Logged story event: It was mended", "stop"))
     equal(theatre.next_lines(1), [f"{LINE} [HIGH] It was mended"])
 
 
-@each_way("a good call between two bad ones")
+@each_way("a valid call between two invalid ones")
 def _(ask):
     words, finish = ask("narrator", [user("One good, two bad.")])
     unknown, good, wrong = words.split(" | ")
@@ -208,21 +208,21 @@ def _(ask):
     equal(ask("stagehand", [user("Stumble.")]), ("Error: ValueError: the trapdoor", "stop"))
 
 
-@each_way("a tool that overruns is dead when the model hears of it")
+@each_way("a tool that overruns is killed before the model gets the error")
 def _(ask):
     pipe = theatre.pipe()
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     equal(ask("stagehand", [user(f"Oversleep. {pipe}")]), ("I go. \n\nError: Tool execution timed out", "stop"))
-    # All of it, since the other end is closed; a process that is still there would make this raise.
+    # Reads to EOF; a tool process that is still alive would make this raise.
     equal((os.read(reader, 99), os.read(reader, 99)), (b"began", b""))
     os.close(reader)
     equal(ask("stagehand", [user("Stumble.")]), ("Error: ValueError: the trapdoor", "stop"))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# When things happen
+# Timing
 
-@check("the words before a call are there while the tool runs")
+@check("the text before a call is sent while the tool runs")
 def _():
     pipe, chunks = theatre.pipe(), []
     stream = client.chat.completions.create(model="stagehand", messages=[user(f"Listen. {pipe}")], stream=True)
@@ -232,39 +232,39 @@ def _():
     equal("".join(words).strip(), "heard a knock")
 
 
-@each_way("calls of a character without state run at the same time, results in order")
+@each_way("calls of a stateless character run concurrently, with results in order")
 def _(ask):
     equal(ask("stagehand", [user(f"Listen and speak. {theatre.pipe()}")]), ("heard now | said now", "stop"))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Turns that end without words
+# Turns that end without text
 
 def thoughts(message):
     return (message.model_extra or {}).get("reasoning_content")
 
 
-@check("a reply that is only reasoning ends properly, whole")
+@check("a reply with only reasoning is complete, whole")
 def _():
     [choice] = client.chat.completions.create(model="narrator", messages=[user("Think only.")]).choices
     equal((choice.message.content or "", choice.finish_reason), ("", "stop"))
     equal(thoughts(choice.message), "What could they mean?")
 
 
-@check("a reply that is only reasoning ends properly, streamed")
+@check("a reply with only reasoning is complete, streamed")
 def _():
     chunks = list(client.chat.completions.create(model="narrator", messages=[user("Think only.")], stream=True))
     equal(folded("narrator", chunks), ("", "stop"))
     equal("".join(thoughts(chunk.choices[0].delta) or "" for chunk in chunks if chunk.choices), "What could they mean?")
 
 
-@each_way("a reply without a word ends properly")
+@each_way("an empty reply is complete")
 def _(ask):
     words, finish = ask("narrator", [user("Say nothing.")])
     equal((words or "", finish), ("", "stop"))
 
 
-@each_way("a reply without a word after a call ends properly")
+@each_way("an empty reply after a call is complete")
 def _(ask):
     words, finish = ask("narrator", [user("Act, then say nothing.")])
     equal((words or "", finish), ("", "stop"))
@@ -274,7 +274,7 @@ def _(ask):
 # ---------------------------------------------------------------------------------------------------------------------
 # Conversations
 
-@each_way("quiz: the history goes on with the state, and an edited one forks it")
+@each_way("quiz: a history continues with its state, and an edited one forks it")
 def _(ask):
     opening = [user("Geography for 100.")]
     question, _ = ask("quiz_show", opening)
@@ -290,7 +290,7 @@ def _(ask):
     equal(ask("quiz_show", opening)[0], question)
 
 
-@each_way("game: what is in the bag at the third turn")
+@each_way("game: the bag at the third turn")
 def _(ask):
     history = [user("I am Mira the ranger.")]
     for line, bag in (("torch", "empty"), ("Rope", "1 torch"), (None, "1 rope, 1 torch")):
@@ -299,7 +299,7 @@ def _(ask):
         history += [assistant(words), user(line)]
 
 
-@check("20 conversations at once keep their own state")
+@check("20 concurrent conversations have separate state")
 def _():
     async def play(talker, number):
         ask = talker.chat.completions.create
@@ -337,7 +337,7 @@ def _():
     equal(client.models.retrieve("narrator").id, "narrator")
 
 
-@check("the server's own models are served as before")
+@check("the server's own models are served")
 def _():
     equal(whole("text", [user("Hello?")]), ("The callboard hangs backstage.", "stop"))
 
@@ -356,18 +356,18 @@ def refused(param, **options):
     raise AssertionError("accepted")
 
 
-@check("tools sent along with a character are refused")
+@check("tools in a request to a character are refused")
 def _():
     refused("tools", tools=[TOOL])
     refused("tools", tools=[TOOL], stream=True)
 
 
-@check("a response format sent along with a character is refused")
+@check("a response format in a request to a character is refused")
 def _():
     refused("response_format", response_format=FORMAT)
 
 
-@check("the end: exit with 0 on SIGTERM, and no process is left")
+@check("shutdown: exit with 0 on SIGTERM, and no process is left")
 def _():
     status, family, alive = theatre.stop()
     equal((status, alive), (0, 0))

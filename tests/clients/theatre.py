@@ -1,6 +1,6 @@
-"""A Callboard that serves the shipped characters and the stagehand from a folder of its own, for stage.py and responses_stage.py.
+"""A Callboard that serves the shipped characters and the stagehand from its own folder, for stage.py and responses_stage.py.
 
-What it prints is kept line by line, so that a check can wait for the lines of its own turn.
+Its output is recorded line by line, so that a check can wait for the lines of its own turn.
 """
 import os
 import queue
@@ -61,14 +61,14 @@ class Theatre:
                 return found[1]
 
     def waiting_lines(self) -> list[str]:
-        """What was printed and not yet asked for, by characters alone."""
+        """The unread lines that characters printed."""
         lines = []
         while not self.lines.empty():
             lines.append(self.lines.get())
         return [line for line in lines if line.startswith("[")]
 
     def next_lines(self, count: int) -> list[str]:
-        """The next lines that characters print."""
+        """Waits for the next lines that characters print."""
         lines = []
         while len(lines) < count:
             try:
@@ -79,14 +79,14 @@ class Theatre:
         return lines
 
     def pipe(self) -> str:
-        """The path of a new pipe: its reader waits for a writer, and its writer for a reader."""
+        """The path of a new pipe: opening it for reading waits for a writer, and vice versa."""
         self.pipes += 1
         path = self.folder / f"pipe-{self.pipes}"
         os.mkfifo(path)
         return str(path)
 
     def stop(self) -> tuple[int, int, int]:
-        """Asks the program to end. Returns its exit status, and how many of its processes are alive after it."""
+        """Stops the program. Returns its exit status, and how many of its processes are still alive."""
         family = [os.pidfd_open(pid) for pid in descendants(self.process.pid)]
         self.process.send_signal(signal.SIGTERM)
         status = self.process.wait(timeout=SECONDS)

@@ -1,5 +1,4 @@
-//! The command line as `--name value` pairs. Nothing has a default: the callers are the commands of the bench, which say
-//! it all.
+//! The command line as `--name value` pairs. There are no defaults: the commands of the bench pass every option.
 
 use std::collections::HashMap;
 use std::str::FromStr;

@@ -1,6 +1,5 @@
-//! The load: a number of connections that each take one talk after the other, send its requests, read every reply to its
-//! end and check it. It stops at a number of talks or at a time, what comes first; replies that have begun by then are
-//! read to their end.
+//! The load generator: each connection takes one talk after the other, sends its requests, and reads and checks every reply.
+//! It stops after a number of talks or a time, whichever is first; replies that have begun by then are read to their end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,14 +21,14 @@ pub(crate) struct Load {
     pub(crate) path: String,
     pub(crate) key: String,
     pub(crate) script: Script,
-    /// What every reply holds.
+    /// The expected content of every reply.
     pub(crate) expected: Vec<String>,
     pub(crate) connections: usize,
     pub(crate) requests: u64,
     pub(crate) limit: Duration,
 }
 
-/// What one connection has seen.
+/// The measurements of one connection.
 #[derive(Default)]
 struct Tally {
     latencies: Vec<Duration>,

@@ -1,5 +1,5 @@
-//! As much of HTTP/1.1 as both ends need: one buffered TCP connection that reads a message head
-//! and then its body, by content-length or by chunks. Callers decide what is sent.
+//! The part of HTTP/1.1 that both ends need: one buffered TCP connection that reads a message head and
+//! then its body, by content-length or chunked. Callers decide what is sent.
 
 use std::io::{Error, ErrorKind, Result};
 
@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 
 const LARGEST_MESSAGE: usize = 16 << 20;
 
-/// How a message says where its body ends.
+/// How the body of a message is delimited.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Framing {
     Length(usize),
@@ -46,7 +46,7 @@ impl Head {
 pub(crate) struct Connection {
     stream: TcpStream,
     buffer: Vec<u8>,
-    /// Bytes before this place in `buffer` have been consumed.
+    /// Bytes before this position in `buffer` have been consumed.
     place: usize,
 }
 
@@ -73,7 +73,7 @@ impl Connection {
         Ok(Some(head))
     }
 
-    /// Appends the body to `body` and tells in how many pieces its sender had framed it.
+    /// Appends the body to `body` and returns its number of chunks.
     pub(crate) async fn read_body(&mut self, framing: Framing, body: &mut Vec<u8>) -> Result<usize> {
         let Framing::Length(length) = framing else {
             return self.read_chunks(body).await;
@@ -99,7 +99,7 @@ impl Connection {
         Err(malformed("endless chunks"))
     }
 
-    /// The distance from `place` to the next `mark`, reading on until there is one.
+    /// The distance from `place` to the next `mark`, reading until there is one.
     async fn find(&mut self, mark: &[u8]) -> Result<usize> {
         loop {
             if let Some(distance) = self.rest().windows(mark.len()).position(|window| window == mark) {

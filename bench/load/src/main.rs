@@ -1,6 +1,6 @@
 //! Both ends of the bench: `load upstream` is the scripted model server behind a gateway,
-//! `load load` is the client in front of it. Starting gateways and reading their CPU time and
-//! memory is the business of `bench/run`.
+//! `load load` is the client in front of it. `bench/run` starts gateways and measures their CPU time
+//! and memory.
 
 mod arguments;
 mod client;

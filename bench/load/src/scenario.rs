@@ -1,6 +1,6 @@
-//! What is asked and what comes back, by name: the name of a scenario is also the `model` of its
-//! requests, which is how the upstream knows what to answer through any gateway. All requests are
-//! those of a coding agent with five tools; the replies keep every promise, so nothing is repaired.
+//! Requests and replies by scenario. The name of a scenario is also the `model` of its requests, so
+//! the upstream can select the reply behind any gateway. All requests are those of a coding agent with
+//! five tools; the replies keep the contract, so nothing is repaired.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::Outcome;
 
-/// An id of the form gateways may keep. It differs from the one in the request's history.
+/// An id in a format that gateways may keep. It differs from the one in the request's history.
 const CALL_ID: &str = "call_Zp3nK8vB6tQ1xJ5mD7gS2hUe";
 const LAST_WORD: &str = "checked.";
 const WORDS: &str = "The delay now doubles with every attempt and stops growing at thirty seconds, while the \
@@ -24,7 +24,7 @@ pub(crate) enum Scenario {
     StreamedToolCall,
     StreamedText,
     ShortText,
-    /// A call, and when it has its result the short text.
+    /// A call, and after its result the short text.
     CallThenText,
 }
 
@@ -46,7 +46,7 @@ impl Scenario {
         Self::ALL.into_iter().find(|scenario| scenario.name() == name)
     }
 
-    /// The body of the request, the same each time.
+    /// The body of every request.
     pub(crate) fn request(self) -> Outcome<String> {
         let mut body: Value = serde_json::from_str(include_str!("request.json"))?;
         let fields = body.as_object_mut().ok_or("request.json must hold an object")?;
@@ -58,7 +58,7 @@ impl Scenario {
         Ok(body.to_string())
     }
 
-    /// What a complete and correct reply holds, however a gateway has written it.
+    /// What a complete and correct reply contains, in any gateway's format.
     pub(crate) fn expected(self) -> &'static [&'static str] {
         match self {
             Self::WholeToolCall => &["\"tool_calls\"", CALL_ID, "src/retry.rs"],
@@ -67,9 +67,8 @@ impl Scenario {
         }
     }
 
-    /// The pause before each event after the first. Text comes as from a model that decodes one
-    /// token after the other: without a pause a gateway that falls behind would find several events
-    /// in one read, and would look cheaper for being slower.
+    /// The pause before each event after the first, as between the tokens of a model. Without it, a gateway
+    /// that falls behind would read several events at once, and would look cheaper for being slower.
     pub(crate) fn pause(self) -> Option<Duration> {
         (self == Self::StreamedText).then_some(Duration::from_millis(2))
     }
@@ -107,7 +106,7 @@ impl Scenario {
         if self.text_pieces().is_some() { "stop" } else { "tool_calls" }
     }
 
-    /// The text in the pieces in which it is streamed, where the reply is text.
+    /// The pieces in which a text reply is streamed.
     fn text_pieces(self) -> Option<Vec<String>> {
         match self {
             Self::StreamedText => Some(text_pieces(TEXT_PIECES)),

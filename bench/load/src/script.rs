@@ -1,7 +1,7 @@
-//! What a connection sends: one request repeatedly, or a series of requests that follow one another.
+//! What a connection sends: one request repeatedly, or a series of dependent requests.
 //!
-//! Talks come from a file, one in a line: a JSON array of bodies. A body may hold `$PREVIOUS`: the id of the response
-//! before it.
+//! Talks come from a file, one per line: a JSON array of bodies. In a body, `$PREVIOUS` is replaced by the id of the
+//! previous response.
 
 use std::fs::read_to_string;
 
@@ -24,7 +24,7 @@ impl Script {
         Ok(Self::Talks(read_to_string(path)?.lines().map(talk).collect::<Outcome<_>>()?))
     }
 
-    /// The bodies of the talk of this number; none when all are through.
+    /// The bodies of the talk of this number; none after the last.
     pub(crate) fn talk(&self, number: u64) -> Option<&[String]> {
         match self {
             Self::Same(body) => Some(std::slice::from_ref(body)),

@@ -1,5 +1,5 @@
-//! The scripted model server: keeps connections open, reads each request to its end and answers
-//! with bytes made beforehand. It looks at three fields of a request and checks nothing else.
+//! The scripted model server: keeps connections open, reads each request and answers with prebuilt
+//! bytes. It reads three fields of a request and checks nothing else.
 
 use std::io::{ErrorKind, Result, Write, stdout};
 use std::net::Ipv4Addr;
@@ -24,7 +24,7 @@ pub(crate) async fn serve(port: u16) -> Outcome<()> {
     loop {
         let (stream, _) = listener.accept().await?;
         let script = Arc::clone(&script);
-        // A connection that breaks is the gateway's doing; the client counts what it got.
+        // A broken connection is the gateway's fault; the client counts errors.
         connections.spawn(async move { script.answer_all(stream).await.is_ok() });
         while connections.try_join_next().is_some() {}
     }
@@ -100,7 +100,7 @@ async fn send_events(connection: &mut Connection, scenario: Scenario, events: &[
     Ok(())
 }
 
-/// Who spoke last.
+/// The role of the last message.
 fn last_role(body: &[u8]) -> &[u8] {
     const ROLE: &[u8] = b"\"role\":\"";
     let last = body.windows(ROLE.len()).rposition(|window| window == ROLE);

@@ -1,8 +1,8 @@
-//! Golden conversations, the main suite: every page of `tests/golden` is played over real sockets, streamed and whole; and once
-//! more over the Responses API, whole, streamed and over a WebSocket.
+//! Golden conversations, the main suite: every page of `tests/golden` is run over real sockets, streamed and whole, and again
+//! over the Responses API, whole, streamed and over a WebSocket.
 //!
-//! `UPDATE=1 cargo test -p callboard --test golden` rewrites what the pages expect; review is the diff. The checks that hold
-//! for every reply (the form of a stream, folded equals whole, nothing sent on for a refused request) cannot be updated away.
+//! `UPDATE=1 cargo test -p callboard --test golden` rewrites what the pages expect; review is the diff. The invariants of every
+//! reply (format of a stream, folded equals whole, nothing sent upstream for a refused request) cannot be updated away.
 
 #[cfg(test)]
 mod golden_harness;
@@ -18,36 +18,36 @@ fn pages() -> Vec<Arc<Page>> {
     pages
 }
 
-/// Pages of one request; conversations name their wire themselves.
+/// Pages of one request; conversation pages choose their API themselves.
 fn scenarios() -> impl Iterator<Item = Arc<Page>> {
     pages().into_iter().filter(|page| !page.is_conversation())
 }
 
 #[test]
-fn every_page_holds() {
+fn every_page_passes() {
     let harness = Harness::new();
     let faults = on_threads(&pages(), |page| check_page(&harness, page));
     assert!(faults.is_empty(), "{} pages do not hold\n\n{}", faults.len(), faults.join("\n"));
 }
 
 #[test]
-fn every_page_holds_over_responses() {
+fn every_page_passes_over_responses() {
     let harness = Harness::new();
     let (all, listed): (Vec<_>, Vec<_>) = scenarios().partition(|page| responses::reason_against(&page.stem).is_none());
     let faults = on_threads(&all, |page| responses::check_page(&harness, page));
     assert!(faults.is_empty(), "{} pages do not hold\n\n{}", faults.len(), faults.join("\n"));
     let unknown: Vec<&str> =
         responses::exceptions().filter(|stem| !listed.iter().any(|page| page.stem == *stem)).collect();
-    assert!(unknown.is_empty(), "these exceptions are no pages: {unknown:?}");
+    assert!(unknown.is_empty(), "these exceptions name no page: {unknown:?}");
     assert_eq!(listed.len(), responses::COUNT, "the list of exceptions and its count differ");
     let playable: Vec<Arc<Page>> = listed.into_iter().filter(|page| responses::can_be_played(page)).collect();
-    let holding =
+    let passing =
         on_threads(&playable, |page| responses::check_page(&harness, page).is_none().then(|| page.stem.clone()));
-    assert!(holding.is_empty(), "these pages hold over the Responses API; take them off the list: {holding:?}");
+    assert!(passing.is_empty(), "these pages pass over the Responses API; remove them from the list: {passing:?}");
 }
 
 #[test]
-fn what_was_done_is_counted() {
+fn repairs_and_requests_are_counted() {
     let harness = Harness::new();
     let page = pages()
         .into_iter()

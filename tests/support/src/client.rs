@@ -1,14 +1,14 @@
-//! A plain HTTP/1.1 client that shows everything: status, headers, and the body as it comes.
+//! A plain HTTP/1.1 client that shows status, headers, and the body as it arrives.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::TcpStream;
 
 use serde_json::Value;
 
-/// A reply, as far as it came.
+/// A reply, possibly incomplete.
 #[derive(Debug)]
 pub struct Answer {
-    /// The status code; 0 where none came.
+    /// The status code; 0 without one.
     pub status: u16,
     /// The head, with the names of headers in lower case.
     pub headers: String,
@@ -54,7 +54,7 @@ impl Answer {
             answer.is_complete = length == Some(sent.len());
             sent.to_vec()
         };
-        // A connection that broke may have cut a character.
+        // A broken connection may have cut a character.
         answer.body = match String::from_utf8(body) {
             Err(error) if !answer.is_complete => String::from_utf8_lossy(error.as_bytes()).into_owned(),
             text => text.expect("a body of text"),
@@ -73,7 +73,7 @@ fn head(bytes: &[u8]) -> String {
     lines.collect()
 }
 
-/// What the chunks hold, and whether the last one came.
+/// The content of the chunks, and whether the last one arrived.
 fn without_chunks(mut rest: &[u8]) -> (Vec<u8>, bool) {
     let mut body = Vec::new();
     loop {
@@ -89,7 +89,7 @@ fn without_chunks(mut rest: &[u8]) -> (Vec<u8>, bool) {
     }
 }
 
-/// A request on its way, whose reply can be read piece by piece.
+/// A request in flight, whose reply can be read piece by piece.
 pub struct Connection {
     reader: BufReader<TcpStream>,
 }
@@ -111,7 +111,7 @@ impl Connection {
         Ok(Self { reader: BufReader::new(stream) })
     }
 
-    /// Reads on until a line holds this text; the line comes back, or nothing if the reply ends before.
+    /// Reads until a line contains this text and returns the line; none if the reply ends before.
     pub fn read_until(&mut self, text: &str) -> Option<String> {
         loop {
             let line = String::from_utf8(self.line().ok()??).ok()?;
@@ -126,7 +126,7 @@ impl Connection {
         self.try_rest(|_| {}).expect("a reply that can be read to its end")
     }
 
-    /// Reads the rest of the reply; each line is shown as it comes.
+    /// Reads the rest of the reply; `on_line` gets each line as it arrives.
     pub fn rest_by_line(self, on_line: impl Fn(&[u8])) -> Answer {
         self.try_rest(on_line).expect("a reply that can be read to its end")
     }
@@ -151,7 +151,7 @@ pub fn ask(address: &str, method: &str, path: &str, headers: &[&str], body: &str
     Connection::send(address, method, path, headers, body).rest()
 }
 
-/// The same with a program that may die at any moment; none where no complete reply came.
+/// The same for a program that may be killed at any moment; none without a complete reply.
 pub fn try_ask(address: &str, method: &str, path: &str, headers: &[&str], body: &str) -> Option<Answer> {
     let connection = Connection::try_send(address, method, path, headers, body).ok()?;
     connection.try_rest(|_| {}).ok().filter(|answer| answer.is_complete)
@@ -162,7 +162,7 @@ pub fn post(address: &str, body: &str) -> Answer {
     ask(address, "POST", "/v1/chat/completions", &[], body)
 }
 
-/// Makes an empty conversation; its id.
+/// Creates an empty conversation; its id.
 pub fn new_conversation(address: &str) -> String {
     ask(address, "POST", "/v1/conversations", &[], "{}").ok()["id"].as_str().unwrap().to_owned()
 }

@@ -1,4 +1,4 @@
-//! A model server in a process of its own, which can be killed.
+//! A model server in a separate process, which can be killed.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};

@@ -1,7 +1,7 @@
-//! What the tests of several crates share: golden pages as data, the program as a child process, a model server that does what
-//! a test says, a plain HTTP client, and characters to load.
+//! Shared by the tests of several crates: golden pages as data, the program as a child process, scripted model servers, a plain
+//! HTTP client, and characters to load.
 //!
-//! Nothing here knows the library: tests that use it go through the program, its sockets and its terminal.
+//! Nothing here depends on the library: tests that use it go through the program, its sockets and its terminal.
 
 mod characters;
 mod client;

@@ -1,4 +1,4 @@
-//! A model server on a real socket: each request goes to the test's own function together with its connection.
+//! A model server on a real socket: each request is passed to a function of the test, with its connection.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -56,7 +56,7 @@ impl Exchange {
         ));
     }
 
-    /// A short answer in words, streamed or whole as it was asked for.
+    /// A short text reply, streamed or whole as requested.
     pub fn answer(&mut self, text: &str) {
         if self.body.contains("\"stream\":true") {
             self.begin_stream();

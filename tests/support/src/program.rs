@@ -1,4 +1,4 @@
-//! The program as a child process in a folder of its own, killed when the test ends.
+//! The program as a child process in its own folder, killed when the test ends.
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::TcpStream;
@@ -26,7 +26,7 @@ pub fn binary() -> PathBuf {
 fn command(folder: &TempDir, arguments: &[&str], environment: &[(&str, &str)]) -> Command {
     let mut command = Command::new(binary());
     command.args(["serve", "--log", "error"]).args(arguments).env_clear();
-    // Python is found by the path. The store is the program's own, unless the test names one.
+    // Python is found through PATH. Each program has its own store, unless the test names one.
     command.envs(std::env::var_os("PATH").map(|path| ("PATH", path))).env("CALLBOARD_STORE", "sqlite::memory:");
     command.envs(environment.iter().copied()).current_dir(folder.path()).stdin(Stdio::null());
     command
@@ -38,7 +38,7 @@ impl Program {
         Self::with_settings("", arguments, environment)
     }
 
-    /// A program whose log comes back line by line, until the program ends.
+    /// Starts a program and returns its log, line by line until it exits.
     pub fn start_with_log(arguments: &[&str], environment: &[(&str, &str)]) -> (Self, Receiver<String>) {
         let folder = TempDir::new().unwrap();
         let mut command = command(&folder, arguments, environment);
@@ -79,7 +79,7 @@ impl Program {
         self.lines.iter().any(|line| line.contains(text))
     }
 
-    /// Ends the program; what it printed since it listened.
+    /// Stops the program; the lines that it printed since it listened.
     pub fn printed_until_exit(mut self) -> Vec<String> {
         self.terminate();
         self.child.wait().unwrap();
@@ -139,7 +139,7 @@ impl Drop for Program {
     }
 }
 
-/// Starts a program that must refuse to start; what it writes to stderr.
+/// Starts a program that must refuse to start; its stderr.
 pub fn refused_start(arguments: &[&str], environment: &[(&str, &str)]) -> String {
     let folder = TempDir::new().unwrap();
     let output = command(&folder, arguments, environment).stdout(Stdio::null()).output().unwrap();

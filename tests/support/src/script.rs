@@ -1,4 +1,4 @@
-//! A model server that sends prepared replies in order and keeps the requests.
+//! A model server that sends prepared replies in order and records the requests.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Exchange, ModelServer};
 
-/// The replies to come, and the requests since the last look.
+/// The remaining replies, and the requests since the last call of `asked`.
 #[derive(Clone, Default)]
 pub struct Script {
     inner: Arc<Mutex<(VecDeque<Value>, Vec<Value>)>>,
@@ -45,7 +45,7 @@ impl Script {
         self.inner.lock().unwrap().0.extend(replies);
     }
 
-    /// Takes the requests that came since the last time.
+    /// Takes the requests since the last call.
     pub fn asked(&self) -> Vec<Value> {
         std::mem::take(&mut self.inner.lock().unwrap().1)
     }
@@ -64,7 +64,7 @@ impl Script {
     }
 }
 
-/// Sends a message of the model, streamed or whole as it was asked for.
+/// Sends a message of the model, streamed or whole as requested.
 pub fn reply(exchange: &mut Exchange, message: &Value) {
     let finish = if message["tool_calls"].is_array() { "tool_calls" } else { "stop" };
     if !exchange.body.contains("\"stream\":true") {

@@ -4,13 +4,13 @@
 //! can become a call: its keys are those of a call, its name is an offered tool, and, without a fence,
 //! the answer ends with it.
 
+use super::active_reader::MarkupReader;
 use super::fence::count_backticks;
 use super::input::{Decision, Incomplete, Input, ReadResult, skip};
 use super::json_call::{ARGUMENT_KEYS, ReadCall, members, read_calls};
 use super::json_call_head::begins_call;
 use super::json_scan::{Extent, ObjectScan};
 use super::marked_json::is_json;
-use super::markup_reader::MarkupReader;
 use super::opening_marks;
 use super::piece::{TextCall, TextEnd};
 use super::pythonic::Pythonic;
@@ -154,7 +154,7 @@ fn offered(call: ReadCall, tools: &ToolNames) -> Option<TextCall> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialect::test_table::{check, complete, cut, unchanged};
+    use crate::dialect::table_runner::{check, complete, cut, unchanged};
 
     const PARIS: &str = r#"call get_weather {"city": "Paris"}"#;
     const ROME: &str = r#"call get_weather {"city": "Rome"}"#;

@@ -1,6 +1,6 @@
 //! Damaged markup of each family: calls are read or re-asked, and their markup never reaches the user.
 
-use super::test_table::{TOOLS, complete, cut, unchanged};
+use super::table_runner::{TOOLS, complete, cut, unchanged};
 use super::{TextEnd, TextPiece, TextReader};
 
 const PARIS: &str = r#"call get_weather {"city":"Paris"}"#;

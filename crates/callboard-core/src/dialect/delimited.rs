@@ -9,7 +9,7 @@ use super::marked_json::deliverable;
 use super::piece::TextCall;
 use super::tool_names::{NAMESPACE, ToolNames, bare_name, leading_name};
 use super::unreadable::unreadable_call;
-use super::{gemma, special_tokens};
+use super::{dropped_tokens, gemma};
 
 const LONGEST_HEAD: usize = 256;
 
@@ -119,7 +119,7 @@ impl Delimited {
     }
 
     fn refuse(&self, input: &Input<'_>) -> ReadResult {
-        special_tokens::drop(input, "", self.start)
+        dropped_tokens::drop(input, "", self.start)
     }
 }
 
@@ -143,7 +143,7 @@ fn deliver(length: usize, TextCall { name, arguments }: &TextCall) -> Decision {
 
 #[cfg(test)]
 mod tests {
-    use crate::dialect::test_table::{complete, cut, unchanged};
+    use crate::dialect::table_runner::{complete, cut, unchanged};
 
     const PARIS: &str = r#"call get_weather {"city": "Paris"}"#;
     const ROME: &str = r#"call get_weather {"city": "Rome"}"#;

@@ -3,9 +3,9 @@
 //! A fence that holds JSON is read like bare JSON. One that begins with a family's mark holds calls
 //! only if it holds nothing else and names tools on offer; otherwise it is an example.
 
+use super::active_reader::MarkupReader;
 use super::bare_json::{BareJson, Closing};
 use super::input::{Decision, Incomplete, Input, ReadResult, leading, skip_whitespace};
-use super::markup_reader::MarkupReader;
 use super::opening_marks;
 use super::piece::{TextCall, TextEnd, TextPiece};
 use super::pythonic::Pythonic;

@@ -3,9 +3,9 @@
 //!
 //! Strings are enclosed in quote tokens, so nothing in them needs escaping; keys are bare.
 
+use super::active_reader::MarkupReader;
 use super::delimited::{Delimited, DelimitedForm, Payload};
 use super::input::{Decision, Incomplete, Input, ReadResult, leading, skip_whitespace};
-use super::markup_reader::MarkupReader;
 use super::opening_marks;
 use super::piece::TextCall;
 use super::tool_names::{bare_name, is_name, leading_name};

@@ -3,9 +3,9 @@
 //! The name is bare after the mark, so prose about the mark looks alike at first: a name is a
 //! call's only with a pair after it, or when it is on offer and the mark is closed.
 
+use super::active_reader::MarkupReader;
 use super::input::{Decision, Incomplete, Input, ReadResult, skip_whitespace};
 use super::marked_json::JsonArguments;
-use super::markup_reader::MarkupReader;
 use super::piece::TextCall;
 use super::tagged::{Spelling, Tagged};
 use super::tool_names::leading_name;
@@ -67,7 +67,7 @@ fn unclosed(name: &str, input: &Input<'_>) -> ReadResult {
 
 #[cfg(test)]
 mod tests {
-    use crate::dialect::test_table::{complete, cut, unchanged};
+    use crate::dialect::table_runner::{complete, cut, unchanged};
 
     #[test]
     fn glm() {

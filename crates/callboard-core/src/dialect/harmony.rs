@@ -5,13 +5,13 @@
 //! arguments of a call. Models put the parts of a header in any order, tokens where none belong, and
 //! omit the one before the message.
 
+use super::active_reader::MarkupReader;
 use super::channel_writer::Channel;
 use super::delimited::{Delimited, DelimitedForm, Payload};
+use super::dropped_tokens::talked_about;
 use super::input::{Decision, Incomplete, Input, ReadResult, leading, skip_whitespace};
 use super::marked_json::JsonCalls;
-use super::markup_reader::MarkupReader;
 use super::piece::TextCall;
-use super::special_tokens::talked_about;
 use super::tool_names::{bare_name, leading_name};
 
 const LONGEST_HEADER: usize = 400;

@@ -3,11 +3,11 @@
 //! The same opening mark precedes the forms of Qwen3-Coder, GLM and others, and remains alone where a
 //! model server removed the call but not its mark. What follows the mark decides.
 
+use super::active_reader::MarkupReader;
 use super::glm::{self, GLM};
 use super::input::{Decision, Incomplete, Input, ReadResult, skip_whitespace};
 use super::invoke_tags::INVOKE;
 use super::marked_json::{JsonCalls, skip_fence_head};
-use super::markup_reader::MarkupReader;
 use super::opening_marks;
 use super::qwen_coder::QWEN_CODER;
 use super::tagged::Tagged;
@@ -74,7 +74,7 @@ fn next_object(input: &Input<'_>, at: usize, calls: JsonCalls) -> ReadResult {
 #[cfg(test)]
 mod tests {
     use crate::dialect::piece::TextEnd;
-    use crate::dialect::test_table::{TOOLS, check, complete, cut, read, unchanged};
+    use crate::dialect::table_runner::{TOOLS, check, complete, cut, read, unchanged};
 
     const PARIS: &str = r#"call get_weather {"city": "Paris"}"#;
     const ROME: &str = r#"call get_weather {"city": "Rome"}"#;

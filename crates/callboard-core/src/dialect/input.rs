@@ -1,7 +1,7 @@
 //! The input of a family's reader, and its decisions.
 
+use super::active_reader::MarkupReader;
 use super::channel_writer::Channel;
-use super::markup_reader::MarkupReader;
 use super::piece::{TextCall, TextEnd};
 use super::text_context::TextContext;
 use super::tool_names::ToolNames;

@@ -27,7 +27,7 @@ pub(super) const DSML: Spelling = Spelling {
 
 #[cfg(test)]
 mod tests {
-    use crate::dialect::test_table::{complete, unchanged};
+    use crate::dialect::table_runner::{complete, unchanged};
 
     const PARIS: &str = r#"call get_weather {"city":"Paris"}"#;
 

@@ -3,10 +3,10 @@
 //! `JsonCalls` reads objects that hold name and arguments, one after another or in a list;
 //! `JsonArguments` reads one object of arguments whose name precedes it.
 
+use super::active_reader::MarkupReader;
 use super::input::{Decision, Incomplete, Input, ReadResult, skip, skip_whitespace, trimmed_length};
 use super::json_call::read_calls;
 use super::json_scan::{Extent, ObjectScan};
-use super::markup_reader::MarkupReader;
 use super::piece::{TextCall, TextEnd};
 
 /// Text after a mark that names no tool is prose about the mark, if it is no longer than this.

@@ -4,13 +4,13 @@
 //! GLM: `name` and `<arg_key>`; Mistral: `name[ARGS]`; Gemma: `call:name{`; Kimi and DeepSeek: the name and the token before
 //! arguments. `bare_json` and `pythonic` read their own calls without a mark.
 
+use super::active_reader::MarkupReader;
 use super::deepseek::{self, DEEPSEEK};
 use super::delimited::{Delimited, DelimitedForm};
 use super::gemma::{GEMMA, PREFIX};
 use super::glm::GLM;
 use super::input::{Decision, Incomplete, Input, ReadResult, begins_any};
 use super::kimi::{self, KIMI};
-use super::markup_reader::MarkupReader;
 use super::mistral;
 use super::piece::TextEnd;
 use super::tagged::Tagged;
@@ -106,7 +106,7 @@ fn is_half(text: &str, tools: &ToolNames) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::dialect::test_table::{complete, cut, unchanged};
+    use crate::dialect::table_runner::{complete, cut, unchanged};
 
     #[test]
     fn the_name_and_the_form_are_enough() {

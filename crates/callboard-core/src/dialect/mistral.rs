@@ -1,9 +1,9 @@
 //! Mistral: `[TOOL_CALLS][{…}, {…}]`, and since its eleventh tokenizer `[TOOL_CALLS]name[ARGS]{…}`.
 
+use super::active_reader::MarkupReader;
 use super::hermes;
 use super::input::{Decision, Incomplete, Input, ReadResult, begins_any, skip, skip_whitespace};
 use super::marked_json::JsonArguments;
-use super::markup_reader::MarkupReader;
 use super::piece::TextCall;
 use super::tool_names::{bare_name, leading_name};
 use super::unreadable::{CallEnd, Unreadable};
@@ -102,7 +102,7 @@ pub(super) fn named(input: &Input<'_>, start: usize, otherwise: Decision) -> Rea
 
 #[cfg(test)]
 mod tests {
-    use crate::dialect::test_table::{complete, cut, unchanged};
+    use crate::dialect::table_runner::{complete, cut, unchanged};
 
     const PARIS: &str = r#"call get_weather {"city": "Paris"}"#;
     const ROME: &str = r#"call get_weather {"city": "Rome"}"#;

@@ -5,13 +5,15 @@
 //! one file here. Arguments are not interpreted here: they leave as the model wrote them, and the
 //! contract repairs and checks them.
 
+mod active_reader;
+mod bar_tokens;
 mod bare_json;
 mod channel_writer;
-mod control_tokens;
 #[cfg(test)]
 mod damage_tests;
 mod deepseek;
 mod delimited;
+mod dropped_tokens;
 mod enclosing_marks;
 mod fence;
 mod gemma;
@@ -25,7 +27,6 @@ mod json_call_head;
 mod json_scan;
 mod kimi;
 mod marked_json;
-mod markup_reader;
 mod missing_mark;
 mod mistral;
 mod opening_marks;
@@ -34,12 +35,11 @@ mod pythonic;
 mod qwen_coder;
 mod reader;
 mod reasoning_tags;
-mod special_tokens;
-mod tag_key;
-mod tag_values;
-mod tagged;
 #[cfg(test)]
-mod test_table;
+mod table_runner;
+mod tag_key;
+mod tag_parameters;
+mod tagged;
 #[cfg(test)]
 mod tests;
 mod text_context;

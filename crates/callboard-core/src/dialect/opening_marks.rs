@@ -1,12 +1,12 @@
 //! The table of marks that begin markup, and the search for one.
 
+use super::active_reader::MarkupReader;
 use super::glm::GLM;
 use super::input::{Decision, Incomplete, Input, ReadResult, begins_any};
 use super::invoke_tags::{DSML, INVOKE};
-use super::markup_reader::MarkupReader;
 use super::qwen_coder::QWEN_CODER;
 use super::tagged::Tagged;
-use super::{control_tokens, enclosing_marks, gemma, hermes, mistral, reasoning_tags, special_tokens};
+use super::{bar_tokens, dropped_tokens, enclosing_marks, gemma, hermes, mistral, reasoning_tags};
 
 /// Half a mark at the end of the text is dropped if it has this many bytes; a shorter one is as likely the beginning of
 /// another word, unless markup precedes it.
@@ -46,7 +46,7 @@ const REASONING_END: MarkKind =
 static KINDS: [MarkKind; 11] = [
     MarkKind { marks: &["<think>", "[THINK]"], role: MarkRole::Other, read: reasoning_tags::open },
     REASONING_END,
-    MarkKind { marks: &special_tokens::SPECIAL, role: MarkRole::Other, read: special_tokens::next },
+    MarkKind { marks: &dropped_tokens::SPECIAL, role: MarkRole::Other, read: dropped_tokens::next },
     MarkKind { marks: &["<tool_call>"], role: MarkRole::Call, read: hermes::open },
     MarkKind { marks: &[QWEN_CODER.function, INVOKE.function, DSML.function], role: MarkRole::Call, read: open_tagged },
     MarkKind { marks: &["[TOOL_CALLS]"], role: MarkRole::Call, read: mistral::next },
@@ -58,7 +58,7 @@ static KINDS: [MarkKind; 11] = [
         role: MarkRole::CallPart,
         read: open_nameless,
     },
-    MarkKind { marks: &["<|", "<｜"], role: MarkRole::Token, read: control_tokens::next },
+    MarkKind { marks: &["<|", "<｜"], role: MarkRole::Token, read: bar_tokens::next },
 ];
 
 fn open_tagged(mark: &str, _: &Input<'_>) -> ReadResult {

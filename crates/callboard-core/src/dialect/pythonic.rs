@@ -4,13 +4,13 @@
 //! Without a mark the name must be on offer and every argument a keyword argument: a list in an answer is not a call. After
 //! a mark calls are read one by one, with or without brackets around them. Values stay in Python's syntax.
 
+use super::active_reader::MarkupReader;
 use super::bare_json::{Closing, end_of_calls};
+use super::dropped_tokens;
 use super::input::{Decision, Incomplete, Input, ReadResult, skip, skip_whitespace, trimmed_length};
 use super::json_call::value;
 use super::json_scan::{Extent, ObjectScan};
-use super::markup_reader::MarkupReader;
 use super::piece::{TextCall, TextEnd};
-use super::special_tokens;
 use super::tool_names::{ToolNames, bare_name, leading_name};
 use super::unreadable::{CallEnd, Unreadable};
 
@@ -120,7 +120,7 @@ impl Pythonic {
     /// No call begins here: brackets after the last one belong to it.
     fn end_marked(&self, input: &Input<'_>, length: usize) -> ReadResult {
         if length > 0 {
-            return special_tokens::drop(input, "", length);
+            return dropped_tokens::drop(input, "", length);
         }
         let at = skip_between(input.body, self.at, true);
         if input.tools.begin(input.from(at)) {
@@ -229,7 +229,7 @@ fn read_arguments(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::dialect::test_table::{complete, cut, unchanged};
+    use crate::dialect::table_runner::{complete, cut, unchanged};
 
     #[test]
     fn calls() {

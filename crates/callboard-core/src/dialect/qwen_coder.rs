@@ -17,7 +17,7 @@ pub(super) const QWEN_CODER: Spelling = Spelling {
 
 #[cfg(test)]
 mod tests {
-    use crate::dialect::test_table::{complete, cut, unchanged};
+    use crate::dialect::table_runner::{complete, cut, unchanged};
 
     const PARIS: &str = r#"call get_weather {"city":"Paris"}"#;
 

@@ -4,11 +4,11 @@
 //! what it is; that reader always sees all of the text from its mark on, so the result does not
 //! depend on how the text was cut.
 
+use super::active_reader::MarkupReader;
 use super::bare_json::{BareJson, Closing};
 use super::channel_writer::{Channel, ChannelWriter};
 use super::fence;
 use super::input::{Decision, Incomplete, Input};
-use super::markup_reader::MarkupReader;
 use super::missing_mark;
 use super::opening_marks::{self, MarkMatch, MarkSearch};
 use super::piece::{TextEnd, TextPiece};

@@ -25,7 +25,7 @@ pub(super) fn close(mark: &str, input: &Input<'_>) -> ReadResult {
 #[cfg(test)]
 mod tests {
     use crate::dialect::piece::TextEnd;
-    use crate::dialect::test_table::{check, complete, unchanged};
+    use crate::dialect::table_runner::{check, complete, unchanged};
 
     #[test]
     fn reasoning_has_its_own_channel() {

@@ -5,12 +5,12 @@
 //! missing, and a value may contain the tags that close it: a tag closes only if a valid
 //! continuation follows. Text outside of all parameters is dropped; validation re-asks for it.
 
+use super::active_reader::MarkupReader;
 use super::input::{Decision, Incomplete, Input, ReadResult, leading, skip_whitespace, trimmed_length, without_half};
 use super::marked_json::JsonArguments;
-use super::markup_reader::MarkupReader;
 use super::piece::TextCall;
 use super::tag_key::{bare, read_key};
-use super::tag_values::TagValues;
+use super::tag_parameters::TagValues;
 use super::tool_names::{bare_name, is_name};
 
 /// How a family spells its tags.

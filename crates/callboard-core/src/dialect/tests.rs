@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::test_table::{TOOLS, read, split_everywhere, unchanged};
+use super::table_runner::{TOOLS, read, split_everywhere, unchanged};
 use super::{TextEnd, TextPiece, TextReader};
 
 /// Fragments of all families, concatenated at random.

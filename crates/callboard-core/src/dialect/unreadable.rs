@@ -3,10 +3,10 @@
 //! If it names a tool on offer, it is passed on unchanged as a call, for a re-ask. Between `<tool_call>` and its closing mark,
 //! prose is recognised by the line it is on. Everything else is text.
 
+use super::dropped_tokens;
 use super::input::{Decision, Incomplete, Input, ReadResult};
 use super::marked_json::is_json;
 use super::piece::{TextCall, TextEnd};
-use super::special_tokens;
 
 /// A text that does not name a tool, or is not closed, within this many bytes is no call.
 const LONGEST: usize = 2000;
@@ -97,7 +97,7 @@ impl Unreadable {
     }
 
     fn refuse(&self, input: &Input<'_>) -> ReadResult {
-        if self.call_end == CallEnd::Token { special_tokens::drop(input, "", self.start) } else { Ok(Decision::Text) }
+        if self.call_end == CallEnd::Token { dropped_tokens::drop(input, "", self.start) } else { Ok(Decision::Text) }
     }
 }
 

@@ -5,8 +5,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::adjacent_words::{Outline, Phrase};
 use super::exact::ExactNames;
-use super::phrase::{Outline, Phrase};
 use super::resolution::{Candidate, Method, Resolution, decide};
 use super::score::{self, Form, Pair, Query};
 use super::words::{Role, Word, words_of};

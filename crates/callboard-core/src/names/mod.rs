@@ -4,11 +4,11 @@
 //! spelling. A [`NameBook`] is built once and queried often. Queries are names, never running text.
 //! [`Resolution::Unknown`] and [`Resolution::Ambiguous`] carry the nearest names for a follow-up question.
 
+mod adjacent_words;
 mod arguments;
 mod book;
 mod exact;
 mod numbers;
-mod phrase;
 mod pronunciation;
 #[cfg(test)]
 mod properties;

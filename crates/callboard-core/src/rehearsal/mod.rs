@@ -16,15 +16,15 @@ mod numbers;
 mod own_or_other;
 mod plan;
 mod prepositions;
-mod relay;
 mod reply;
+mod result_summary;
 mod role;
 mod stem;
 mod synonyms;
 mod text_sort;
 #[cfg(test)]
 mod trials;
-mod units;
+mod unit_fit;
 mod vocabulary;
 mod words;
 

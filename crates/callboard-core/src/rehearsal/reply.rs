@@ -6,7 +6,7 @@ use super::catalogue::{Tool, tools_of};
 use super::context::Context;
 use super::conversation::{Conversation, conversation_of};
 use super::plan::{Planned, Planner};
-use super::relay::relay;
+use super::result_summary::relay;
 use super::vocabulary::Vocabulary;
 use super::words::{Word, words_of};
 

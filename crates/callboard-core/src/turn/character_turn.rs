@@ -6,8 +6,8 @@
 //! result in it yet.
 
 use super::checked_calls::CheckedCall;
-use super::held_client_calls::PendingClientCalls;
 use super::model_reply::{ModelReply, ReplyText};
+use super::pending_client_calls::PendingClientCalls;
 use super::reask_request::{self, spoken_call};
 use super::reply_checker::ReplyChecker;
 use super::tool_round::{Refusal, ToolRound};

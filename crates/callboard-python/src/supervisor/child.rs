@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
-use super::process::Process;
+use super::process_handle::Process;
 use super::process_output::ProcessOutput;
 use super::transport::{FrameReceiver, FrameSender, channel};
 use crate::settings::HostSettings;

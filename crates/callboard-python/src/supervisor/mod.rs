@@ -7,7 +7,7 @@ mod child;
 mod exit_reports;
 mod fork_server;
 mod job_queue;
-mod process;
+mod process_handle;
 mod process_output;
 mod progress_page;
 mod protocol;

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use super::child::{Child, Pipes};
-use super::process::Process;
+use super::process_handle::Process;
 use super::protocol::{Boot, HostEvent, VERSION};
 use super::transport::json_frame;
 use crate::error::StartError;

@@ -10,7 +10,7 @@ use tokio::sync::{Mutex, Semaphore};
 use super::child::{Child, Pipes};
 use super::exit_reports::ExitReports;
 use super::fork_server::ForkServer;
-use super::process::Process;
+use super::process_handle::Process;
 use super::progress_page::ProgressPage;
 use super::protocol::{ForkRequest, HostEvent};
 use super::root_process::start_root;

@@ -13,7 +13,7 @@ use tokio::time::{sleep_until, timeout};
 use super::child::{Child, Pipes};
 use super::exit_reports::ExitReport;
 use super::job_queue::{Job, JobQueue};
-use super::process::Process;
+use super::process_handle::Process;
 use super::progress_page::ProgressPage;
 use super::protocol::WorkerReply;
 use super::shared_by_pools::ProcessTree;

@@ -1,4 +1,4 @@
-//! How many calls per second, and how long each takes, with several conversations at once.
+//! Throughput and latency of calls, with several concurrent conversations.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::figures::quantile;
 use crate::player::{Player, raw_call};
 
-/// Calls of each lane before anything is measured: by then there are workers.
+/// Warm-up calls of each lane: afterwards all workers are started.
 const WARM_UP: usize = 100;
 
 pub(crate) async fn measure(
@@ -38,7 +38,7 @@ pub(crate) async fn measure(
     }))
 }
 
-/// One conversation: its calls follow one another, and its state goes on from call to call.
+/// One conversation: its calls are sequential, and its state is passed from call to call.
 async fn lane(player: &Player, call: &RawCall, count: usize) -> anyhow::Result<Vec<Duration>> {
     let mut state = player.open().await?;
     let mut latencies = Vec::with_capacity(count);

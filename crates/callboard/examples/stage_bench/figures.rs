@@ -1,4 +1,4 @@
-//! Figures: quantiles of times, and what this process and its children hold.
+//! Measurements: quantiles of times, and resource usage of this process and its children.
 
 use std::fs;
 use std::time::Duration;
@@ -14,18 +14,18 @@ pub(crate) fn quantile(sorted: &[Duration], share: f64) -> Option<f64> {
     sorted.get(place).or(sorted.last()).map(|time| time.as_secs_f64() * 1e3)
 }
 
-/// What is in use now.
+/// The current resource usage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(crate) struct Holdings {
-    /// Processes below this one, also those that have ended and were not waited for.
+    /// Descendant processes, including zombies.
     pub(crate) processes: usize,
-    /// Files, pipes and sockets of this process.
+    /// Open file descriptors of this process.
     pub(crate) open_files: usize,
-    /// The same of the processes below it.
+    /// Open file descriptors of its descendants.
     pub(crate) open_files_below: usize,
     /// Resident memory of this process.
     pub(crate) kilobytes: u64,
-    /// Resident memory of the processes below it that fork the others; workers come and go.
+    /// Resident memory of the descendants that fork workers; workers come and go.
     pub(crate) kilobytes_below: u64,
 }
 
@@ -43,7 +43,7 @@ impl Holdings {
         })
     }
 
-    /// What can be counted exactly: processes, and open files on both sides.
+    /// The exact counts: processes, and open file descriptors on both sides.
     pub(crate) fn counts(&self) -> [usize; 3] {
         [self.processes, self.open_files, self.open_files_below]
     }

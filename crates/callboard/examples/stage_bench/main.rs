@@ -1,5 +1,5 @@
-//! Characters under load, for `bench/stage`: calls that are checked and run in workers, tools that overrun, and what is left
-//! of it all. Each command prints one JSON object; what the figures mean and how they are compared is the bench's business.
+//! Load on characters, for `bench/stage`: validated calls in workers, tools that overrun, and resource leaks. Each command
+//! prints one JSON object, which the bench evaluates.
 //!
 //!     stage_bench calls FILE TOOL ARGUMENTS CALLS LANES
 //!     stage_bench overruns FILE COUNT

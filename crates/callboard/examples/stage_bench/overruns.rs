@@ -1,7 +1,7 @@
-//! A tool that overruns: how long after its deadline it is dead, and how long until its successor has answered.
+//! A tool that overruns: the time from its deadline to its death, and until its successor has answered.
 //!
-//! There is one worker only, so nobody else can answer in the successor's place. The tool shares a page with us: on it stands
-//! when it began, and when it was last alive. Clocks are those of the system, which both sides read.
+//! There is only one worker, so the successor must answer. The tool writes to a shared memory page when it began and when it was
+//! last alive. Both sides read the system clock.
 
 use std::fs;
 use std::path::Path;
@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 use crate::figures::quantile;
 use crate::player::{Player, raw_call};
 
-/// How often more than needed a tool is tried.
+/// The factor of extra attempts.
 const MOST_TRIES: usize = 3;
 
-/// What one overrun looked like.
+/// The times of one overrun.
 struct Overrun {
     last_alive: Duration,
     answered: Duration,
@@ -58,7 +58,7 @@ async fn many(player: &Player, tool: &str, page: &Path, count: usize) -> anyhow:
     bail!("in {} tries only {} tools got to say that they began", count * MOST_TRIES, overruns.len())
 }
 
-/// One overrun; nothing where the tool had no time to say that it began, as happens on a machine that is busy otherwise.
+/// One overrun; none if the tool did not report its start in time, as on a busy machine.
 async fn one(player: &Player, tool: &str, page: &Path) -> anyhow::Result<Option<Overrun>> {
     fs::write(page, [0; 16])?;
     let late = raw_call(tool, &json!({"page": page}).to_string());
@@ -71,7 +71,7 @@ async fn one(player: &Player, tool: &str, page: &Path) -> anyhow::Result<Option<
     let quick = player.call(&raw_call("quick", "{}"), None).await?;
     let successor = answered.elapsed();
     ensure!(quick.result.is_ok(), "the successor failed: {:?}", quick.result);
-    ensure!(stamps(page)? == stamped, "a tool went on after we were told that it was stopped");
+    ensure!(stamps(page)? == stamped, "a tool kept running after it was reported as stopped");
     let now = answered_at.duration_since(UNIX_EPOCH)?;
     Ok(stamped.map(|(began, alive)| {
         let deadline = began + limit;
@@ -80,7 +80,7 @@ async fn one(player: &Player, tool: &str, page: &Path) -> anyhow::Result<Option<
     }))
 }
 
-/// When the tool began, and when it was last alive, both since the epoch; nothing where it did not say.
+/// When the tool began, and when it was last alive, both since the epoch; none if it did not report.
 fn stamps(page: &Path) -> anyhow::Result<Option<(Duration, Duration)>> {
     let bytes = fs::read(page)?;
     let stamp = |at: usize| {

@@ -1,4 +1,4 @@
-//! A character with its tools compiled, so that a call is checked before it is run, as in a turn.
+//! A character with its tools compiled, so that a call is validated before it runs, as in a turn.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -10,7 +10,7 @@ use callboard_core::contract::{CallRules, RawCall, SchemaLimits, ToolSet, check_
 use callboard_python::{CallOutcome, CallRequest, Character, HostSettings, Limits, OutputSink, PythonHost};
 use serde_json::{Value, json};
 
-/// The most bytes of arguments that a character's tool takes.
+/// The most bytes of arguments of a call.
 const ARGUMENTS: usize = 2048;
 
 pub(crate) struct Player {
@@ -20,7 +20,7 @@ pub(crate) struct Player {
 }
 
 impl Player {
-    /// Loads a file, on an interpreter of its own.
+    /// Loads a file in a separate interpreter.
     pub(crate) async fn load(file: &Path, limits: Limits) -> anyhow::Result<Self> {
         let settings = HostSettings { interpreter: "python3".into(), limits, output: silent_terminal()? };
         let company = PythonHost::start(settings)?;
@@ -55,7 +55,7 @@ pub(crate) fn raw_call(tool: &str, arguments: &str) -> RawCall {
     RawCall { name: tool.to_owned(), arguments: arguments.to_owned(), ..RawCall::default() }
 }
 
-/// Lines are written one by one, as to a terminal, but nobody has to read them.
+/// Line-buffered like a terminal, but discarded.
 fn silent_terminal() -> anyhow::Result<OutputSink> {
     let nowhere = Mutex::new(OpenOptions::new().write(true).open("/dev/null")?);
     Ok(OutputSink::new(move |line| {

@@ -1,4 +1,4 @@
-//! Many calls, one in ten killed for overrunning: each is answered, and what is held afterwards is compared with before.
+//! Many calls, one in ten killed at its deadline: each is answered, and resource usage before and after is compared.
 
 use std::path::Path;
 use std::time::Instant;
@@ -13,13 +13,13 @@ use crate::player::{Player, raw_call};
 
 const LANES: usize = 8;
 
-/// Calls before the first look, so that everything that is kept for good is there.
+/// Warm-up calls before the first measurement.
 const WARM_UP: usize = 400;
 
-/// How often holdings are read until they stay the same: workers that were killed are being replaced.
+/// The most measurements until usage is stable: killed workers are being replaced.
 const MOST_LOOKS: usize = 1000;
 
-/// How often in a row they must be the same.
+/// Equal measurements in a row that count as stable.
 const SAME_LOOKS: usize = 10;
 
 pub(crate) async fn measure(file: &Path, calls: usize) -> anyhow::Result<Value> {
@@ -33,7 +33,7 @@ pub(crate) async fn measure(file: &Path, calls: usize) -> anyhow::Result<Value> 
     Ok(json!({"calls": calls, "killed": killed, "seconds": seconds, "before": before, "after": after}))
 }
 
-/// Plays so many calls in all lanes together, and says how many were killed; an answer that is not the right one is an error.
+/// Runs this many calls over all lanes and returns how many were killed; a wrong answer is an error.
 async fn play(player: &Player, calls: usize) -> anyhow::Result<usize> {
     let lanes = (0..LANES).map(|lane| async move {
         let mut killed = 0;
@@ -55,7 +55,7 @@ async fn answered(player: &Player, overruns: bool) -> anyhow::Result<()> {
     }
 }
 
-/// What is held once all workers are there again: many looks in a row, with calls on all workers in between, show the same.
+/// The stable usage once all workers are replaced, measured between calls on all workers.
 async fn settled(player: &Player) -> anyhow::Result<Holdings> {
     let (mut last, mut same) = (None, 0);
     for _ in 0..MOST_LOOKS {

@@ -127,18 +127,18 @@ mod tests {
             (r#"["Termagants", {"name": "Hive Tyrant", "aliases": ["big bug"]}]"#, "the big bug", "Hive Tyrant"),
             (r#"{"units": ["Termagants", "Hive Tyrant"]}"#, "termagant", "Termagants"),
         ];
-        for (text, heard, expected) in table {
+        for (text, spoken, expected) in table {
             let lists = read_lists(text);
-            let words = describe(&lists[0].book.resolve(heard));
+            let words = describe(&lists[0].book.resolve(spoken));
             assert!(lists.len() == 1 && words.starts_with(expected), "{text}: {words}");
         }
     }
 
     #[test]
-    fn names_may_stand_on_the_command_line() {
+    fn names_may_be_given_on_the_command_line() {
         let lists = given_lists(&["Termagants, Hormagaunts".to_owned(), "Carnifex".to_owned()]).unwrap();
         let found: Vec<String> =
-            ["carny fex", "gaunts", "bananas"].iter().map(|heard| describe(&lists[0].book.resolve(heard))).collect();
+            ["carny fex", "gaunts", "bananas"].iter().map(|spoken| describe(&lists[0].book.resolve(spoken))).collect();
         assert!(found[0].starts_with("Carnifex (") && found[0].ends_with("sound)"), "{found:?}");
         assert!(found[1].starts_with("ambiguous: ") && found[2].starts_with("unknown"), "{found:?}");
     }

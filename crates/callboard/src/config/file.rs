@@ -120,7 +120,7 @@ impl SettingsFile {
     }
 }
 
-/// What may have been meant by an unknown key: a key of that name elsewhere, or the nearest name.
+/// A suggestion for an unknown key: a key of that name in another section, or the nearest name.
 fn hint(section: &str, name: &str) -> String {
     if let Some(key) = keys().find(|key| key.name == name) {
         return match key.section {

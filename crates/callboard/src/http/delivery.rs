@@ -10,7 +10,7 @@ use futures_util::{StreamExt as _, stream};
 use http::HeaderValue;
 
 use super::body::read_body;
-use super::limit::Ticket;
+use super::in_flight_limit::Ticket;
 use super::reply;
 use super::requester::{CONVERSATION, Requester};
 use super::router::{Arrival, Shared};

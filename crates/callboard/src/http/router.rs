@@ -14,8 +14,8 @@ use tokio::sync::{mpsc, watch};
 
 use super::chat::Chat;
 use super::delivery::serve;
+use super::in_flight_limit::InFlight;
 use super::keys::Keys;
-use super::limit::InFlight;
 use super::responses::Responses;
 use super::{
     characters, conversations, health_and_metrics, models, reply, request_id, responses, socket, traces, upstreams,

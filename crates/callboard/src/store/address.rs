@@ -11,13 +11,13 @@ const HIDDEN: &str = "…";
 /// Where a store is.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Address {
-    /// SQLite without a file: gone when the program ends.
+    /// SQLite in memory.
     Memory,
     /// SQLite in one file.
     File {
-        /// The file, made where it is missing.
+        /// The file; created if missing.
         path: PathBuf,
-        /// Whether each change is also on the disk before it counts, so that it survives a power cut.
+        /// Whether each commit is synced to disk, so that it survives a power failure.
         synchronous_full: bool,
     },
     /// A PostgreSQL server.

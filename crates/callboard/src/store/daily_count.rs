@@ -23,7 +23,7 @@ pub struct Count {
     pub model: String,
     /// What was counted.
     pub name: String,
-    /// How often.
+    /// The amount.
     pub amount: i64,
 }
 

@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clients_are_told_whether_to_try_again() {
+    fn clients_see_whether_a_retry_may_succeed() {
         let words = || "words of the database".to_owned();
         let cases = [
             (StoreError::Unavailable(words()), (503, "store_unavailable", Some(1), false)),

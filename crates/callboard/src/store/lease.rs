@@ -45,7 +45,7 @@ pub(super) struct TurnClaims {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Lease {
     pub(super) conversation: String,
-    /// Tells this turn from all others.
+    /// Identifies this turn.
     pub(super) token: String,
 }
 

@@ -1,7 +1,7 @@
 //! Whether other processes use the same SQLite file: each holds a lock on a small file beside it, as long as it lives.
 //!
 //! A process that is alone writes no leases: its own queue decides. The system releases the locks of a killed process. A turn that was
-//! running when another process came has no lease in the database; if that process runs a turn of the same conversation meanwhile, the
+//! running when another process started has no lease in the database; if that process runs a turn of the same conversation, the
 //! version of the conversation decides.
 
 use std::fs::{File, TryLockError};
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use super::error::StoreError;
 
 const MAX_PROCESSES: usize = 8;
-/// A check counts so long.
+/// How long a check is valid.
 const VALID_FOR: Duration = Duration::from_millis(20);
 
 /// The lock that this process holds.
@@ -59,7 +59,7 @@ impl ProcessLock {
         let mut lock = Self { database: database.to_owned(), slot, last_check, _file: file };
         let is_alone = lock.check();
         if !is_alone {
-            // Until the others have seen us too.
+            // Until the other processes have detected this one, too.
             std::thread::park_timeout(VALID_FOR);
         }
         lock.last_check = Mutex::new(Check { at: Instant::now(), is_alone });

@@ -11,12 +11,12 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/005_character.sql"),
 ];
 
-/// Where a database notes its version. It has one row.
+/// The table with the schema version. It has one row.
 pub(super) const VERSION_TABLE: &str = "CREATE TABLE IF NOT EXISTS callboard_schema (version BIGINT NOT NULL)";
 /// The version; no row means zero.
 pub(super) const READ_VERSION: &str = "SELECT max(version) FROM callboard_schema";
 
-/// The changes that a database at this version still needs, as text for one transaction, the note of the version included.
+/// The migrations from this version to the newest as SQL for one transaction, including the update of the version.
 pub(super) fn pending(version: i64, unlogged: &str) -> Result<Option<String>, StoreError> {
     let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
     let done = usize::try_from(version).unwrap_or_default();
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_missing_is_done() {
+    fn only_missing_migrations_run() {
         let known = i64::try_from(MIGRATIONS.len()).unwrap();
         assert!(pending(0, "").unwrap().unwrap().contains("CREATE TABLE conversations"));
         assert_eq!(pending(known, "").unwrap(), None);

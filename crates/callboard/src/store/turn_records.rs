@@ -22,7 +22,7 @@ pub struct TurnRecords {
 }
 
 impl Store {
-    /// Writes records, unless the response that theirs follows was deleted.
+    /// Writes records, unless the previous response was deleted.
     pub async fn write_records(&self, records: &TurnRecords) -> Result<(), StoreError> {
         match self.write_with_records(Vec::new(), records).await? {
             Some(Conflict::Base) => Err(StoreError::BaseGone(records.base().to_owned())),
@@ -87,7 +87,7 @@ impl Store {
 }
 
 impl TurnRecords {
-    /// The response that theirs follows.
+    /// The id of the previous response.
     fn base(&self) -> &str {
         self.response.as_ref().and_then(|response| response.exchange.previous.as_deref()).unwrap_or_default()
     }

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_cut_between_letters() {
+    fn texts_are_cut_between_characters() {
         for (text, most, expected) in [("abc", 5, "abc"), ("abc", 2, "ab"), ("aü", 2, "a"), ("ü", 1, ""), ("", 0, "")]
         {
             assert_eq!(head(text, most), expected);
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_kept_only_where_they_are_wanted() {
+    fn content_is_recorded_only_where_allowed() {
         let (mut without, mut with) = (RecordedOutput::default(), RecordedOutput::default());
         for piece in ["Hel", "lo"] {
             without.add(piece, false);

@@ -41,7 +41,7 @@ pub(super) struct Sampling {
     /// Whether there is a collector.
     pub(super) collector: bool,
     /// Whether this turn was sampled; applies to turns that begin a new trace.
-    pub(super) drawn: bool,
+    pub(super) sampled: bool,
     /// Whether any turn is recorded at all.
     pub(super) any: bool,
 }
@@ -49,8 +49,8 @@ pub(super) struct Sampling {
 impl TraceContext {
     /// The context of a turn that begins now. The caller has decided for its whole trace, so its decision applies.
     pub(super) fn begin(caller: Option<&TraceParent>, own_trace: &str, random: [u8; 8], sampling: Sampling) -> Self {
-        let drawn = caller.map_or(sampling.drawn, |caller| sampling.any && caller.records());
-        let exported = sampling.collector && drawn;
+        let sampled = caller.map_or(sampling.sampled, |caller| sampling.any && caller.records());
+        let exported = sampling.collector && sampled;
         let own_flags = sampling.collector.then_some(u8::from(exported));
         let mut context = Self {
             trace_id: caller.map_or(own_trace, |caller| &caller.trace_id).to_owned(),
@@ -102,10 +102,10 @@ mod tests {
     }
 
     #[test]
-    fn servers_are_told_of_spans_that_somebody_gets() {
+    fn headers_depend_on_the_caller_and_sampling() {
         let own = "0000000000000007";
         let table = [
-            // The caller's flags, a collector, drawn, any; sent to the collector; the parent and flags that a server sees.
+            // The caller's flags, has a collector, is sampled, records any; is exported; the parent and flags that a server sees.
             ("", false, true, true, false, None),
             ("", true, true, true, true, Some((OWN, own, "01"))),
             ("", true, false, true, false, Some((OWN, own, "00"))),
@@ -115,13 +115,13 @@ mod tests {
             ("01", true, false, false, false, Some((TRACE, SPAN, "01"))),
             ("01", false, true, true, false, Some((TRACE, SPAN, "01"))),
         ];
-        for (flags, collector, drawn, any, exported, told) in table {
-            let (caller, sampling) = (caller(flags), Sampling { collector, drawn, any });
+        for (flags, collector, sampled, any, exported, sent) in table {
+            let (caller, sampling) = (caller(flags), Sampling { collector, sampled, any });
             let mut context = TraceContext::begin(caller.as_ref(), OWN, 5_u64.to_be_bytes(), sampling);
             assert_eq!((context.exported, context.span_id.as_str()), (exported, "0000000000000006"), "{sampling:?}");
             let span = context.new_span();
             let headers = context.headers(&span);
-            let parent = told.map(|(trace, span, flags)| format!("00-{trace}-{span}-{flags}"));
+            let parent = sent.map(|(trace, span, flags)| format!("00-{trace}-{span}-{flags}"));
             let said = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
             assert_eq!(said("traceparent"), parent.as_deref(), "{flags} {sampling:?}");
             assert_eq!(said("tracestate"), caller.map(|_| "a=1"), "{flags} {sampling:?}");
@@ -129,8 +129,8 @@ mod tests {
     }
 
     #[test]
-    fn no_span_is_nought() {
-        let sampling = Sampling { collector: true, drawn: true, any: true };
+    fn no_span_id_is_zero() {
+        let sampling = Sampling { collector: true, sampled: true, any: true };
         let context = TraceContext::begin(None, OWN, u64::MAX.to_be_bytes(), sampling);
         assert_eq!(context.span_id, "ffffffffffffffff");
     }

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_models_that_somebody_knows_have_a_name() {
+    fn only_known_models_are_counted_by_name() {
         let names = ModelNames::new(["said".to_owned()]);
         assert_eq!(names.counted_as("said", false), "said");
         assert_eq!(names.counted_as("m", false), "other");

@@ -22,7 +22,7 @@ pub enum TraceEvent<'a> {
     ReplyBegun,
     /// The server names the model that answers, where it does.
     AnsweredBy(Option<&'a str>),
-    /// The server's refusal taught what to leave out of requests to it.
+    /// A quirk was learned from the server's refusal.
     Learned(&'static str),
     /// The server reports its token usage.
     ReplyUsage(&'a Usage),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
-/// A time span, written in milliseconds with three places behind the point.
+/// A duration, written in milliseconds with three decimals.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Millis(pub Duration);
 
@@ -20,7 +20,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn milliseconds_keep_three_places() {
+    fn milliseconds_keep_three_decimals() {
         for (nanos, text) in [(0, "0.0"), (1_234_567, "1.234"), (999, "0.0"), (60_000_000_000, "60000.0")] {
             assert_eq!(serde_json::to_string(&Millis(Duration::from_nanos(nanos))).unwrap(), text);
         }

@@ -102,7 +102,7 @@ mod tests {
     const SPAN: &str = "00f067aa0ba902b7";
 
     #[test]
-    fn a_caller_is_read_as_the_specification_says() {
+    fn traceparent_is_parsed_as_specified() {
         for (version, tail, flags) in [
             ("00", "00", Some(0)),
             ("00", "01", Some(1)),
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_that_are_none_are_ignored() {
+    fn invalid_ids_are_ignored() {
         let (zeros, capitals) = ("0".repeat(32), TRACE.to_uppercase());
         for (trace, span) in [
             (zeros.as_str(), SPAN),
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_is_kept_where_it_is_one() {
+    fn only_a_valid_tracestate_is_kept() {
         let many = vec!["a=1"; 33].join(",");
         let long = format!("a={}", "x".repeat(511));
         for (state, kept) in [
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_that_contradict_each_other_tell_nothing() {
+    fn contradictory_headers_are_ignored() {
         let parent = HeaderValue::from_str(&format!("00-{TRACE}-{SPAN}-01")).unwrap();
         let mut headers = HeaderMap::new();
         assert_eq!(TraceParent::of(&headers), None);

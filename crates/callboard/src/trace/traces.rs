@@ -101,7 +101,7 @@ impl Traces {
         let (started_at_ms, random) = (clock::milliseconds(), random::bytes::<10>());
         let draw = random.iter().fold(0_usize, |sum, byte| (sum * 256 + usize::from(*byte)) % 100);
         let (id, sampled) = (new_id(started_at_ms, &random), draw < self.0.rules.percent);
-        let sampling = Sampling { collector: self.0.outbox.is_some(), drawn: sampled, any: self.0.rules.percent > 0 };
+        let sampling = Sampling { collector: self.0.outbox.is_some(), sampled, any: self.0.rules.percent > 0 };
         let context = TraceContext::begin(about.caller, &id, random::bytes::<8>(), sampling);
         let content = self.0.rules.content && (sampled || context.exported);
         let trace = TurnTrace {

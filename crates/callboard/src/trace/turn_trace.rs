@@ -51,7 +51,7 @@ pub struct TurnTrace {
     pub started_at_ms: i64,
     /// How long it took.
     pub duration_ms: Millis,
-    /// When the first word went out.
+    /// When the first text was sent to the client.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_word_ms: Option<Millis>,
     /// The endpoint of its request.

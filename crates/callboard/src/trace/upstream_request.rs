@@ -41,7 +41,7 @@ pub struct UpstreamRequest {
     pub usage: Option<TokenUsage>,
     /// Its span, sent to the server if the turn is exported.
     pub span_id: String,
-    /// What the refusal taught about the server; the next request leaves it out.
+    /// The quirk learned from the refusal; the next request leaves the field out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub learned: Vec<&'static str>,
 }

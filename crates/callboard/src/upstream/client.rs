@@ -55,7 +55,7 @@ pub struct Client {
 pub struct Reply {
     /// True when a stream of events follows.
     pub is_stream: bool,
-    /// True when nothing but the end of the connection ends it.
+    /// True when only the end of the connection delimits the body.
     pub until_close: bool,
     /// The body.
     pub body: ReplyBody,
@@ -134,7 +134,9 @@ impl Client {
 fn uncompressed(sent: ReplyHead) -> Result<ReplyHead, Failure> {
     match header(sent.response.headers(), &CONTENT_ENCODING) {
         None | Some("" | "identity") => Ok(sent),
-        Some(encoding) => Err(Failure::Unusable(format!("it is compressed ({encoding}), which nobody asked for"))),
+        Some(encoding) => {
+            Err(Failure::Unusable(format!("it is compressed ({encoding}), although no encoding was accepted")))
+        }
     }
 }
 

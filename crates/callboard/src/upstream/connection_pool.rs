@@ -20,7 +20,7 @@ use rustls::ClientConfig;
 
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Connections beyond these are taken for new ones.
+/// The most connections that are remembered as used; others are treated as new.
 const MOST_ADDRESSES: usize = 4096;
 
 type Pool = legacy::Client<HttpsConnector<HttpConnector>, Full<Bytes>>;

@@ -1,4 +1,4 @@
-//! Error replies of model servers. Each server puts the message somewhere else.
+//! Error replies of model servers. Servers put the message in different fields.
 
 use callboard_core::wire::chat::adapt::is_validation_error;
 use serde_json::Value;
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_found_wherever_they_are() {
+    fn messages_are_found_in_any_field() {
         for (body, expected) in [
             (r#"{"error":{"message":"why"}}"#, Some("why")),
             (r#"{"message":"why"}"#, Some("why")),

@@ -60,7 +60,7 @@ impl Failure {
         let Self::Refused { status, reply, .. } = self else { return false };
         match *status {
             StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => true,
-            // Some call it their own failure when a request does not fit their schema.
+            // Some servers answer 500 to a request that does not match their schema.
             StatusCode::INTERNAL_SERVER_ERROR => reply.is_validation_error(),
             _ => false,
         }
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_that_does_not_fit_is_not_the_servers_failure() {
+    fn an_invalid_request_is_not_an_upstream_fault() {
         let list = r#"{"error":{"message":"1 validation error:\n  {'loc': ('body', 'n'), 'msg': 'no'}"}}"#;
         let response = r#"{"error":{"message":"1 validation error:\n  {'loc': ('response', 'n'), 'msg': 'no'}"}}"#;
         for (status, body, bad_request) in

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn three_failures_set_aside_and_a_success_brings_back() {
+    fn three_failures_open_the_breaker_and_a_success_closes_it() {
         let (health, now) = (Health::default(), Instant::now());
         assert!(!health.failed(now) && !health.failed(now) && !health.is_set_aside(now));
         assert!(health.failed(now) && health.is_set_aside(now));
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_counts_while_it_lasts() {
+    fn a_request_counts_while_in_flight() {
         let health = Health::default();
         let (first, second) = (health.begin(), health.begin());
         assert_eq!(health.in_flight(), 2);

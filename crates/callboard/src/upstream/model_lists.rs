@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_stays_in_use_while_its_server_is_silent() {
+    fn a_stale_list_is_used_while_its_server_does_not_answer() {
         let (lists, now) = (ModelLists::default(), Instant::now());
         assert_eq!(lists.get_stale(0, now), None);
         let list = entries(br#"{"data":[{"id":"m"},{"name":"no id"}]}"#);

@@ -75,7 +75,7 @@ impl Upstream {
     }
 }
 
-/// A pattern in which `*` stands for any text.
+/// A pattern in which `*` matches any text.
 fn fits(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();

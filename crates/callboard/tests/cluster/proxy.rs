@@ -1,50 +1,50 @@
-//! Something between a store and its PostgreSQL that loses what a test wants lost.
+//! A proxy between a store and PostgreSQL that injects faults.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-/// What goes wrong next. It goes wrong once; what hangs or refuses does so until told otherwise.
+/// The next fault. It occurs once, except `Refuse` and `Hang`, which last until reset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     None,
-    /// The connection is cut instead of carrying a COMMIT to the server.
+    /// Cuts the connection instead of forwarding a COMMIT.
     LoseCommit,
-    /// The connection is cut instead of carrying the answer to a COMMIT back.
+    /// Cuts the connection instead of forwarding the answer to a COMMIT.
     LoseAnswer,
-    /// The answer to a COMMIT does not come, nor anything else on this connection, which stays open.
-    KeepAnswer,
-    /// The connection is cut instead of carrying the answer to a COMMIT back, and nobody is let in again.
+    /// Drops the answer to a COMMIT and everything after it; the connection stays open.
+    WithholdAnswer,
+    /// As `LoseAnswer`, then refuses connections.
     LoseAnswerAndRefuse,
-    /// The connection is cut instead of carrying a turn that is one statement to the server.
+    /// Cuts the connection instead of forwarding a single-statement turn.
     LoseTurn,
-    /// The same, and nobody is let in again.
+    /// As `LoseTurn`, then refuses connections.
     LoseTurnAndRefuse,
-    /// The connection is cut instead of carrying the answer to such a turn, or to a look, back.
+    /// Cuts the connection instead of forwarding the answer to such a turn, or to a query of one row.
     LoseTurnAnswer,
-    /// That answer does not come, nor anything else on this connection, which stays open.
-    KeepTurnAnswer,
-    /// The connection is cut instead of carrying that answer back, and nobody is let in again.
+    /// Drops that answer and everything after it; the connection stays open.
+    WithholdTurnAnswer,
+    /// As `LoseTurnAnswer`, then refuses connections.
     LoseTurnAnswerAndRefuse,
-    /// The connection is cut instead of carrying the answer to an INSERT of one row back.
+    /// Cuts the connection instead of forwarding the answer to an INSERT of one row.
     LoseInsert,
-    /// The same, and nobody is let in again.
+    /// As `LoseInsert`, then refuses connections.
     LoseInsertAndRefuse,
-    /// Connections are taken and cut.
+    /// Accepts and closes connections.
     Refuse,
-    /// Nothing is carried any more, in either direction.
+    /// Forwards nothing, in either direction.
     Hang,
 }
 
-/// The way to a server.
+/// A proxy in front of a server.
 pub(crate) struct Proxy {
-    /// The address of the server, by way of the proxy.
+    /// The address of the server, through the proxy.
     pub(crate) address: String,
     fault: Arc<State>,
 }
 
-/// What goes wrong next, and a signal for each time that it changes.
+/// The next fault, and a signal when it changes.
 struct State {
     next: Mutex<Fault>,
     changed: Condvar,
@@ -55,8 +55,8 @@ impl State {
         *self.next.lock().unwrap()
     }
 
-    /// Whether bytes are to be lost, and what goes wrong then: tells what went wrong now.
-    fn strike(&self, lost: impl FnOnce(Fault) -> Option<Fault>) -> Option<Fault> {
+    /// Triggers the current fault if `lost` returns its successor; returns the fault that was triggered.
+    fn trigger(&self, lost: impl FnOnce(Fault) -> Option<Fault>) -> Option<Fault> {
         let mut now = self.next.lock().unwrap();
         let next = lost(*now)?;
         self.changed.notify_all();
@@ -90,7 +90,7 @@ impl Proxy {
         self.fault.now()
     }
 
-    /// Waits until this is what goes wrong next.
+    /// Waits until this is the next fault.
     pub(crate) fn wait_for(&self, fault: Fault) {
         let (next, within) = (self.fault.next.lock().unwrap(), Duration::from_secs(10));
         let (now, _) = self.fault.changed.wait_timeout_while(next, within, |now| *now != fault).unwrap();
@@ -103,17 +103,17 @@ fn join(client: TcpStream, server: TcpStream, fault: &Arc<State>) {
     let (to_server, to_client) = (Arc::clone(fault), Arc::clone(fault));
     std::thread::spawn(move || {
         let (mut commits, mut turns) = (Calls::of(b"\0COMMIT\0"), Calls::of(b"\0WITH part0 "));
-        carry(up.0, up.1, &to_server, |bytes, fault| match (fault, commits.are_in(bytes), turns.are_in(bytes)) {
+        forward(up.0, up.1, &to_server, |bytes, fault| match (fault, commits.are_in(bytes), turns.are_in(bytes)) {
             (Fault::LoseCommit, true, _) | (Fault::LoseTurn, _, true) => Some(Fault::None),
             (Fault::LoseTurnAndRefuse, _, true) => Some(Fault::Refuse),
             _ => None,
         });
     });
     std::thread::spawn(move || {
-        carry(server, client, &to_client, |bytes, fault| match fault {
-            Fault::LoseAnswer | Fault::KeepAnswer if holds(bytes, b"COMMIT\0") => Some(Fault::None),
+        forward(server, client, &to_client, |bytes, fault| match fault {
+            Fault::LoseAnswer | Fault::WithholdAnswer if holds(bytes, b"COMMIT\0") => Some(Fault::None),
             Fault::LoseAnswerAndRefuse if holds(bytes, b"COMMIT\0") => Some(Fault::Refuse),
-            Fault::LoseTurnAnswer | Fault::KeepTurnAnswer if holds(bytes, b"SELECT 1\0") => Some(Fault::None),
+            Fault::LoseTurnAnswer | Fault::WithholdTurnAnswer if holds(bytes, b"SELECT 1\0") => Some(Fault::None),
             Fault::LoseTurnAnswerAndRefuse if holds(bytes, b"SELECT 1\0") => Some(Fault::Refuse),
             Fault::LoseInsert if holds(bytes, b"INSERT 0 1\0") => Some(Fault::None),
             Fault::LoseInsertAndRefuse if holds(bytes, b"INSERT 0 1\0") => Some(Fault::Refuse),
@@ -122,13 +122,13 @@ fn join(client: TcpStream, server: TcpStream, fault: &Arc<State>) {
     });
 }
 
-/// Carries bytes until an end, or until they are to be lost: then the connection is cut, and another fault begins.
-fn carry(mut from: TcpStream, mut to: TcpStream, fault: &State, mut lost: impl FnMut(&[u8], Fault) -> Option<Fault>) {
+/// Forwards bytes until EOF or a fault, then closes the connection.
+fn forward(mut from: TcpStream, mut to: TcpStream, fault: &State, mut lost: impl FnMut(&[u8], Fault) -> Option<Fault>) {
     let mut buffer = vec![0; 1 << 16];
     while let Ok(read @ 1..) = from.read(&mut buffer) {
         let bytes = &buffer[..read];
-        if let Some(was) = fault.strike(|now| lost(bytes, now)) {
-            let is_silent = matches!(was, Fault::KeepAnswer | Fault::KeepTurnAnswer);
+        if let Some(was) = fault.trigger(|now| lost(bytes, now)) {
+            let is_silent = matches!(was, Fault::WithholdAnswer | Fault::WithholdTurnAnswer);
             while is_silent && from.read(&mut buffer).is_ok_and(|read| read > 0) {}
             break;
         }
@@ -139,9 +139,9 @@ fn carry(mut from: TcpStream, mut to: TcpStream, fault: &State, mut lost: impl F
     let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
 }
 
-/// Tells when a client executes a statement: prepared once, under a name, and called by that name from then on.
+/// Detects executions of a statement: it is prepared once under a name, and later executed by that name.
 struct Calls {
-    /// How its text begins, behind its name.
+    /// The start of its SQL, which follows its name.
     text: &'static [u8],
     name: Option<Vec<u8>>,
 }
@@ -154,7 +154,7 @@ impl Calls {
     fn are_in(&mut self, bytes: &[u8]) -> bool {
         let called = self.name.as_ref().is_some_and(|name| holds(bytes, name));
         if let Some(at) = bytes.windows(self.text.len()).position(|window| window == self.text) {
-            // An `s` and a number. What stands before them is a length, and may look like anything.
+            // An `s` and a number. The bytes before them are a length, and can have any value.
             let start = bytes[..at].iter().rposition(|byte| !byte.is_ascii_digit()).unwrap_or(0);
             self.name = Some([b"\0", &bytes[start..at], b"\0"].concat());
         }

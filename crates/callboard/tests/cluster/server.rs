@@ -1,5 +1,5 @@
-//! A PostgreSQL for tests: the one that `LEDGER_TEST_POSTGRES` names, or a new cluster that ends with this process at
-//! the latest. Where neither can be had the test fails and says why.
+//! A PostgreSQL server for tests: the one named by `LEDGER_TEST_POSTGRES`, or a new cluster that ends with this process at
+//! the latest. If neither is available, the test fails with the reason.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,15 +12,15 @@ pub(crate) fn new_name(word: &str) -> String {
     format!("callboard_{word}_{}_{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed))
 }
 
-/// A PostgreSQL.
+/// A PostgreSQL server.
 pub(crate) struct Server {
     pub(crate) url: String,
-    /// Where it lives, unless it is there for all tests.
+    /// The folder of the cluster; none for the shared server.
     pub(crate) folder: Option<PathBuf>,
 }
 
 impl Server {
-    /// The one that is there for all tests, or a new one.
+    /// The shared server, or a new one.
     pub(crate) fn start() -> Self {
         match std::env::var("LEDGER_TEST_POSTGRES") {
             Ok(url) => Self { url, folder: None },
@@ -28,7 +28,7 @@ impl Server {
         }
     }
 
-    /// A new one with these settings, which the test may treat as it likes.
+    /// A new server with these settings, which the test may stop or break.
     pub(crate) fn start_own(settings: &[&str]) -> Self {
         let folder = std::env::temp_dir().join(new_name("cluster"));
         let mut start = Command::new(script());
@@ -47,7 +47,7 @@ impl Drop for Server {
     }
 }
 
-/// What starts and ends clusters.
+/// The script that starts and stops clusters.
 pub(crate) fn script() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/postgres")
 }

@@ -1,4 +1,4 @@
-//! JSON for people: what fits on a line stands on one line.
+//! Readable JSON: values that fit are written on one line.
 
 use serde_json::Value;
 
@@ -30,7 +30,7 @@ fn written(value: &Value, indent: usize) -> String {
     format!("{open}\n{}\n{outside}{close}", entries.join(",\n"))
 }
 
-/// A value on one line, with a space behind each colon and comma.
+/// A value on one line, with a space after each colon and comma.
 pub(super) fn one_line(value: &Value) -> String {
     match value {
         Value::Object(map) => {

@@ -1,4 +1,4 @@
-//! A page against what was seen: the same, rewritten, or a readable difference.
+//! Compares a page with its results: equal, rewritten, or a readable diff.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::{Harness, conversation, render, tables};
 
 const EXPECTATIONS: [&str; 5] = ["## Asked upstream", "## Client", "## Contract", "## Accepted", "## Refused"];
 
-/// Plays a page; what is wrong with it comes back. `UPDATE=1` rewrites its expectations.
+/// Runs a page and returns its faults. `UPDATE=1` rewrites its expectations.
 pub(crate) fn check_page(harness: &Harness, page: &Arc<Page>) -> Option<String> {
     let mut faults = Vec::new();
     let text = std::fs::read_to_string(page.path()).expect("the page");
@@ -66,16 +66,16 @@ fn difference(expected: &str, seen: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), seen.lines().collect());
     let longest = longest_common(&old, &new);
     let (mut a, mut b, mut out) = (0, 0, String::new());
-    let (mut section, mut told) = ("", "");
+    let (mut section, mut last_section) = ("", "");
     while a < old.len() || b < new.len() {
         let kept = a < old.len() && b < new.len() && old[a] == new[b];
         let removed = !kept && a < old.len() && (b == new.len() || longest[a + 1][b] >= longest[a][b + 1]);
         let (mark, line) = if removed { ('-', old[a]) } else { ('+', new[b]) };
         section = if line.starts_with("## ") { line } else { section };
         if !kept {
-            let heading = if told == section { String::new() } else { format!("  in {section}\n") };
+            let heading = if last_section == section { String::new() } else { format!("  in {section}\n") };
             out.push_str(&format!("{heading}  {mark} {line}\n"));
-            told = section;
+            last_section = section;
         }
         a += usize::from(kept || removed);
         b += usize::from(!removed);
@@ -83,7 +83,7 @@ fn difference(expected: &str, seen: &str) -> String {
     out
 }
 
-/// For each pair of places the length of the longest common sequence behind it.
+/// The length of the longest common subsequence after each pair of positions.
 fn longest_common(old: &[&str], new: &[&str]) -> Vec<Vec<usize>> {
     let mut longest = vec![vec![0; new.len() + 1]; old.len() + 1];
     for a in (0..old.len()).rev() {

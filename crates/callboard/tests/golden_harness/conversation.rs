@@ -1,7 +1,7 @@
-//! Conversation pages: several requests to a program of the page's own, often with characters, and what is stored behind them.
+//! Conversation pages: several requests to a separate program, often with characters, and what is stored at the end.
 //!
-//! A page is played once streamed and once whole, each time by a new program with an empty store. What both runs show alike is
-//! written once, below the request that it belongs to.
+//! A page is run once streamed and once whole, each time by a new program with an empty store. Identical results of both runs
+//! are written once, below their request.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ const RESPONSES: &str = "/v1/responses";
 /// Headings of sections that `UPDATE=1` writes.
 const WRITTEN: [&str; 6] = ["Asked upstream", "Client", "Contract", "Stored", "Metrics", "Printed"];
 
-/// What one run of a page shows.
+/// The result of one run of a page.
 struct Run {
     /// For each request, what the client and the model server saw.
     steps: Vec<Vec<Titled>>,
@@ -33,7 +33,7 @@ struct Run {
     remains: Vec<Titled>,
 }
 
-/// The page with its expectations filled in from two runs; what else is wrong is put into `faults`.
+/// The page with its expectations filled in from two runs; other faults are added to `faults`.
 pub(super) fn page_text(harness: &Harness, page: &Arc<Page>, text: &str, faults: &mut Vec<String>) -> String {
     let only = page.section("Request 1").and_then(|section| section.option("only"));
     let modes = Mode::BOTH.into_iter().filter(|mode| only.is_none_or(|only| only == mode.word()));
@@ -55,7 +55,7 @@ fn step_sections(runs: &mut [Run], place: usize, faults: &mut Vec<String>) -> Ve
     render::merged(runs.iter_mut().map(|run| std::mem::take(&mut run.steps[place])))
 }
 
-/// The inputs of a page, each request followed by what was seen of it, and what remains at the end.
+/// The inputs of a page, each request followed by its results, and the final sections.
 fn filled(text: &str, written: Vec<Vec<Titled>>) -> String {
     let (title, _) = text.split_once("\n## ").unwrap_or((text, ""));
     let mut parts = vec![title.trim_end().to_owned()];
@@ -88,7 +88,7 @@ fn run(harness: &Harness, page: &Arc<Page>, mode: Mode, streamed: Option<&Run>, 
     for (place, step) in page.steps().iter().enumerate() {
         let request = Request::of(page, step.request, mode, &ids);
         let outcome = request.send(harness, page, &program, step.first_reply, mode);
-        let mut found = outcome.faults_of_asking(step.replies);
+        let mut found = outcome.faults_of_exchange(step.replies);
         let mut sections = asked_sections(step, &outcome.asked, &mut first_asked, &mut ids);
         let streamed = streamed.map(|run| &run.outcomes[place]);
         sections.extend(client_sections(page, step, &request, (&outcome, streamed), &mut ids, &mut found));
@@ -143,7 +143,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// What the model server was asked: the first request of a step where the page wants it, the others as differences from it.
+/// The upstream requests: the first request of a step if the page shows it, the others as differences from it.
 fn asked_sections(step: &Step<'_>, asked: &[Value], first: &mut Option<Value>, ids: &mut Ids) -> Vec<Titled> {
     let mut sections = Vec::new();
     for (place, request) in asked.iter().enumerate() {
@@ -200,7 +200,7 @@ fn shown_answer(response: &Answer, body: Value, ids: &mut Ids) -> String {
     }
 }
 
-/// What a response says, without fields that repeat the request, and without empty ones.
+/// A response without fields that repeat the request, and without empty ones.
 fn brief(object: &Value) -> Value {
     let keys = ["id", "status", "conversation", "previous_response_id", "error", "incomplete_details", "output"];
     without_empty(&keys.iter().map(|key| ((*key).to_owned(), object[*key].clone())).collect())
@@ -260,7 +260,7 @@ fn shown_stored(response: &Answer, ids: &mut Ids) -> String {
     shown_answer(response, shown, ids)
 }
 
-/// The figures that a page lists, below its list.
+/// The metrics that a page lists, below its list.
 fn metrics_text(section: &Section, metrics: &str) -> String {
     let names: Vec<&str> = section.options().collect();
     let is_shown =

@@ -13,7 +13,7 @@ pub(super) enum Event {
     Data(Value),
     /// `[DONE]`.
     Done,
-    /// Anything that is none of these.
+    /// Anything else.
     Odd(String),
 }
 
@@ -28,7 +28,7 @@ pub(super) fn read(body: &str) -> Vec<Event> {
     body.split_terminator("\n\n").map(event).collect()
 }
 
-/// What a client puts together from a reply.
+/// A reply as a client assembles it.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Folded {
     pub(super) content: String,
@@ -40,7 +40,7 @@ pub(super) struct Folded {
 }
 
 impl Folded {
-    /// The whole reply that a stream amounts to.
+    /// Folds a stream.
     pub(super) fn of_stream(events: &[Event]) -> Self {
         let mut folded = Self::default();
         for event in events {
@@ -51,7 +51,7 @@ impl Folded {
         folded
     }
 
-    /// The same, read from a whole body.
+    /// Reads a whole body.
     pub(super) fn of_body(body: &Value) -> Self {
         let choice = &body["choices"][0];
         let message = &choice["message"];
@@ -93,54 +93,54 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// The events in words, one line each; adjacent pieces of one kind are joined.
+/// The events as text, one line each; adjacent pieces of one kind are joined.
 pub(super) fn in_words(events: &[Event]) -> Vec<String> {
-    let mut told: Vec<(&str, String)> = Vec::new();
+    let mut lines: Vec<(&str, String)> = Vec::new();
     for event in events {
         match event {
-            Event::Comment(words) => told.push((":", words.clone())),
-            Event::Done => told.push(("[DONE]", String::new())),
-            Event::Odd(words) => told.push(("odd", format!("{words:?}"))),
-            Event::Data(chunk) if chunk.get("error").is_some() => told.push(("error", one_line(&chunk["error"]))),
-            Event::Data(chunk) => tell_chunk(chunk, &mut told),
+            Event::Comment(words) => lines.push((":", words.clone())),
+            Event::Done => lines.push(("[DONE]", String::new())),
+            Event::Odd(words) => lines.push(("odd", format!("{words:?}"))),
+            Event::Data(chunk) if chunk.get("error").is_some() => lines.push(("error", one_line(&chunk["error"]))),
+            Event::Data(chunk) => describe_chunk(chunk, &mut lines),
         }
     }
     let line = |(kind, words): (&str, String)| match kind {
         "text" | "reasoning" | "refusal" => format!("{kind} {}", json!(words)),
         _ => format!("{kind} {words}"),
     };
-    told.into_iter().map(line).map(|line| line.trim_end().to_owned()).collect()
+    lines.into_iter().map(line).map(|line| line.trim_end().to_owned()).collect()
 }
 
-fn tell_chunk(chunk: &Value, told: &mut Vec<(&'static str, String)>) {
+fn describe_chunk(chunk: &Value, lines: &mut Vec<(&'static str, String)>) {
     let choice = &chunk["choices"][0];
     let delta = &choice["delta"];
     if let Some(role) = delta["role"].as_str() {
-        told.push(("role", role.to_owned()));
+        lines.push(("role", role.to_owned()));
     }
     for (key, kind) in [("reasoning_content", "reasoning"), ("content", "text"), ("refusal", "refusal")] {
         if let Some(words) = delta[key].as_str().filter(|words| !words.is_empty()) {
-            join(told, kind, words);
+            join(lines, kind, words);
         }
     }
     for call in delta["tool_calls"].as_array().into_iter().flatten() {
         let function = &call["function"];
         if call.get("id").is_some() || function.get("name").is_some() {
-            told.push(("call", format!("{} {} {} ", call["index"], text(&call["id"]), text(&function["name"]))));
+            lines.push(("call", format!("{} {} {} ", call["index"], text(&call["id"]), text(&function["name"]))));
         }
-        join(told, "call", &text(&function["arguments"]));
+        join(lines, "call", &text(&function["arguments"]));
     }
     if let Some(word) = choice["finish_reason"].as_str() {
-        told.push(("finish", word.to_owned()));
+        lines.push(("finish", word.to_owned()));
     }
     if let Some(usage) = chunk.get("usage").filter(|usage| !usage.is_null()) {
-        told.push(("usage", one_line(usage)));
+        lines.push(("usage", one_line(usage)));
     }
 }
 
-fn join(told: &mut Vec<(&'static str, String)>, kind: &'static str, words: &str) {
-    match told.last_mut() {
+fn join(lines: &mut Vec<(&'static str, String)>, kind: &'static str, words: &str) {
+    match lines.last_mut() {
         Some((last, so_far)) if *last == kind => so_far.push_str(words),
-        _ => told.push((kind, words.to_owned())),
+        _ => lines.push((kind, words.to_owned())),
     }
 }

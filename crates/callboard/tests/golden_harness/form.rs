@@ -1,15 +1,15 @@
-//! What holds for every reply that keeps the contract, whatever its page is about: the form of a stream, and of its calls.
+//! Invariants of every reply that keeps the contract: the format of a stream, and of its calls.
 
 use std::collections::HashSet;
 
 use serde_json::Value;
 
 use super::events::{Event, Folded};
-use super::ids::has_promised_form;
+use super::ids::has_valid_format;
 use super::strict_json::fault_of_object;
 
-/// What is wrong with the form of a stream.
-pub(super) fn faults_of_stream(events: &[Event], model: &str, usage_asked: bool) -> Vec<String> {
+/// Faults in the format of a stream.
+pub(super) fn faults_of_stream(events: &[Event], model: &str, usage_requested: bool) -> Vec<String> {
     let chunks: Vec<&Value> =
         events.iter().filter_map(|event| if let Event::Data(chunk) = event { Some(chunk) } else { None }).collect();
     let failed = chunks.last().is_some_and(|chunk| chunk.get("error").is_some());
@@ -44,7 +44,7 @@ pub(super) fn faults_of_stream(events: &[Event], model: &str, usage_asked: bool)
         must(done == 0, "[DONE] after an error");
     } else {
         must(done == 1 && matches!(events.last(), Some(Event::Done)), "[DONE] is not once and last");
-        must(ends_well(&said, usage_asked), "finish and usage are not where they belong");
+        must(ends_well(&said, usage_requested), "finish and usage are not where they belong");
     }
     faults
 }
@@ -67,15 +67,15 @@ fn calls_are_in_order(chunks: &[&Value]) -> bool {
     true
 }
 
-/// One finish, in the last chunk that has a choice; usage in a chunk of its own behind it, exactly when asked for.
-fn ends_well(chunks: &[&Value], usage_asked: bool) -> bool {
+/// One finish, in the last chunk that has a choice; usage in a separate chunk after it, exactly when requested.
+fn ends_well(chunks: &[&Value], usage_requested: bool) -> bool {
     let finishes: Vec<usize> =
         (0..chunks.len()).filter(|place| !chunks[*place]["choices"][0]["finish_reason"].is_null()).collect();
     let counted: Vec<usize> =
         (0..chunks.len()).filter(|place| chunks[*place].get("usage").is_some_and(|usage| !usage.is_null())).collect();
     let last = chunks.len().saturating_sub(1);
     let choices = chunks.iter().filter(|chunk| chunk["choices"].as_array().is_some_and(|list| list.len() == 1)).count();
-    if usage_asked {
+    if usage_requested {
         counted == [last]
             && finishes == [last.saturating_sub(1)]
             && choices == last
@@ -85,7 +85,7 @@ fn ends_well(chunks: &[&Value], usage_asked: bool) -> bool {
     }
 }
 
-/// What is wrong with the calls of a reply, in view of its request.
+/// Faults in the calls of a reply, given its request.
 pub(super) fn faults_of_calls(reply: &Folded, request: &Value) -> Vec<String> {
     let mut faults = Vec::new();
     let offered: HashSet<&str> = request["tools"]
@@ -99,8 +99,8 @@ pub(super) fn faults_of_calls(reply: &Folded, request: &Value) -> Vec<String> {
         if !offered.contains(name.as_str()) {
             faults.push(format!("{name:?} was not offered"));
         }
-        if !has_promised_form(id) || !ids.insert(id) || request["messages"].to_string().contains(&format!("\"{id}\"")) {
-            faults.push(format!("the id {id:?} has not the promised form, or is not unique"));
+        if !has_valid_format(id) || !ids.insert(id) || request["messages"].to_string().contains(&format!("\"{id}\"")) {
+            faults.push(format!("the id {id:?} is malformed or not unique"));
         }
         faults.extend(fault_of_object(arguments));
     }

@@ -1,6 +1,6 @@
-//! What runs while pages are played: one scripted model server, and one Callboard for each settings text.
+//! The processes behind the pages: one scripted model server, and one Callboard for each settings text.
 //!
-//! Pages may be played at the same time: each has its own model name, and with it its own script.
+//! Pages may run concurrently: each has its own model name, and with it its own script.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -19,21 +19,21 @@ pub(crate) struct Harness {
 }
 
 impl Harness {
-    /// A harness whose model server listens; programs start when a page needs them.
+    /// Starts the model server; programs are started when a page needs them.
     pub(crate) fn new() -> Self {
         let scripts = Arc::new(Scripts::default());
         let model_server = Arc::clone(&scripts).serve();
         Self { model_server, scripts, programs: Mutex::default() }
     }
 
-    /// Plays a page's script while a client acts. The client gets an address, and something to call when text has arrived.
-    /// What the client returns, and what the model server was asked.
+    /// Runs a page's script with a client, which gets an address and a callback for the first text. Returns the client's result
+    /// and the upstream requests.
     pub(super) fn play<T>(&self, page: &Arc<Page>, act: impl FnOnce(&str, &dyn Fn()) -> T) -> (T, Vec<Value>) {
         let address = self.address(&settings_of(page));
         self.play_at(page, 1, || act(&address, &|| self.scripts.client_has_text(page)))
     }
 
-    /// The same from the reply of this number on, with a client that knows its program.
+    /// The same, starting with the reply of this number, with a client for a running program.
     pub(super) fn play_at<T>(&self, page: &Arc<Page>, first_reply: usize, act: impl FnOnce() -> T) -> (T, Vec<Value>) {
         self.scripts.begin(page, first_reply);
         let outcome = act();
@@ -45,7 +45,7 @@ impl Harness {
         &self.model_server.url
     }
 
-    /// Lets the page's script go on at a gate.
+    /// Opens the gate of the page's script.
     pub(super) fn client_has_text(&self, page: &Page) {
         self.scripts.client_has_text(page);
     }
@@ -55,7 +55,7 @@ impl Harness {
         self.start_with(&settings_of(page), arguments)
     }
 
-    /// What `/metrics` says where no page asked for other settings.
+    /// The metrics of the program with default settings.
     pub(crate) fn metrics(&self) -> String {
         ask(&self.address(""), "GET", "/metrics", &[], "").body
     }
@@ -75,7 +75,7 @@ fn settings_of(page: &Page) -> String {
     page.section("Settings").and_then(|section| section.fence("toml")).unwrap_or_default()
 }
 
-/// Whether a line of a stream holds text that is not empty, on either wire.
+/// Whether a line of a stream contains text, in either API.
 pub(super) fn holds_text(line: &[u8]) -> bool {
     [b"\"content\":\"".as_slice(), b"\"delta\":\"".as_slice()]
         .iter()

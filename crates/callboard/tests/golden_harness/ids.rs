@@ -1,7 +1,7 @@
-//! Random ids made comparable: those that Callboard drew become `call_1`, `call_2`, `resp_1` … in the order of their appearance.
+//! Random ids made comparable: ids that Callboard generated become `call_1`, `call_2`, `resp_1` … in order of appearance.
 //!
-//! Ids that the page itself holds, the client's and the model server's own, are left as they are. A later request of a page
-//! may use a name where it means the id.
+//! Ids in the page itself, of the client or of the model server, are left unchanged. A later request of a page may use a name
+//! in place of the id.
 
 use callboard_test_support::golden_page::Page;
 
@@ -12,12 +12,12 @@ pub(super) struct Ids {
     inputs: String,
     /// Id and name.
     drawn: Vec<(String, String)>,
-    /// Paths and addresses of this run, with what they are called in pages.
+    /// Paths and addresses of this run, with their names in pages.
     places: Vec<(String, &'static str)>,
 }
 
-/// Whether an id has the promised form.
-pub(super) fn has_promised_form(id: &str) -> bool {
+/// Whether an id has the documented format.
+pub(super) fn has_valid_format(id: &str) -> bool {
     id.strip_prefix("call_").is_some_and(is_random)
 }
 
@@ -39,18 +39,18 @@ impl Ids {
         Self { places, ..Self::new(page) }
     }
 
-    /// A text in which every drawn id has its name.
+    /// Replaces every generated id by its name.
     pub(super) fn renamed(&mut self, text: &str) -> String {
         let text = self.places.iter().fold(text.to_owned(), |text, (place, name)| text.replace(place, name));
         PREFIXES.iter().fold(text, |text, prefix| self.renamed_after(prefix, &text))
     }
 
-    /// Whether Callboard drew this id of a call.
+    /// Whether Callboard generated this call id.
     pub(super) fn is_drawn(&self, id: &str) -> bool {
-        has_promised_form(id) && !id.starts_with("call_fromTheModelServer") && !self.inputs.contains(id)
+        has_valid_format(id) && !id.starts_with("call_fromTheModelServer") && !self.inputs.contains(id)
     }
 
-    /// A text in which every name stands for its id again.
+    /// Replaces every name by its id.
     pub(super) fn resolved(&self, text: &str) -> String {
         self.drawn.iter().rev().fold(text.to_owned(), |text, (id, name)| text.replace(name, id))
     }

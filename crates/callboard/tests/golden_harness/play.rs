@@ -1,4 +1,4 @@
-//! One run of a page in one mode: what is sent, what comes back, what the model server was asked.
+//! One run of a page in one mode: the request, the reply, and the upstream requests.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::harness::post;
 
 const PATH: &str = "/v1/chat/completions";
 
-/// How a reply is asked for.
+/// How a reply is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
     Streamed,
@@ -39,18 +39,18 @@ pub(super) struct Outcome {
     pub(super) asked: Vec<Value>,
 }
 
-/// Plays a request in one mode.
+/// Sends a request in one mode.
 pub(super) fn play(harness: &Harness, page: &Arc<Page>, request: &Value, mode: Mode) -> Outcome {
     play_text(harness, page, &request.to_string(), mode)
 }
 
-/// Plays the text of a request, whatever it is.
+/// Sends any text as a request.
 pub(super) fn play_text(harness: &Harness, page: &Arc<Page>, body: &str, mode: Mode) -> Outcome {
     let (response, asked) = harness.play(page, |address, on_text| post(address, PATH, body, on_text));
     Outcome { mode, response, asked }
 }
 
-/// A page's request with what the mode adds; `stream_options` are left out where nothing is streamed.
+/// A page's request with the fields of the mode; `stream_options` are left out where nothing is streamed.
 pub(super) fn request_for(page: &Page, request: &Value, mode: Mode) -> Value {
     let mut request = request.clone();
     request["model"] = page.stem.as_str().into();
@@ -84,7 +84,7 @@ impl Outcome {
         events::read(self.text())
     }
 
-    /// What the client puts together; none where there was an error.
+    /// The assembled reply; none after an error.
     pub(super) fn folded(&self) -> Option<Folded> {
         if self.response.status != 200 {
             return None;
@@ -97,8 +97,8 @@ impl Outcome {
         (!failed).then(|| Folded::of_stream(&events))
     }
 
-    /// What is wrong with the head of the reply, and with how often the model server was asked.
-    pub(super) fn faults_of_asking(&self, replies: usize) -> Vec<String> {
+    /// Faults of the reply's head, and of the number of upstream requests.
+    pub(super) fn faults_of_exchange(&self, replies: usize) -> Vec<String> {
         let mut faults = Vec::new();
         if self.response.header("x-request-id").is_none() {
             faults.push("there is no x-request-id".to_owned());
@@ -110,12 +110,12 @@ impl Outcome {
         faults
     }
 
-    /// What breaks a promise that every reply keeps.
+    /// Violations of the invariants of every reply.
     pub(super) fn faults(&self, page: &Page, request: &Value) -> Vec<String> {
-        let mut faults = self.faults_of_asking(page.upstreams().len());
+        let mut faults = self.faults_of_exchange(page.upstreams().len());
         if self.is_stream() {
-            let usage_asked = request["stream_options"]["include_usage"] == true;
-            faults.extend(faults_of_stream(&self.events(), &page.stem, usage_asked));
+            let usage_requested = request["stream_options"]["include_usage"] == true;
+            faults.extend(faults_of_stream(&self.events(), &page.stem, usage_requested));
         }
         faults.extend(self.folded().map(|reply| faults_of_calls(&reply, request)).unwrap_or_default());
         faults.into_iter().map(|fault| format!("{}: {fault}", self.mode.word())).collect()

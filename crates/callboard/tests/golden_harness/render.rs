@@ -1,4 +1,4 @@
-//! The expectations of a page, written from what was seen: what was asked, what the client got, what the contract says.
+//! The expectations of a page, written from results: upstream requests, the client's reply, the contract report.
 
 use callboard_test_support::golden_page::{Page, Reply, Section};
 use serde_json::{Map, Value, json};
@@ -20,13 +20,13 @@ impl Titled {
         Self { heading: heading.into(), text }
     }
 
-    /// The section as it stands in a page.
+    /// The section as Markdown.
     pub(super) fn markdown(&self) -> String {
         format!("## {}\n\n{}", self.heading, self.text.trim_end())
     }
 }
 
-/// The sections that one run of a scenario yields; ids are named in the order in which they were on the wire.
+/// The sections of one run of a scenario; ids are named in the order of their appearance.
 fn sections_of(page: &Page, outcome: &Outcome, streamed: Option<&Outcome>) -> Vec<Titled> {
     let mut ids = Ids::new(page);
     let mut sections = asked_sections(page, &outcome.asked, &mut ids);
@@ -34,7 +34,7 @@ fn sections_of(page: &Page, outcome: &Outcome, streamed: Option<&Outcome>) -> Ve
     sections
 }
 
-/// What the model server was asked, as far as a page shows it.
+/// The upstream requests, as far as a page shows them.
 pub(super) fn asked_sections(page: &Page, all: &[Value], ids: &mut Ids) -> Vec<Titled> {
     let shows_first = page.section("Request").is_some_and(|section| section.option("show what is asked").is_some());
     let mut sections = Vec::new();
@@ -50,7 +50,7 @@ pub(super) fn asked_sections(page: &Page, all: &[Value], ids: &mut Ids) -> Vec<T
     sections
 }
 
-/// What the client got. A whole reply is shown as far as it differs from the streamed one, if there is one.
+/// The client's reply. A whole reply is shown as its difference from the streamed one, if there is one.
 pub(super) fn client_sections(
     outcome: &Outcome,
     streamed: Option<&Outcome>,
@@ -75,7 +75,7 @@ fn client_text(outcome: &Outcome, ids: &mut Ids) -> String {
     shown_reply(outcome, &settled(outcome.json()), ids)
 }
 
-/// A whole reply or an error, with this much of its body.
+/// A whole reply or an error, with this body.
 fn shown_reply(outcome: &Outcome, body: &Value, ids: &mut Ids) -> String {
     let (status, body) = (outcome.response.status, ids.renamed(&compact(body)));
     if status != 200 {
@@ -93,7 +93,7 @@ fn shown_reply(outcome: &Outcome, body: &Value, ids: &mut Ids) -> String {
     format!("{}```json\n{body}\n```\n", estimate.unwrap_or_default())
 }
 
-/// What a whole reply says that does not follow from the stream and the model server's count of tokens.
+/// The difference of a whole reply from the folded stream with the model server's token counts.
 fn difference_of_whole(whole: &Outcome, streamed: &Outcome, usage: Option<&Value>, ids: &Ids) -> Option<Value> {
     let body = settled(whole.json());
     let Some(folded) = streamed.folded() else {
@@ -105,7 +105,7 @@ fn difference_of_whole(whole: &Outcome, streamed: &Outcome, usage: Option<&Value
     if whole.response.status != 200 {
         return Some(body);
     }
-    let due = unfolded(with_drawn_ids(folded, whole.folded().unwrap_or_default(), ids), streamed, usage);
+    let due = unfolded(with_generated_ids(folded, whole.folded().unwrap_or_default(), ids), streamed, usage);
     let keys = body.as_object().into_iter().chain(due.as_object()).flat_map(Map::keys);
     let changed: Map<String, Value> =
         keys.filter(|key| body[*key] != due[*key]).map(|key| (key.clone(), body[key].clone())).collect();
@@ -115,8 +115,8 @@ fn difference_of_whole(whole: &Outcome, streamed: &Outcome, usage: Option<&Value
     (!changed.is_empty() || is_new_mark).then(|| Value::Object(changed))
 }
 
-/// The streamed reply with the ids that were drawn in the whole one, where ids were drawn in both.
-fn with_drawn_ids(mut streamed: Folded, whole: Folded, ids: &Ids) -> Folded {
+/// The streamed reply with the generated ids of the whole one, where both are generated.
+fn with_generated_ids(mut streamed: Folded, whole: Folded, ids: &Ids) -> Folded {
     for ([id, ..], [other, ..]) in streamed.calls.iter_mut().zip(whole.calls) {
         if ids.is_drawn(id) && ids.is_drawn(&other) {
             *id = other;
@@ -125,7 +125,7 @@ fn with_drawn_ids(mut streamed: Folded, whole: Folded, ids: &Ids) -> Folded {
     streamed
 }
 
-/// The whole reply that a stream amounts to.
+/// The whole reply equivalent to a stream.
 fn unfolded(reply: Folded, streamed: &Outcome, counted: Option<&Value>) -> Value {
     let or_null = |text: String, is_null: bool| if is_null { Value::Null } else { text.into() };
     let (no_refusal, only_calls) = (reply.refusal.is_empty(), reply.content.is_empty() && !reply.calls.is_empty());
@@ -148,7 +148,7 @@ fn unfolded(reply: Folded, streamed: &Outcome, counted: Option<&Value>) -> Value
         "usage": usage})
 }
 
-/// The tokens that the model server counts in these replies together; none where one of them has no plain count.
+/// The sum of the token counts in these replies; none if one of them has no plain count.
 pub(super) fn counted_usage(replies: &[&Section], first_reply: usize) -> Option<Value> {
     let keys = ["prompt_tokens", "completion_tokens", "total_tokens"];
     let mut sum = [0; 3];
@@ -168,7 +168,7 @@ pub(super) fn counted_usage(replies: &[&Section], first_reply: usize) -> Option<
     Some(keys.into_iter().map(str::to_owned).zip(sum.map(Value::from)).collect())
 }
 
-/// Whether the folded stream is the whole reply, up to ids.
+/// The difference between the folded stream and the whole reply, ignoring ids.
 pub(super) fn difference_when_folded(streamed: &Outcome, whole: &Outcome) -> Option<String> {
     match (streamed.folded(), whole.folded()) {
         (Some(mut streamed), Some(mut whole)) => {
@@ -207,7 +207,7 @@ fn is_hex_id(id: &str) -> bool {
     [16, 32].contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// What a reply says about the contract: a header, or a comment where headers are gone.
+/// The contract report of a reply: a header, or a comment if the headers were already sent.
 fn contract(outcome: &Outcome) -> Option<String> {
     let comment = || {
         let events = if outcome.is_stream() { outcome.events() } else { Vec::new() };
@@ -219,14 +219,14 @@ fn contract(outcome: &Outcome) -> Option<String> {
     outcome.response.header("callboard-contract").map(str::to_owned).or_else(comment)
 }
 
-/// A request without what the mode of playing adds.
+/// A request without the fields of the mode.
 pub(super) fn without_mode(request: &Value) -> Value {
     let mut map = request.as_object().cloned().unwrap_or_default();
     ["model", "stream", "stream_options"].iter().for_each(|key| drop(map.shift_remove(*key)));
     Value::Object(map)
 }
 
-/// The client's own tools are not spelled out again.
+/// Shortens the client's own tools.
 fn with_tools_shortened(page: &Page, mut asked: Value) -> Value {
     if asked.get("tools").is_some() && page.request().is_some_and(|request| request["tools"] == asked["tools"]) {
         asked["tools"] = "as requested".into();
@@ -267,7 +267,7 @@ pub(super) fn page_text(page: &Page, outcomes: &[Outcome]) -> String {
     merged.iter().map(Titled::markdown).collect::<Vec<_>>().join("\n\n") + "\n"
 }
 
-/// The sections of the streamed run and of the whole one. What is the same in both is written once.
+/// The sections of the streamed and the whole run. Identical ones are written once.
 pub(super) fn merged(runs: impl Iterator<Item = Vec<Titled>>) -> Vec<Titled> {
     let mut merged: Vec<Titled> = Vec::new();
     for section in runs.flatten() {
@@ -280,7 +280,7 @@ pub(super) fn merged(runs: impl Iterator<Item = Vec<Titled>>) -> Vec<Titled> {
     merged
 }
 
-/// Which modes a page is played in.
+/// The modes a page runs in.
 pub(super) fn modes(page: &Page) -> Vec<Mode> {
     let only = page.section("Request").and_then(|section| section.option("only"));
     let has_body = |section: &&Section| ["reply", "json", "text"].iter().any(|kind| section.fence(kind).is_some());

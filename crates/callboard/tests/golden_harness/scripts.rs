@@ -9,10 +9,10 @@ use callboard_test_support::golden_page::{Page, Reply, Section, StreamPiece};
 use callboard_test_support::{Exchange, ModelServer};
 use serde_json::{Value, json};
 
-/// How long the server waits at a gate; then it breaks off, and the page fails.
+/// How long the server waits at a gate; then it disconnects, and the page fails.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What is being played under one model name.
+/// The script running under one model name.
 struct Play {
     page: Arc<Page>,
     first_reply: usize,
@@ -20,7 +20,7 @@ struct Play {
     client_has_text: bool,
 }
 
-/// The scripts of all plays, shared with the server's threads.
+/// All running scripts, shared with the server's threads.
 #[derive(Default)]
 pub(super) struct Scripts {
     plays: Mutex<HashMap<String, Play>>,
@@ -33,18 +33,18 @@ impl Scripts {
         ModelServer::start(move |exchange| self.answer(exchange))
     }
 
-    /// From now on requests for the page's model are answered from this reply on.
+    /// Sets the next reply for requests to the page's model.
     pub(super) fn begin(&self, page: &Arc<Page>, first_reply: usize) {
         let play = Play { page: Arc::clone(page), first_reply, asked: Vec::new(), client_has_text: false };
         self.plays.lock().unwrap().insert(page.stem.clone(), play);
     }
 
-    /// All requests since the beginning of the play.
+    /// All requests since the script began.
     pub(super) fn end(&self, page: &Page) -> Vec<Value> {
         self.plays.lock().unwrap().remove(&page.stem).map(|play| play.asked).unwrap_or_default()
     }
 
-    /// The client has got some text.
+    /// The client has received text.
     pub(super) fn client_has_text(&self, page: &Page) {
         if let Some(play) = self.plays.lock().unwrap().get_mut(&page.stem) {
             play.client_has_text = true;
@@ -52,7 +52,7 @@ impl Scripts {
         self.text_arrived.notify_all();
     }
 
-    /// One request per connection. A client that hangs up is no fault of the server.
+    /// Serves one request per connection. A client that disconnects is no fault.
     fn answer(&self, mut exchange: Exchange) {
         let request: Value = serde_json::from_str(&exchange.body).unwrap_or_default();
         let (streams, usage) = (request["stream"] == true, request["stream_options"]["include_usage"] == true);
@@ -74,7 +74,7 @@ impl Scripts {
         Some((Arc::clone(&play.page), play.first_reply + play.asked.len() - 1))
     }
 
-    /// False when the client got no text in time.
+    /// False when the client received no text in time.
     fn wait_for_text(&self, page: &Page) -> bool {
         let waits = |plays: &mut HashMap<String, Play>| plays.get(&page.stem).is_some_and(|play| !play.client_has_text);
         !self.text_arrived.wait_timeout_while(self.plays.lock().unwrap(), PATIENCE, waits).unwrap().1.timed_out()

@@ -1,11 +1,11 @@
-//! JSON read the way the contract means it: a key that appears twice in one object is a fault.
+//! Strict JSON: a repeated key in an object is a fault.
 
 use std::collections::HashSet;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-/// A JSON value of which only its soundness matters.
+/// A JSON value that is only validated.
 struct Sound;
 
 /// What is wrong with a text that must be one JSON object without repeated keys.

@@ -1,6 +1,6 @@
-//! Pages about requests: tables of changes to one request, each accepted or refused, in both modes alike.
+//! Table pages: changes to one request, each accepted or refused, in both modes.
 //!
-//! `## Accepted` shows what was sent on of the changed fields; `## Refused` shows the place, the code and the words.
+//! `## Accepted` shows the changed fields of the upstream request; `## Refused` shows the param, the code and the message.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::Harness;
 use super::compact_json::one_line;
 use super::play::{Mode, Outcome, play, request_for};
 
-/// The tables of a page, filled in; what else is wrong is put into `faults`.
+/// The tables of a page, filled in; other faults are added to `faults`.
 pub(super) fn page_text(harness: &Harness, page: &Arc<Page>, faults: &mut Vec<String>) -> String {
     let mut text = String::new();
     for heading in ["Accepted", "Refused"] {

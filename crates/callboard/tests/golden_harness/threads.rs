@@ -1,4 +1,4 @@
-//! Pages at the same time: most of a page's time is waiting for a socket.
+//! Runs pages concurrently: most of a page's time is waiting for a socket.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,7 +7,7 @@ use callboard_test_support::golden_page::Page;
 
 const THREADS: usize = 4;
 
-/// Does something with every page; what is found comes back in the order of the pages.
+/// Runs a function for every page; its results are in the order of the pages.
 pub(crate) fn on_threads(pages: &[Arc<Page>], find: impl Fn(&Arc<Page>) -> Option<String> + Sync) -> Vec<String> {
     let next = AtomicUsize::new(0);
     let work = || {

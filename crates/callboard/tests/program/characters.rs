@@ -1,5 +1,5 @@
-//! Characters where golden pages do not reach: files that change while the program runs, model servers that are gone, clients
-//! that disconnect, and the log.
+//! Characters beyond the golden pages: files that change while the program runs, unavailable model servers, clients that
+//! disconnect, and the log.
 
 use callboard_test_support::{
     Answer, COUNTER, CharacterFolder, Connection, ModelServer, Program, Script, ask, calls, new_conversation, post,
@@ -51,7 +51,7 @@ fn reload(program: &Program) {
 }
 
 #[test]
-fn an_interrupted_turn_is_on_record() {
+fn an_interrupted_turn_is_stored() {
     let folder = CharacterFolder::with("counter", COUNTER);
     let (go, gate) = std::sync::mpsc::channel::<()>();
     let (gate, turns) = (std::sync::Mutex::new(gate), std::sync::atomic::AtomicUsize::new(0));
@@ -84,7 +84,7 @@ fn an_interrupted_turn_is_on_record() {
     drop(go);
     requests.recv().unwrap();
     requests.recv().unwrap();
-    // The program notices that the client is gone when it looks; until then the turn is still running.
+    // The program detects the disconnect only when it polls the connection; until then the turn is running.
     let history = json!([user("add"), assistant("It is"), user("stop")]);
     let next = loop {
         assert_eq!(said(&talk(&program, &history)), "As you wish.");
@@ -98,7 +98,7 @@ fn an_interrupted_turn_is_on_record() {
 }
 
 #[test]
-fn a_changed_file_is_loaded_by_itself_and_a_bad_change_is_not() {
+fn a_changed_file_is_reloaded_unless_it_is_invalid() {
     let folder = CharacterFolder::with("counter", COUNTER);
     let (_, server) = Script::start([]);
     let program = folder.serve(&server);
@@ -145,7 +145,7 @@ fn a_conversation_waits_for_its_character() {
     }
 }
 
-/// The rehearsal model is always there, and does not replace a model server that is gone or does not list its models.
+/// The rehearsal model does not replace a model server that is unavailable or does not list its models.
 #[test]
 fn the_model_of_a_character_is_never_replaced() {
     let folder = CharacterFolder::with("counter", COUNTER);
@@ -159,7 +159,7 @@ fn the_model_of_a_character_is_never_replaced() {
 }
 
 #[test]
-fn words_that_cannot_be_kept_stay_out_of_the_log() {
+fn unserializable_state_is_logged_without_content() {
     let folder = CharacterFolder::with("hoarder", HOARDER);
     let (_script, server) = Script::start([calls("", &[("keep", json!({"word": "umbrella"}))]), text("No.")]);
     let arguments = ["--upstream", &server.url, "--characters", folder.path()];
@@ -168,7 +168,7 @@ fn words_that_cannot_be_kept_stay_out_of_the_log() {
     program.terminate();
     assert_eq!(program.exit_code(), Some(0));
     let lines: Vec<String> = log.iter().collect();
-    let told = lines.iter().find(|line| line.contains("self.hoard")).unwrap_or_else(|| panic!("{lines:?}"));
-    assert!(told.contains("ERROR") && told.contains("keep a list: sorted(...)"), "{told}");
+    let logged = lines.iter().find(|line| line.contains("self.hoard")).unwrap_or_else(|| panic!("{lines:?}"));
+    assert!(logged.contains("ERROR") && logged.contains("keep a list: sorted(...)"), "{logged}");
     assert!(lines.iter().all(|line| !line.contains("umbrella")), "{lines:?}");
 }

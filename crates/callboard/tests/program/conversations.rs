@@ -1,10 +1,10 @@
-//! What the endpoints of conversations refuse: paths that cannot be read, things that are not there, names that are too long.
+//! Refused requests to conversation endpoints: invalid paths, missing objects, names that are too long.
 
 use callboard_test_support::{Program, ask};
 use serde_json::json;
 
 #[test]
-fn the_name_of_a_conversation_has_a_limit() {
+fn the_conversation_name_is_limited() {
     let program = Program::start(&[], &[]);
     let body = json!({"model": "m", "messages": [{"role": "user", "content": "Hi"}]}).to_string();
     for (name, status) in [("x".repeat(512), 200), ("é".repeat(512), 200), ("x".repeat(513), 400)] {
@@ -16,7 +16,7 @@ fn the_name_of_a_conversation_has_a_limit() {
 }
 
 #[test]
-fn what_cannot_be_read_or_is_not_there_is_refused_in_one_form() {
+fn invalid_paths_and_missing_objects_are_refused_in_one_format() {
     let program = Program::start(&[], &[]);
     let unreadable =
         ["conversations/%ff/items", "conversations/conv_1/items/%ff", "responses/%c3", "models/a%zz", "%ff"];

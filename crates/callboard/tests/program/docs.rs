@@ -61,7 +61,7 @@ fn every_file_and_command_of_the_characters_page_works() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// The commands are run against a Callboard of the test's own, in front of nothing but the rehearsal model.
+/// The commands run against a separate Callboard with the rehearsal model only.
 #[test]
 fn every_command_of_the_traces_page_works() {
     let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/traces.md")).unwrap();
@@ -79,7 +79,7 @@ fn every_command_of_the_traces_page_works() {
 }
 
 #[test]
-fn the_shipped_cast_keeps_its_scenarios() {
+fn the_shipped_characters_pass_their_scenarios() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     run(&folder, "callboard check && callboard test").unwrap();
 }

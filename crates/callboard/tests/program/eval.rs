@@ -1,4 +1,4 @@
-//! Models measured through the program: cases of characters on the stage, questions of BFCL through the gateway.
+//! `callboard eval`: cases of characters, and BFCL questions through the gateway.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,7 +7,7 @@ use callboard_test_support::{ModelServer, Script, calls, text};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// What the rehearsal model reaches on the cases for Grimlog must not fall below this.
+/// The least accuracy of the rehearsal model on the cases for Grimlog.
 const REHEARSAL_FLOOR: f64 = 80.0;
 
 const CASES: &str = "tests/characters/grimlog_cases.json";
@@ -59,7 +59,7 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Runs a command at the root of the repository; what it wrote, and whether it succeeded.
+/// Runs a command at the root of the repository; its output, and whether it succeeded.
 fn run(words: &[&str]) -> (String, bool) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_callboard"));
     command.args(words).args(["--store", "sqlite::memory:"]).current_dir(repository()).env_remove("OPENAI_BASE_URL");
@@ -86,12 +86,12 @@ fn the_expected_calls_lead_to_the_expected_state_and_finding() {
     assert!((figure(&page, "state accuracy") - 100.0).abs() < 1e-9, "{page}");
     let alternatives = |case: &Value| case["expect"]["calls_any_of"].as_array().map_or(1, Vec::len);
     let count: usize = grimlog_cases()["cases"].as_array().unwrap().iter().map(alternatives).sum();
-    let told: usize = page.lines().filter(|line| line.ends_with("100.0 %")).filter_map(row).sum();
-    assert_eq!(told, count, "{page}");
+    let passed: usize = page.lines().filter(|line| line.ends_with("100.0 %")).filter_map(row).sum();
+    assert_eq!(passed, count, "{page}");
 }
 
 #[test]
-fn arguments_are_taken_or_refused_as_they_stand() {
+fn arguments_are_accepted_or_refused_without_repair() {
     let rows = grimlog_cases()["arguments"].as_array().unwrap().clone();
     assert!(rows.len() >= 8, "{} rows", rows.len());
     for row in rows {
@@ -108,7 +108,7 @@ fn row(line: &str) -> Option<usize> {
 }
 
 #[test]
-fn a_state_or_finding_that_does_not_come_is_seen() {
+fn a_missing_state_or_finding_is_detected() {
     let folder = Folder::new();
     let mut file = grimlog_cases();
     let of_kind = |kind: &str| {
@@ -126,7 +126,7 @@ fn a_state_or_finding_that_does_not_come_is_seen() {
 }
 
 #[test]
-fn the_rehearsal_model_keeps_its_level() {
+fn the_rehearsal_model_keeps_its_accuracy() {
     let (page, succeeded) = run(&["eval", "grimlog", "--model", "rehearsal", CASES]);
     assert!(succeeded && page.lines().last().is_some_and(|line| line.starts_with("overall: ")), "{page}");
     assert!(figure(&page, "overall") >= REHEARSAL_FLOOR, "{page}");
@@ -192,7 +192,7 @@ fn any_model_is_measured_on_any_character() {
 }
 
 #[test]
-fn a_model_that_is_not_there_has_no_figures() {
+fn an_unavailable_model_has_no_figures() {
     let folder = Folder::new();
     folder.write("counter.py", COUNTER);
     let path = folder.write("cases.json", r#"{"cases": [{"id": 1, "say": "hello", "expect": {"no_call": true}}]}"#);
@@ -266,7 +266,7 @@ fn questions_of_bfcl_go_through_the_gateway() {
 }
 
 #[test]
-fn mistakes_in_what_is_asked_are_told() {
+fn invalid_arguments_are_reported() {
     for (words, expected) in [
         (&["eval", CASES][..], "callboard eval CHARACTER FILE"),
         (&["eval", "grimlog", "no_such_file.json"], "cannot read no_such_file.json"),
@@ -281,7 +281,7 @@ fn mistakes_in_what_is_asked_are_told() {
 }
 
 #[test]
-fn spoken_names_are_tried_from_the_terminal() {
+fn spoken_names_are_resolved_from_the_terminal() {
     let folder = Folder::new();
     let file = folder.write("names.txt", "Termagants\nHormagaunts\nThe Swarmlord\n");
     let (page, succeeded) = run(&["names", "--among", &file, "swarm lord", "gaunts", "bananas"]);

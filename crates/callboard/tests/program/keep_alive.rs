@@ -1,5 +1,5 @@
-//! A model server that says nothing for a long while, as when it reads a long history: the client's connection is kept alive, the
-//! request is not sent again, and what fails then fails in the stream.
+//! A model server that is silent for a long time, such as during prefill of a long history: the client gets keep-alives, the
+//! request is not retried, and later failures are sent in the stream.
 
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -11,7 +11,7 @@ const OFTEN: [(&str, &str); 1] = [("CALLBOARD_TIMEOUTS_KEEP_ALIVE_SECONDS", "0.0
 const CHAT: &str = "/v1/chat/completions";
 const RESPONSES: &str = "/v1/responses";
 
-/// A model server that answers nothing, not even with a head, until it is told to. Each request that comes is told.
+/// A model server that sends nothing, not even a head, before it is released. It reports each request.
 fn silent(answer: impl Fn(&mut Exchange) + Send + Sync + 'static) -> (ModelServer, Receiver<()>, Sender<()>) {
     let ((came, coming), (go, gate)) = (channel(), channel());
     let state = Mutex::new((came, gate));
@@ -31,7 +31,7 @@ fn request(path: &str, stream: bool) -> String {
 }
 
 #[test]
-fn a_client_hears_that_the_model_is_still_reading() {
+fn keep_alives_are_sent_before_the_reply_begins() {
     let (server, coming, go) = silent(|exchange| exchange.answer("One."));
     let program = Program::with_upstream(&server.url, &OFTEN);
     for (path, first, last) in
@@ -48,7 +48,7 @@ fn a_client_hears_that_the_model_is_still_reading() {
 }
 
 #[test]
-fn what_fails_after_that_fails_in_the_stream() {
+fn failures_after_a_keep_alive_are_sent_in_the_stream() {
     let (server, _coming, go) = silent(|exchange| exchange.json(400, r#"{"error":{"message":"too long a history"}}"#));
     let program = Program::with_upstream(&server.url, &OFTEN);
     let mut client = Connection::send(&program.address, "POST", CHAT, &[], &request(CHAT, true));
@@ -66,7 +66,7 @@ fn what_fails_after_that_fails_in_the_stream() {
     }
 }
 
-/// Nobody hears anything of a whole reply before it is there, so it keeps its status.
+/// Nothing is sent of a whole reply before it is complete, so it keeps its status.
 #[test]
 fn a_whole_reply_keeps_its_status() {
     let (server, _coming, go) = silent(|exchange| exchange.json(400, r#"{"error":{"message":"too long a history"}}"#));

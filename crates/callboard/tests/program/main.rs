@@ -1,4 +1,4 @@
-//! The program as its users meet it: real processes, real sockets, a model server that does what a test says.
+//! End-to-end tests of the program: real processes, real sockets, and a model server that each test scripts.
 
 #[cfg(test)]
 mod characters;

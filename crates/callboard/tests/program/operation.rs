@@ -1,6 +1,6 @@
-//! How the program behaves for those who run it: keys, limits, time limits, draining, failing model servers, modes.
+//! Operation: API keys, limits, timeouts, draining, failing model servers, contract modes.
 //!
-//! Real processes and real sockets; where an order of events matters, a channel holds one side until the other is there.
+//! Real processes and real sockets; channels enforce the order of events.
 
 use std::process::Command;
 use std::sync::Mutex;
@@ -16,7 +16,7 @@ const WITH_TOOL: &str = r#"{"model":"m","stream":true,"messages":[{"role":"user"
     "function":{"name":"note","parameters":{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}}}]}"#;
 
 #[test]
-fn keys_open_the_door_and_stay_inside() {
+fn keys_are_required_and_not_forwarded() {
     let (seen, requests) = channel();
     let seen = Mutex::new(seen);
     let server = ModelServer::start(move |mut exchange| {
@@ -54,15 +54,15 @@ fn without_keys_only_loopback_is_served() {
     assert!(complaint.contains("http://"), "{complaint}");
 }
 
-/// What the program says to these words, and whether it is content.
-fn told(words: &[&str]) -> (bool, String) {
+/// Runs a command; whether it succeeded, and its stderr.
+fn run_command(arguments: &[&str]) -> (bool, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_callboard"));
-    let output = command.args(words).current_dir(env!("CARGO_TARGET_TMPDIR")).output().unwrap();
+    let output = command.args(arguments).current_dir(env!("CARGO_TARGET_TMPDIR")).output().unwrap();
     (output.status.success(), String::from_utf8(output.stderr).unwrap())
 }
 
 #[test]
-fn what_is_named_and_not_there_is_refused() {
+fn missing_folders_and_stores_are_refused() {
     let rows = [
         (
             &["serve", "--listen", "127.0.0.1:0", "--characters", "caracters"][..],
@@ -76,15 +76,15 @@ fn what_is_named_and_not_there_is_refused() {
             "the store sqlite::memory: exists only in the memory of the serving process",
         ),
     ];
-    for (words, complaint) in rows {
-        let (content, said) = told(words);
-        assert!(!content && said.contains(complaint), "{words:?}: {said}");
-        assert_eq!(said.trim().lines().count(), 1, "{said}");
+    for (arguments, complaint) in rows {
+        let (succeeded, stderr) = run_command(arguments);
+        assert!(!succeeded && stderr.contains(complaint), "{arguments:?}: {stderr}");
+        assert_eq!(stderr.trim().lines().count(), 1, "{stderr}");
     }
 }
 
 #[test]
-fn a_request_keeps_its_name() {
+fn request_ids_are_returned() {
     let program = Program::with_upstream(&greeting_server().url, &[]);
     let named = ask(&program.address, "POST", "/v1/chat/completions", &["x-request-id: my-name.1"], WHOLE);
     assert!(named.headers.contains("x-request-id: my-name.1"));
@@ -93,7 +93,7 @@ fn a_request_keeps_its_name() {
 }
 
 #[test]
-fn what_does_not_exist_is_said() {
+fn unknown_paths_methods_and_models_are_refused() {
     let program = Program::with_upstream(&greeting_server().url, &[]);
     let path = ask(&program.address, "GET", "/v2/chat", &[], "");
     assert_eq!((path.status, path.error("code").as_str()), (404, "unknown_url"));
@@ -108,7 +108,7 @@ fn what_does_not_exist_is_said() {
 }
 
 #[test]
-fn without_a_model_server_the_rehearsal_model_plays() {
+fn without_a_model_server_the_rehearsal_model_answers() {
     let program = Program::start(&[], &[]);
     let answer = post(&program.address, WHOLE);
     assert_eq!(answer.status, 200, "{answer:?}");
@@ -118,7 +118,7 @@ fn without_a_model_server_the_rehearsal_model_plays() {
 }
 
 #[test]
-fn models_of_several_servers_are_found_where_they_are() {
+fn models_are_routed_to_the_server_that_lists_them() {
     let server = |model: &'static str| {
         ModelServer::start(move |mut exchange| match exchange.path.as_str() {
             "/v1/models" => exchange.json(200, &format!(r#"{{"data":[{{"id":"{model}","object":"model"}}]}}"#)),
@@ -136,7 +136,7 @@ fn models_of_several_servers_are_found_where_they_are() {
 }
 
 #[test]
-fn one_request_too_many_is_asked_to_wait() {
+fn requests_over_the_limit_are_refused_with_retry_after() {
     let (go, gate) = channel();
     let server = paused_stream(|exchange| exchange.text("One"), |exchange| exchange.finish("stop"), gate);
     let program = Program::with_upstream(&server.url, &[("CALLBOARD_LIMITS_IN_FLIGHT", "1")]);
@@ -173,7 +173,7 @@ fn a_silent_model_server_is_a_504() {
 }
 
 #[test]
-fn a_stream_that_falls_silent_ends_with_an_error() {
+fn a_stalled_stream_ends_with_an_error() {
     let (go, gate) = channel();
     let server = paused_stream(|exchange| exchange.text("One"), |_| {}, gate);
     let program = Program::with_upstream(&server.url, &[("CALLBOARD_TIMEOUTS_IDLE_SECONDS", "0.1")]);
@@ -184,7 +184,7 @@ fn a_stream_that_falls_silent_ends_with_an_error() {
 }
 
 #[test]
-fn a_client_that_waits_hears_that_the_connection_lives() {
+fn a_waiting_client_gets_keep_alives() {
     let (go, gate) = channel();
     let head = r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"note","arguments":"{\"text\":"}}]}}]}"#;
     let tail = r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"\"long\"}"}}]}}]}"#;
@@ -205,7 +205,7 @@ fn a_client_that_waits_hears_that_the_connection_lives() {
 }
 
 #[test]
-fn arguments_stream_as_they_grow_when_asked_to() {
+fn arguments_are_streamed_in_fragments_when_enabled() {
     let (go, gate) = channel();
     let call = |arguments: &str| {
         format!(
@@ -238,7 +238,7 @@ fn arguments_stream_as_they_grow_when_asked_to() {
 }
 
 #[test]
-fn a_client_that_leaves_stops_the_model() {
+fn a_disconnect_cancels_the_model_request() {
     let (left, leaving) = channel();
     let left = Mutex::new(left);
     let server = ModelServer::start(move |mut exchange| {
@@ -254,7 +254,7 @@ fn a_client_that_leaves_stops_the_model() {
 }
 
 #[test]
-fn draining_finishes_what_has_begun() {
+fn draining_finishes_requests_in_flight() {
     let (go, gate) = channel();
     let server = paused_stream(
         |exchange| exchange.text("One"),
@@ -286,9 +286,9 @@ fn a_second_signal_ends_the_program_at_once() {
     assert_eq!(program.terminate_until_it_ends(), Some(143));
 }
 
-/// A supervisor that asks a process and its group asks twice.
+/// A supervisor that signals a process and its group sends the signal twice.
 #[test]
-fn a_signal_that_comes_twice_at_once_is_one() {
+fn a_duplicate_signal_counts_once() {
     let (go, gate) = channel();
     let server = paused_stream(|exchange| exchange.text("One"), |exchange| exchange.finish("stop"), gate);
     let program = Program::with_upstream(&server.url, &[]);
@@ -303,7 +303,7 @@ fn a_signal_that_comes_twice_at_once_is_one() {
 }
 
 #[test]
-fn an_observed_server_is_passed_on_and_counted() {
+fn observe_mode_passes_replies_through_and_counts_violations() {
     let odd =
         r#"{"choices":[{"delta":{"tool_calls":[{"id":"x","function":{"name":"note","arguments":"{'text': 'a'}"}}]}}]}"#;
     let server = ModelServer::start(move |mut exchange| {

@@ -1,4 +1,4 @@
-//! Responses where golden pages do not reach: silence before the first word, and a store that fails at the last moment.
+//! Responses beyond the golden pages: a long wait before the first text, and a store that fails at the end of a turn.
 
 use std::sync::mpsc::channel;
 
@@ -10,7 +10,7 @@ const WHOLE: &str = r#"{"model":"m","input":"Count."}"#;
 const STREAMED: &str = r#"{"model":"m","input":"Count.","stream":true}"#;
 
 #[test]
-fn a_stream_that_was_kept_alive_fails_as_a_response() {
+fn a_stream_after_keep_alives_fails_as_a_response() {
     let (go, gate) = channel();
     let server = paused_stream(|_| {}, |exchange| exchange.event(r#"{"error":{"message":"engine died"}}"#), gate);
     let program = Program::with_upstream(&server.url, &[("CALLBOARD_TIMEOUTS_KEEP_ALIVE_SECONDS", "0.05")]);
@@ -25,7 +25,7 @@ fn a_stream_that_was_kept_alive_fails_as_a_response() {
 }
 
 #[test]
-fn what_could_not_be_kept_is_told_as_failed() {
+fn a_response_that_cannot_be_stored_fails() {
     let folder = TempDir::new().unwrap();
     let database = folder.path().join("store.db");
     let (go, gate) = channel();

@@ -1,4 +1,4 @@
-//! A program that is told to stop and cannot wait any longer: whoever it has not served to the end hears why.
+//! Shutdown after the drain timeout: unfinished requests end with an error.
 
 use std::sync::mpsc::channel;
 
@@ -16,7 +16,7 @@ fn request(path: &str, stream: bool) -> String {
     json!({"model": "m", "stream": stream, key: [said]}).to_string()
 }
 
-/// A model server that never comes to an end.
+/// A model server whose replies never end.
 fn endless() -> ModelServer {
     ModelServer::start(|mut exchange| {
         if exchange.body.contains("\"stream\":true") {

@@ -1,4 +1,4 @@
-//! Clients that are there and do not go on: one that sends no body, and one that reads no reply. Neither keeps others waiting.
+//! Stalled clients: one that sends no body, and one that reads no reply. Neither blocks other clients.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 const BODY: &str = r#"{"model":"m","messages":[{"role":"user","content":"Hi"}]}"#;
 const PATHS: [&str; 3] = ["/v1/chat/completions", "/v1/responses", "/v1/conversations"];
 
-/// A client that has announced a body, and whose server waits for it.
+/// A client that has sent a head, and whose server waits for the body.
 fn announce(address: &str, path: &str, length: usize) -> BufReader<TcpStream> {
     let mut stream = TcpStream::connect(address).unwrap();
     let head = format!("POST {path} HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: {length}\r\n\r\n");
@@ -24,13 +24,13 @@ fn announce(address: &str, path: &str, length: usize) -> BufReader<TcpStream> {
 }
 
 #[test]
-fn a_body_that_does_not_come_is_refused_after_a_while() {
+fn a_body_that_stalls_times_out() {
     let program = Program::with_upstream(&greeting_server().url, &[("CALLBOARD_TIMEOUTS_BODY_SECONDS", "0.2")]);
     for path in PATHS {
         let mut client = announce(&program.address, path, BODY.len());
         client.get_mut().write_all(b"{").unwrap();
         let mut answer = String::new();
-        // To its end: the connection is closed, since the rest of the body may still come.
+        // Reads to EOF: the connection is closed, since the rest of the body may still arrive.
         client.read_to_string(&mut answer).unwrap();
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
         assert!(head.starts_with("HTTP/1.1 408 "), "{path}: {answer}");
@@ -42,7 +42,7 @@ fn a_body_that_does_not_come_is_refused_after_a_while() {
 }
 
 #[test]
-fn a_body_that_does_not_come_keeps_nobody_out() {
+fn a_body_that_stalls_takes_no_slot() {
     let program = Program::with_upstream(&greeting_server().url, &[("CALLBOARD_LIMITS_IN_FLIGHT", "1")]);
     for path in ["/v1/chat/completions", "/v1/responses"] {
         let mut slow = announce(&program.address, path, BODY.len());
@@ -54,9 +54,9 @@ fn a_body_that_does_not_come_keeps_nobody_out() {
     }
 }
 
-/// It keeps its connection, and reads nothing any more: the turn of its conversation is another's.
+/// It keeps its connection open but stops reading: other turns of its conversation can run.
 #[test]
-fn a_client_that_stops_reading_is_given_up() {
+fn a_client_that_stops_reading_times_out() {
     let program = Program::with_upstream(&endless_stream().url, &[("CALLBOARD_TIMEOUTS_CLIENT_SECONDS", "1")]);
     let conversation = new_conversation(&program.address);
     let body = json!({"model": "m", "input": "Talk.", "conversation": conversation, "stream": true});

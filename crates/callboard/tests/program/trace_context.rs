@@ -1,4 +1,4 @@
-//! A turn within a trace that its caller has begun: whose spans are sent, under whose id, and what model servers are told.
+//! A turn within a caller's trace: which spans are exported, under which trace id, and which headers model servers get.
 
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
@@ -10,25 +10,25 @@ const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const SPAN: &str = "00f067aa0ba902b7";
 const REQUEST: &str = r#"{"model":"m","messages":[{"role":"user","content":"Hi"}]}"#;
 
-/// A model server that tells the headers it got.
+/// A model server that reports the headers of its requests.
 fn model() -> (ModelServer, Arc<Mutex<Vec<String>>>) {
     let heads = Arc::new(Mutex::new(Vec::new()));
-    let told = Arc::clone(&heads);
+    let recorded = Arc::clone(&heads);
     let server = ModelServer::start(move |mut exchange| {
-        told.lock().unwrap().push(exchange.headers.clone());
+        recorded.lock().unwrap().push(exchange.headers.clone());
         exchange.answer("Hello.");
     });
     (server, heads)
 }
 
-/// A collector that tells the spans it got.
+/// A collector that reports the spans it receives.
 fn collector() -> (ModelServer, Receiver<Vec<Value>>) {
-    let (told, got) = channel();
-    let told = Mutex::new(told);
+    let (sender, got) = channel();
+    let sender = Mutex::new(sender);
     let server = ModelServer::start(move |mut exchange| {
         let body: Value = exchange.request();
         let spans = body["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array().unwrap().clone();
-        told.lock().unwrap().send(spans).unwrap();
+        sender.lock().unwrap().send(spans).unwrap();
         exchange.json(200, "{}");
     });
     (server, got)
@@ -69,7 +69,7 @@ fn a_turn_is_a_part_of_its_callers_trace() {
 }
 
 #[test]
-fn a_caller_that_records_nothing_is_followed_and_a_bad_header_is_ignored() {
+fn an_unsampled_caller_is_respected_and_a_bad_header_is_ignored() {
     let ((server, heads), (collector, spans)) = (model(), collector());
     let program = Program::with_upstream(&server.url, &[("CALLBOARD_OTLP_ENDPOINT", collector.url.as_str())]);
     let unsampled = say(&program, &[&format!("traceparent: {}", parent("00"))]);
@@ -81,20 +81,20 @@ fn a_caller_that_records_nothing_is_followed_and_a_bad_header_is_ignored() {
     let sent: Vec<Value> = spans.try_iter().flatten().collect();
     assert!(sent.len() == 2 && sent.iter().all(|span| span["traceId"] == bad["id"]), "{sent:?}");
     let heads = heads.lock().unwrap();
-    assert_eq!(header(&heads[0], "traceparent"), Some(parent("00").as_str()), "no span that nobody gets is named");
+    assert_eq!(header(&heads[0], "traceparent"), Some(parent("00").as_str()), "only exported spans are sent");
     let own = format!("00-{}-{}-01", bad["id"].as_str().unwrap(), sent[1]["spanId"].as_str().unwrap());
     assert_eq!((header(&heads[1], "traceparent"), header(&heads[1], "tracestate")), (Some(own.as_str()), None));
 }
 
 #[test]
-fn without_a_collector_the_callers_headers_are_passed_on() {
+fn without_a_collector_the_callers_headers_are_forwarded() {
     let (server, heads) = model();
     for mode in ["enforce", "observe"] {
         let program = Program::with_upstream(&server.url, &[("CALLBOARD_CONTRACT_MODE", mode)]);
         say(&program, &[]);
         say(&program, &[&format!("traceparent: {}", parent("01")), "tracestate: a=1"]);
         let heads = std::mem::take(&mut *heads.lock().unwrap());
-        let told: Vec<_> = heads.iter().map(|head| (header(head, "traceparent"), header(head, "tracestate"))).collect();
-        assert_eq!(told, [(None, None), (Some(parent("01").as_str()), Some("a=1"))], "{mode}");
+        let sent: Vec<_> = heads.iter().map(|head| (header(head, "traceparent"), header(head, "tracestate"))).collect();
+        assert_eq!(sent, [(None, None), (Some(parent("01").as_str()), Some("a=1"))], "{mode}");
     }
 }

@@ -1,4 +1,4 @@
-//! Traces and figures: what is recorded of turns, what stays out, how it is listed, exported and added up.
+//! Traces and statistics: what is recorded of turns and what is not, and how it is listed, exported and counted.
 
 use std::process::Command;
 use std::sync::mpsc::{Receiver, channel};
@@ -33,7 +33,7 @@ impl Folder {
         Program::start(&flags, environment)
     }
 
-    /// What `callboard stats` says about the store.
+    /// The output of `callboard stats` for the store.
     fn stats(&self, words: &[&str]) -> String {
         let mut command = Command::new(binary());
         command.args(["stats", "--store", &self.store()]).args(words).current_dir(self.store.path());
@@ -98,7 +98,7 @@ fn metrics(program: &Program) -> String {
 }
 
 #[test]
-fn a_turn_of_the_gateway_leaves_a_trace_without_its_words() {
+fn a_gateway_turn_leaves_a_trace_without_content() {
     let reply = calls("", &[("roll", json!("{\"sides\": \"6\",}"))]);
     let (_script, server) = Script::start([reply]);
     let program = Program::with_upstream(&server.url, &[]);
@@ -112,7 +112,7 @@ fn a_turn_of_the_gateway_leaves_a_trace_without_its_words() {
 }
 
 #[test]
-fn turns_that_fail_or_are_left_leave_a_trace_too() {
+fn failed_and_interrupted_turns_leave_a_trace() {
     let (left, gone) = channel();
     let left = Mutex::new(left);
     let server = ModelServer::start(move |mut exchange| {
@@ -140,7 +140,7 @@ fn turns_that_fail_or_are_left_leave_a_trace_too() {
     let mut traces = std::iter::repeat_with(|| newest(&program));
     let interrupted = traces.find(|trace| trace["outcome"] == "interrupted").unwrap();
     assert!(interrupted["first_word_ms"].is_number() && interrupted["output"]["bytes"] == 3, "{interrupted}");
-    // A name that no model has answered to is not counted under its own.
+    // A model that has never answered is not counted by name.
     for (model, outcome) in [("other", "failed"), ("m", "interrupted")] {
         let line = format!("callboard_turns_total{{character=\"\",model=\"{model}\",outcome=\"{outcome}\"}} 1");
         while !metrics(&program).contains(&line) {}
@@ -196,7 +196,7 @@ fn traces_are_listed_page_by_page_and_by_name() {
 }
 
 #[test]
-fn a_characters_tools_are_timed_and_its_figures_survive_the_program() {
+fn tool_calls_are_timed_and_counts_survive_a_restart() {
     let (script, server) = Script::start([
         calls("", &[("add", json!({"amount": 2})), ("add", json!({"amount": "3"}))]),
         text("Five."),
@@ -246,10 +246,10 @@ fn a_characters_tools_are_timed_and_its_figures_survive_the_program() {
     assert_eq!(list(&again, "")["data"].as_array().unwrap().len(), 3, "traces survive a restart");
 }
 
-/// A collector that answers with these statuses, then with 200, and tells what it got.
+/// A collector that answers with these statuses, then with 200, and reports what it receives.
 fn collector(statuses: &'static [u16]) -> (ModelServer, Receiver<(u16, String, Value)>) {
-    let (told, got) = channel();
-    let served = Arc::new(Mutex::new((told, 0)));
+    let (sender, got) = channel();
+    let served = Arc::new(Mutex::new((sender, 0)));
     let server = ModelServer::start(move |mut exchange| {
         let mut served = served.lock().unwrap();
         let status = statuses.get(served.1).copied().unwrap_or(200);
@@ -305,7 +305,7 @@ fn a_collector_gets_the_turn_as_spans() {
 }
 
 #[test]
-fn a_collector_that_is_gone_costs_turns_nothing() {
+fn an_unavailable_collector_does_not_affect_turns() {
     let (_script, server) = Script::start((0..3).map(|number| text(&number.to_string())));
     let nowhere = ModelServer::unused_url();
     let program = Program::with_upstream(&server.url, &[("CALLBOARD_OTLP_ENDPOINT", nowhere.as_str())]);

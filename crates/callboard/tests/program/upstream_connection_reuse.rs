@@ -1,4 +1,4 @@
-//! Connections that are kept for the next request, and servers that close them at the worst moment.
+//! Pooled connections to model servers, and servers that close them at the worst moment.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -14,7 +14,7 @@ const ANSWER: &str = r#"{"data":[{"id":"m","object":"model"}],"choices":[{"index
 struct Line(TcpStream);
 
 impl Line {
-    /// Reads to the end of a head, and not a byte more; nothing when the client is gone.
+    /// Reads exactly one head; none when the client has disconnected.
     fn read_head(&mut self) -> Option<String> {
         let mut head = Vec::new();
         while !head.ends_with(b"\r\n\r\n") {
@@ -27,7 +27,7 @@ impl Line {
         Some(String::from_utf8(head).unwrap().to_ascii_lowercase())
     }
 
-    /// Reads a request to its end; its head comes back.
+    /// Reads a request and returns its head.
     fn read_request(&mut self) -> Option<String> {
         let head = self.read_head()?;
         let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok());
@@ -46,13 +46,13 @@ impl Line {
         let _ = self.0.write_all(text.as_bytes());
     }
 
-    /// An orderly end, after all that was written.
+    /// Closes the connection after flushing all that was written.
     fn close(&self) {
         let _ = self.0.shutdown(Shutdown::Both);
     }
 }
 
-/// A server whose connections are handed to a function one by one; dropping one with something unread resets it.
+/// A server that passes each connection to a function. Dropping a connection with unread bytes resets it.
 fn server(serve: impl Fn(Line) + Send + Sync + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -68,7 +68,7 @@ fn server(serve: impl Fn(Line) + Send + Sync + 'static) -> String {
 
 type Behaviour = (&'static str, fn(&mut Line));
 
-/// What a server does on a connection on which it has answered once.
+/// What a server does on a connection after its first reply.
 const BEHAVIOURS: &[Behaviour] = &[
     ("closes at once", |line| line.close()),
     ("resets when the next request arrives", |line| drop(line.0.read(&mut [0]))),
@@ -96,7 +96,7 @@ fn request(stream: bool, words: &str) -> String {
 }
 
 #[test]
-fn a_kept_connection_that_dies_costs_nothing() {
+fn a_broken_pooled_connection_is_replaced() {
     for (name, behave) in BEHAVIOURS {
         let url = server(|mut line| {
             if line.read_request().is_some() {
@@ -112,7 +112,7 @@ fn a_kept_connection_that_dies_costs_nothing() {
             assert_eq!(answer.status, 200, "{name}, {number}: {answer:?}");
             assert!(answer.body.contains("fine"), "{name}, {number}: {answer:?}");
         }
-        // A head without its body is no answer to a question as short as this one.
+        // A head without a body is no reply to a request as short as this one.
         if !name.contains("head of the next reply") {
             for number in 0..6 {
                 assert_eq!(ask(&program.address, "GET", "/ready", &[], "").status, 200, "{name}, {number}");
@@ -123,7 +123,7 @@ fn a_kept_connection_that_dies_costs_nothing() {
 }
 
 #[test]
-fn a_new_connection_that_dies_is_a_failure() {
+fn a_broken_new_connection_is_a_failure() {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&asked);
     let url = server(move |mut line| {
@@ -139,7 +139,7 @@ fn a_new_connection_that_dies_is_a_failure() {
 }
 
 #[test]
-fn a_reply_that_dies_behind_its_first_words_is_not_asked_for_again() {
+fn a_request_is_not_retried_after_the_first_text() {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&asked);
     let url = server(move |mut line| {

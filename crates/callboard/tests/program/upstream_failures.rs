@@ -14,9 +14,9 @@ use serde_json::json;
 enum Sees {
     /// An error with this status and code.
     Error(u16, &'static str),
-    /// Words, then an event with this code.
+    /// Text, then an error event with this code.
     WordsThenError(&'static str),
-    /// The answer of the server beside it.
+    /// The reply of the other server.
     Another,
 }
 
@@ -25,15 +25,15 @@ use Sees::{Another, Error, WordsThenError};
 struct Fault {
     name: &'static str,
     does: fn(&mut Exchange, &Gate),
-    /// Without another server: a stream, a whole reply.
+    /// As the only server: streamed, whole.
     alone: [Sees; 2],
-    /// With one.
+    /// Beside another server: streamed, whole.
     beside: [Sees; 2],
     /// A header of the errors.
     header: &'static str,
 }
 
-/// Holds a server until the test is over.
+/// Blocks a server until the test ends.
 type Gate = Mutex<Receiver<()>>;
 
 fn hang(gate: &Gate) {
@@ -48,7 +48,7 @@ fn streams(exchange: &Exchange) -> bool {
     exchange.body.contains("\"stream\":true")
 }
 
-/// The head of a reply and its first word, in the form that was asked for; more is promised.
+/// The head of a reply and its first text, streamed or whole as requested, without the end.
 fn begin_words(exchange: &mut Exchange) {
     if streams(exchange) {
         exchange.begin_stream();
@@ -59,7 +59,7 @@ fn begin_words(exchange: &mut Exchange) {
     }
 }
 
-/// A reply whose last word is that it is none.
+/// A reply that ends with an error.
 fn give_up(exchange: &mut Exchange) {
     if streams(exchange) {
         exchange.begin_stream();
@@ -70,7 +70,7 @@ fn give_up(exchange: &mut Exchange) {
     exchange.json(200, &format!(r#"{{"choices":[{{"index":0,"message":{message},"finish_reason":"abort"}}]}}"#));
 }
 
-/// A body of any kind, whatever was asked for.
+/// An arbitrary body.
 fn body(exchange: &mut Exchange, head: &str, text: &str) {
     exchange.write(&format!("HTTP/1.1 {head}\r\ncontent-length: {}\r\n\r\n{text}", text.len()));
 }
@@ -365,7 +365,7 @@ fn play(fault: &'static Fault) {
 }
 
 #[test]
-fn whatever_a_server_does_the_client_sees_an_answer_or_an_error() {
+fn every_upstream_failure_becomes_a_reply_or_an_error() {
     std::thread::scope(|scope| {
         for first in 0..4 {
             scope.spawn(move || FAULTS.iter().skip(first).step_by(4).for_each(play));

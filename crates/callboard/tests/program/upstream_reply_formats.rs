@@ -1,4 +1,4 @@
-//! Replies in every form that HTTP and streams of events allow, and in some that they do not: all of them are answers.
+//! Replies in every format that HTTP and server-sent events allow, and in some that they do not: all are accepted.
 
 use callboard_test_support::{ModelServer, Program, post};
 use serde_json::json;
@@ -12,7 +12,7 @@ const WHOLE: &str =
 const EVENTS: &str = "text/event-stream";
 const JSON: &str = "application/json";
 
-/// A stream with this before each event's data, and this behind it.
+/// A stream with this before each event's data, and this after it.
 fn stream(before: &str, behind: &str) -> String {
     [HEAD, TAIL, FINISH, "[DONE]"].map(|data| format!("{before}{data}{behind}")).concat()
 }
@@ -25,7 +25,7 @@ fn typed(kind: &str, text: &str) -> String {
     lined(&format!("content-type: {kind}\r\n"), text)
 }
 
-/// In pieces of so many bytes, with extensions and a trailer.
+/// Chunked, with this chunk size, extensions and a trailer.
 fn chunked(kind: &str, text: &str, size: usize) -> String {
     let pieces = text.as_bytes().chunks(size).map(|piece| String::from_utf8_lossy(piece).into_owned());
     let pieces: String = pieces.map(|piece| format!("{:X};a=b\r\n{piece}\r\n", piece.len())).collect();
@@ -84,7 +84,7 @@ fn replies() -> Vec<(&'static str, String)> {
 }
 
 #[test]
-fn every_form_of_a_reply_is_read() {
+fn every_reply_format_is_accepted() {
     for (name, reply) in replies() {
         let server = ModelServer::start(move |mut exchange| {
             exchange.write(&reply);
@@ -105,7 +105,7 @@ fn every_form_of_a_reply_is_read() {
 }
 
 #[test]
-fn nobody_is_asked_to_compress() {
+fn no_compression_is_requested() {
     let server = ModelServer::start(|mut exchange| {
         let asked = exchange.headers.contains("accept-encoding: identity\r\n");
         exchange.answer(if asked { "as it is" } else { "compressed" });
@@ -116,9 +116,9 @@ fn nobody_is_asked_to_compress() {
 }
 
 #[test]
-fn what_is_too_long_is_refused_by_the_name_of_the_limit() {
+fn a_reply_over_the_limit_fails_with_the_name_of_the_limit() {
     let long = "x".repeat(5000);
-    // With what has been passed on before the limit is met.
+    // Whether text is sent before the limit is reached.
     let replies = [
         (typed(EVENTS, &format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{long}\"}}}}]}}\n\n")), false),
         (typed(EVENTS, &format!("data: {long}")), false),

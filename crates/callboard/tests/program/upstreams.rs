@@ -1,4 +1,4 @@
-//! Several model servers: routing, sharing the load, failing over, coming back, and learning what they refuse.
+//! Several model servers: routing, load balancing, failover, recovery, and learned quirks.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -23,9 +23,9 @@ fn server(words: &'static str, count: &Arc<AtomicUsize>) -> ModelServer {
     })
 }
 
-/// However a server takes every name: alone, or by a pattern. An alias is somebody's wish.
+/// Also beside a server that serves every model, as the only one or by a pattern. Only an alias overrides it.
 #[test]
-fn the_rehearsal_model_is_asked_by_its_name() {
+fn the_rehearsal_model_is_selected_by_name() {
     let rows = [("", false), ("models = [\"*\"]", false), ("aliases = [\"rehearsal=m\"]", true)];
     for (settled, passed_on) in rows {
         let count = Arc::default();
@@ -45,7 +45,7 @@ fn the_rehearsal_model_is_asked_by_its_name() {
 }
 
 #[test]
-fn a_dead_server_is_passed_over() {
+fn requests_fail_over_from_a_dead_server() {
     let count = Arc::default();
     let alive = server("alive", &count);
     let dead = ModelServer::unused_url();
@@ -61,7 +61,7 @@ fn a_dead_server_is_passed_over() {
 }
 
 #[test]
-fn a_reply_that_breaks_before_its_first_word_is_asked_for_elsewhere() {
+fn a_reply_that_breaks_before_any_text_fails_over() {
     let count = Arc::default();
     let alive = server("alive", &count);
     let breaking = ModelServer::start(|mut exchange| {
@@ -75,7 +75,7 @@ fn a_reply_that_breaks_before_its_first_word_is_asked_for_elsewhere() {
 }
 
 #[test]
-fn a_reply_that_cannot_be_read_is_asked_for_elsewhere() {
+fn an_unreadable_reply_fails_over() {
     let count = Arc::default();
     let alive = server("alive", &count);
     let garbage = ModelServer::start(|mut exchange| {
@@ -93,7 +93,7 @@ fn a_reply_that_cannot_be_read_is_asked_for_elsewhere() {
 }
 
 #[test]
-fn a_connection_that_the_server_closed_meanwhile_costs_nothing() {
+fn a_pooled_connection_closed_by_the_server_is_replaced() {
     let closing = ModelServer::start(|mut exchange| {
         exchange.answer("fine");
         exchange.stream.shutdown(std::net::Shutdown::Both).unwrap();
@@ -105,7 +105,7 @@ fn a_connection_that_the_server_closed_meanwhile_costs_nothing() {
 }
 
 #[test]
-fn a_server_that_comes_back_is_used_again() {
+fn a_recovered_server_is_used_again() {
     let url = ModelServer::unused_url();
     let program = Program::with_upstream(&url, &[("CALLBOARD_LIMITS_RETRIES", "0")]);
     for _ in 0..3 {
@@ -134,7 +134,7 @@ fn models_are_routed_by_pattern_and_alias() {
 }
 
 #[test]
-fn the_environment_names_a_server() {
+fn openai_base_url_names_a_server() {
     let keyed = ModelServer::start(|mut exchange| match exchange.headers.contains("authorization: bearer theirs") {
         true => exchange.answer("from there"),
         false => exchange.json(401, "{}"),
@@ -147,7 +147,7 @@ fn the_environment_names_a_server() {
 }
 
 #[test]
-fn a_model_that_may_be_on_a_silent_server_is_not_called_unknown() {
+fn a_model_is_not_unknown_while_a_server_does_not_answer() {
     let count = Arc::default();
     let (alive, dead) = (server("alive", &count), ModelServer::unused_url());
     let program = Program::start(&["--upstream", &dead, "--upstream", &alive.url], &[]);
@@ -161,7 +161,7 @@ fn a_model_that_may_be_on_a_silent_server_is_not_called_unknown() {
 }
 
 #[test]
-fn a_server_that_only_lists_its_models_is_not_trusted_at_once() {
+fn a_server_that_only_lists_its_models_is_half_open() {
     let (count, failed) = (Arc::default(), Arc::new(AtomicUsize::new(0)));
     let alive = server("alive", &count);
     let counted = Arc::clone(&failed);
@@ -186,7 +186,7 @@ fn a_server_that_only_lists_its_models_is_not_trusted_at_once() {
 }
 
 #[test]
-fn the_load_is_shared_by_least_in_flight() {
+fn requests_go_to_the_server_with_the_fewest_in_flight() {
     let (seen, arrivals) = channel();
     let seen = Mutex::new(seen);
     let seen = Arc::new(seen);
@@ -216,7 +216,7 @@ fn the_load_is_shared_by_least_in_flight() {
 }
 
 #[test]
-fn what_a_server_refuses_is_learned_once() {
+fn a_quirk_is_learned_once() {
     let count = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&count);
     let picky = ModelServer::start(move |mut exchange| {
@@ -243,7 +243,7 @@ fn what_a_server_refuses_is_learned_once() {
 }
 
 #[test]
-fn a_lesson_that_does_not_help_is_forgotten() {
+fn a_quirk_that_does_not_help_is_dropped() {
     let count = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&count);
     let odd = ModelServer::start(move |mut exchange| {
@@ -261,7 +261,7 @@ fn a_lesson_that_does_not_help_is_forgotten() {
 }
 
 #[test]
-fn one_of_two_servers_dies_under_load_and_nothing_is_lost() {
+fn no_request_is_lost_when_one_of_two_servers_dies() {
     let counts: [Arc<AtomicUsize>; 2] = Default::default();
     let staying = server("stays", &counts[0]);
     let mut leaving = KillableModelServer::start("goes");

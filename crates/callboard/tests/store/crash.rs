@@ -1,7 +1,7 @@
-//! Processes that are killed at random moments while they write: no acknowledged change is lost, none is made twice.
+//! Processes are killed at random moments while they write: no acknowledged change is lost, none is applied twice.
 //!
-//! Two children at a time play turns on the same conversations and print each change that the store has acknowledged. The
-//! parent kills them after a random number of lines, wherever they then are, and looks at what is stored.
+//! Two children at a time run turns on the same conversations and print each acknowledged change. The parent kills them after a
+//! random number of lines and checks what is stored.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{BufRead, BufReader, Write};
@@ -40,8 +40,8 @@ pub(crate) fn run(kind: &Kind) {
                 });
             }
         });
-        let most_unheard = (round + 1) * CHILDREN;
-        check(&database.open(), &acknowledged.lock().unwrap(), most_unheard);
+        let most_unacknowledged = (round + 1) * CHILDREN;
+        check(&database.open(), &acknowledged.lock().unwrap(), most_unacknowledged);
     }
     assert!(acknowledged.lock().unwrap().len() >= ROUNDS * CHILDREN * 5);
 }
@@ -56,7 +56,7 @@ fn random_byte() -> u8 {
     byte[0]
 }
 
-/// Lets a child play, kills it, and tells what it had acknowledged.
+/// Runs a child, kills it, and returns the changes that it acknowledged.
 fn killed_after(lines: usize, database: &Database, name: &str) -> Vec<String> {
     let mut child = start(database, name);
     let mut output = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
@@ -67,7 +67,7 @@ fn killed_after(lines: usize, database: &Database, name: &str) -> Vec<String> {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    // Lines that were on their way when it died count as well.
+    // Includes lines that were in the pipe when it was killed.
     seen.extend(output.filter_map(|line| line.split_once(ACKNOWLEDGED).map(|(_, id)| id.to_owned())));
     seen
 }
@@ -82,8 +82,8 @@ fn start(database: &Database, name: &str) -> Child {
         .unwrap()
 }
 
-/// What is stored fits together, and holds everything that was acknowledged exactly once.
-fn check(store: &Store, acknowledged: &HashSet<String>, most_unheard: usize) {
+/// The stored rows are consistent, and contain each acknowledged change exactly once.
+fn check(store: &Store, acknowledged: &HashSet<String>, most_unacknowledged: usize) {
     let mut stored: HashMap<String, usize> = HashMap::new();
     for number in 0..CONVERSATIONS {
         let id = conversation(number);
@@ -108,13 +108,13 @@ fn check(store: &Store, acknowledged: &HashSet<String>, most_unheard: usize) {
     assert!(twice.is_empty(), "made twice: {twice:?}");
     let lost: Vec<_> = acknowledged.iter().filter(|id| !stored.contains_key(*id)).collect();
     assert!(lost.is_empty(), "lost: {lost:?}");
-    assert!(stored.len() - acknowledged.len() <= most_unheard, "more changes than were made");
+    assert!(stored.len() - acknowledged.len() <= most_unacknowledged, "more changes than were made");
 }
 
-/// The child that the tests above start and kill. Run as a test like any other, it plays a few turns of its own.
+/// The child that the tests above start and kill. Run as a normal test, it runs a few turns.
 #[test]
 fn child() {
-    let (Ok(address), Ok(name)) = (std::env::var(ADDRESS), std::env::var(NAME)) else { return play_undisturbed() };
+    let (Ok(address), Ok(name)) = (std::env::var(ADDRESS), std::env::var(NAME)) else { return run_without_kills() };
     let store = open(&address, &format!("child_{name}")).unwrap();
     for number in 0.. {
         let conversation = conversation(usize::from(random_byte()) % CONVERSATIONS);
@@ -125,7 +125,7 @@ fn child() {
     }
 }
 
-fn play_undisturbed() {
+fn run_without_kills() {
     let store = Database::new(&Kind::Memory).open();
     for number in 0..CONVERSATIONS {
         block_on(store.create_conversation(new(&conversation(number), 1))).unwrap();
@@ -137,7 +137,7 @@ fn play_undisturbed() {
     check(&store, &ids, 0);
 }
 
-/// Plays one turn; false if another process was quicker and it has to be played again.
+/// Runs one turn; false on a conflict with another process, to be retried.
 async fn play(store: &Store, conversation: &str, id: &str) -> bool {
     let mut turn = store.begin_turn(conversation, WAIT).await.unwrap();
     let call = CallNote { call_id: id.to_owned(), ..CallNote::default() };

@@ -1,4 +1,4 @@
-//! Databases for tests: each is new and empty, and gone when the test is over.
+//! Databases for tests: each is new and empty, and removed after the test.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,10 +7,10 @@ use callboard::store::{Address, Store, StoreError, StoreSettings};
 
 use crate::cluster::{Server, new_name};
 
-/// How long leases last here.
+/// The duration of leases in tests.
 pub(crate) const LEASE: Duration = Duration::from_millis(600);
 
-/// What databases are made of.
+/// The kinds of databases.
 pub(crate) enum Kind {
     Memory,
     File,
@@ -21,7 +21,7 @@ pub(crate) enum Kind {
 pub(crate) struct Database {
     pub address: String,
     folder: Option<PathBuf>,
-    /// On a server: what its tables live in, and what its connections are called.
+    /// The schema on a server; also the application name of its connections.
     pub(crate) schema: Option<String>,
 }
 
@@ -62,7 +62,7 @@ impl Database {
         Store::open(&Address::read(&self.address).unwrap(), settings).unwrap()
     }
 
-    /// How many rows a table has, seen from behind the store's back.
+    /// The number of rows in a table, read without the store.
     pub(crate) fn count(&self, table: &str) -> u64 {
         let sql = format!("SELECT count(*) FROM {table}");
         match Address::read(&self.address).unwrap() {
@@ -75,14 +75,14 @@ impl Database {
         }
     }
 
-    /// How many pages its file has; none where it has no file.
+    /// The number of pages in its file, if it has one.
     pub(crate) fn pages(&self) -> Option<i64> {
         let Ok(Address::File { path, .. }) = Address::read(&self.address) else { return None };
         let connection = rusqlite::Connection::open(path).unwrap();
         Some(connection.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap())
     }
 
-    /// Does several things behind the store's back.
+    /// Executes several statements without the store.
     pub(crate) fn execute_all(&self, sql: &str) {
         match Address::read(&self.address).unwrap() {
             Address::Memory => panic!("a database in memory has no back"),
@@ -95,7 +95,7 @@ impl Database {
         }
     }
 
-    /// Does something behind the store's back.
+    /// Executes a statement without the store.
     pub(crate) fn execute(&self, sql: &str) -> u64 {
         match Address::read(&self.address).unwrap() {
             Address::Memory => panic!("a database in memory has no back"),
@@ -110,13 +110,13 @@ impl Database {
 }
 
 impl Database {
-    /// On a server that only reads: what is to be written all the same.
+    /// Executes a write on a read-only server.
     pub(crate) fn execute_writing(&self, sql: &str) {
         let url = self.address.replace("options=", "options=-c%20default_transaction_read_only%3Doff%20");
         postgres(&url, sql).unwrap();
     }
 
-    /// The address for a user that may change what is in the tables, and has these rights to what they live in.
+    /// The address for a user with write access to the tables and these privileges on the schema.
     pub(crate) fn guest(&self, limits: &str, rights: &str) -> String {
         drop(self.open());
         let (schema, guest) = (self.schema.as_ref().unwrap(), new_name("guest"));
@@ -130,14 +130,14 @@ impl Database {
         self.address.replace("//callboard@", &format!("//{guest}@"))
     }
 
-    /// Has the server close all connections of stores.
-    pub(crate) fn end_connections(&self) {
+    /// Terminates all connections of stores.
+    pub(crate) fn terminate_connections(&self) {
         assert!(self.execute(&format!("SELECT pg_terminate_backend(pid) {}", self.others())) > 0);
         while self.connections() > 0 {}
     }
 
-    /// Holds all conversations until a store waits for one of them, and has the server close the connection of that store.
-    pub(crate) fn end_who_waits(&self) {
+    /// Locks all conversations until a store waits for a lock, and terminates the connection of that store.
+    pub(crate) fn terminate_lock_waiter(&self) {
         let others = self.others();
         self.execute_all(&format!(
             "DO $$ BEGIN PERFORM 1 FROM conversations FOR UPDATE; LOOP \
@@ -146,13 +146,13 @@ impl Database {
         ));
     }
 
-    /// Waits until a transaction holds conversations.
-    pub(crate) fn wait_until_held(&self) {
+    /// Waits until a transaction has locked conversations.
+    pub(crate) fn wait_until_locked(&self) {
         let held = "SELECT FROM pg_locks WHERE relation = 'conversations'::regclass AND mode = 'RowShareLock'";
         while self.execute(held) == 0 {}
     }
 
-    /// How many connections stores have.
+    /// The number of connections of stores.
     pub(crate) fn connections(&self) -> u64 {
         self.execute(&format!("SELECT pid {}", self.others()))
     }
@@ -171,7 +171,7 @@ impl Drop for Database {
     }
 }
 
-/// Opens a store as a process of that name, with leases that end soon.
+/// Opens a store as a process of that name, with short leases.
 pub(crate) fn open(address: &str, instance: &str) -> Result<Store, StoreError> {
     let settings = StoreSettings { lease: LEASE, ..StoreSettings::new(instance) };
     Store::open(&Address::read(address)?, settings)
@@ -195,7 +195,7 @@ fn postgres(url: &str, sql: &str) -> Result<u64, tokio_postgres::Error> {
 }
 
 fn postgres_count(url: &str, sql: &str) -> u64 {
-    on_its_own(async {
+    block_on_new_thread(async {
         let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
         let (row, ended) = tokio::join!(async move { client.query_one(sql, &[]).await }, connection);
         ended.unwrap();
@@ -203,7 +203,7 @@ fn postgres_count(url: &str, sql: &str) -> u64 {
     })
 }
 
-/// Also inside a runtime, which cannot wait for another one.
-fn on_its_own<T: Send>(future: impl Future<Output = T> + Send) -> T {
+/// On a new thread, since a runtime cannot block on another one.
+fn block_on_new_thread<T: Send>(future: impl Future<Output = T> + Send) -> T {
     std::thread::scope(|scope| scope.spawn(|| block_on(future)).join().unwrap())
 }

@@ -1,4 +1,4 @@
-//! A PostgreSQL that is lost, hangs, is full or refuses to write: callers get the true outcome, and the store recovers by itself.
+//! PostgreSQL failures: lost connections, a hanging, full or read-only server. Callers get the true outcome; the store recovers.
 
 use std::time::{Duration, Instant};
 
@@ -22,14 +22,14 @@ fn open_with(address: &str, change: impl FnOnce(&mut StoreSettings)) -> Result<S
     Store::open(&Address::read(address)?, settings)
 }
 
-/// Plays a turn that appends an item.
+/// Runs a turn that appends an item.
 async fn play(store: &Store, id: &str) -> Result<(), StoreError> {
     let turn = store.begin_turn("conv_1", WAIT).await?;
     let items = vec![NewItem { id: id.to_owned(), body: "{}".to_owned() }];
     turn.finish(TurnWrite { items, ..TurnWrite::default() }).await.map(drop)
 }
 
-/// Plays a turn that appends an item and leaves a response behind; something happens before it is written.
+/// Runs a turn that appends an item and stores a response; `before` runs before the write.
 async fn finish(store: &Store, number: usize, before: impl AsyncFnOnce()) -> Result<(), StoreError> {
     let turn = store.begin_turn("conv_1", WAIT).await?;
     before().await;
@@ -55,7 +55,7 @@ async fn items(store: &Store) -> Vec<String> {
 }
 
 #[test]
-fn a_commit_whose_answer_is_lost_is_told_as_what_it_was() {
+fn the_outcome_of_a_commit_with_a_lost_answer_is_reported() {
     let server = Kind::Postgres(Server::start());
     let database = Database::new(&server);
     let proxy = Proxy::before(&database.address);
@@ -63,11 +63,11 @@ fn a_commit_whose_answer_is_lost_is_told_as_what_it_was() {
     block_on(async {
         store.create_conversation(new("conv_1", 1)).await.unwrap();
         play(&store, "item_1").await.unwrap();
-        // The lease is taken with a COMMIT of its own, so the fault comes in between.
+        // The lease is taken with its own COMMIT, so the fault is set after it.
         for (fault, id, expected) in [
             (Fault::LoseAnswer, "item_2", "made"),
             (Fault::LoseCommit, "item_3", "not made"),
-            (Fault::KeepAnswer, "item_4", "made"),
+            (Fault::WithholdAnswer, "item_4", "made"),
             (Fault::LoseAnswerAndRefuse, "item_5", "unknown"),
         ] {
             let turn = store.begin_turn("conv_1", WAIT).await.unwrap();
@@ -82,9 +82,9 @@ fn a_commit_whose_answer_is_lost_is_told_as_what_it_was() {
     });
 }
 
-/// A turn that leaves a response behind is one statement, and is tried until its outcome is known.
+/// A turn that stores a response is one statement, and is resent until its outcome is known.
 #[test]
-fn a_turn_whose_answer_is_lost_is_made_once() {
+fn a_turn_with_a_lost_answer_is_applied_once() {
     let database = Database::new(&Kind::Postgres(Server::start()));
     let proxy = Proxy::before(&database.address);
     let store = open(&proxy.address);
@@ -94,7 +94,7 @@ fn a_turn_whose_answer_is_lost_is_made_once() {
         for (number, fault, expected) in [
             (1, Fault::LoseTurn, "made"),
             (2, Fault::LoseTurnAnswer, "made"),
-            (3, Fault::KeepTurnAnswer, "made"),
+            (3, Fault::WithholdTurnAnswer, "made"),
             (4, Fault::LoseTurnAnswerAndRefuse, "unknown"),
         ] {
             let outcome = outcome_of(finish(&store, number, async || proxy.set(fault)).await);
@@ -108,9 +108,9 @@ fn a_turn_whose_answer_is_lost_is_made_once() {
     assert_eq!(database.count("responses"), 5);
 }
 
-/// Another process wrote meanwhile: what the turn left behind tells whether it was written before.
+/// Another process wrote in between: the turn's response row proves whether it was written.
 #[test]
-fn a_turn_whose_answer_is_lost_is_told_from_that_of_another() {
+fn a_turn_with_a_lost_answer_is_distinguished_from_another_write() {
     let database = Database::new(&Kind::Postgres(Server::start()));
     let proxy = Proxy::before(&database.address);
     let store = open_with(&proxy.address, |settings| settings.job_timeout = Duration::from_secs(30)).unwrap();
@@ -132,17 +132,17 @@ fn a_turn_whose_answer_is_lost_is_told_from_that_of_another() {
     assert_eq!(block_on(items(&store)), ["item_0", "item_2"]);
 }
 
-/// As when it is restarted: it says so, and the connection ends a little later.
+/// As in a restart: the server announces the shutdown, and closes the connection later.
 #[test]
-fn a_turn_that_the_server_ends_is_made_once() {
+fn a_turn_whose_connection_the_server_closes_is_applied_once() {
     let database = Database::new(&Kind::Postgres(Server::start()));
     let store = open_with(&database.address, |settings| settings.job_timeout = Duration::from_secs(30)).unwrap();
     block_on(store.create_conversation(new("conv_1", 1))).unwrap();
     for number in 0..3 {
         let written = std::thread::scope(|scope| {
             let before = async || {
-                scope.spawn(|| database.end_who_waits());
-                scope.spawn(|| database.wait_until_held()).join().unwrap();
+                scope.spawn(|| database.terminate_lock_waiter());
+                scope.spawn(|| database.wait_until_locked()).join().unwrap();
             };
             block_on(finish(&store, number, before))
         });
@@ -153,7 +153,7 @@ fn a_turn_that_the_server_ends_is_made_once() {
 
 /// A response without a turn is one statement, and so is a lease.
 #[test]
-fn what_may_be_done_again_is_done_again_where_its_answer_is_lost() {
+fn idempotent_work_with_a_lost_answer_is_resent() {
     let database = Database::new(&Kind::Postgres(Server::start()));
     let proxy = Proxy::before(&database.address);
     let store = open(&proxy.address);
@@ -177,14 +177,14 @@ fn what_may_be_done_again_is_done_again_where_its_answer_is_lost() {
 }
 
 #[test]
-fn a_server_that_only_reads_for_a_while_is_written_to_again() {
+fn writes_resume_after_a_server_was_read_only() {
     let server = Kind::Postgres(Server::start_own(&[]));
     let database = Database::new(&server);
     let store = open(&database.address);
     block_on(store.create_conversation(new("conv_1", 1))).unwrap();
     database.execute("ALTER DATABASE postgres SET default_transaction_read_only = on");
-    database.end_connections();
-    // As many connections as there can be learn that they may only read.
+    database.terminate_connections();
+    // Opens all connections, all of them read-only.
     let refused = block_on(futures_util::future::join_all((0..16).map(|number| {
         let store = store.clone();
         async move { store.create_conversation(new(&format!("conv_1{number}"), 1)).await }
@@ -197,7 +197,7 @@ fn a_server_that_only_reads_for_a_while_is_written_to_again() {
 }
 
 #[test]
-fn a_server_that_hangs_keeps_nobody_longer_than_the_time_that_is_set() {
+fn jobs_time_out_on_a_server_that_hangs() {
     let server = Kind::Postgres(Server::start());
     let database = Database::new(&server);
     let proxy = Proxy::before(&database.address);
@@ -210,19 +210,19 @@ fn a_server_that_hangs_keeps_nobody_longer_than_the_time_that_is_set() {
         store.create_conversation(new("conv_1", 1)).await.unwrap();
         proxy.set(Fault::Hang);
         let began = Instant::now();
-        let looks = (0..40).map(|_| store.conversation("conv_1"));
-        for look in futures_util::future::join_all(looks).await {
-            assert!(matches!(look, Err(StoreError::Unavailable(_))), "{look:?}");
+        let queries = (0..40).map(|_| store.conversation("conv_1"));
+        for result in futures_util::future::join_all(queries).await {
+            assert!(matches!(result, Err(StoreError::Unavailable(_))), "{result:?}");
         }
         assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
         proxy.set(Fault::None);
-        // Connections that are being opened since the time of silence must be given up first.
+        // Connection attempts that began while the server hung must time out first.
         while store.conversation("conv_1").await.is_err() {}
     });
 }
 
 #[test]
-fn a_store_ends_though_its_server_hangs() {
+fn a_store_closes_while_its_server_hangs() {
     let server = Kind::Postgres(Server::start());
     let database = Database::new(&server);
     let proxy = Proxy::before(&database.address);
@@ -238,7 +238,7 @@ fn a_store_ends_though_its_server_hangs() {
 }
 
 #[test]
-fn what_takes_connections_and_says_nothing_is_no_store() {
+fn a_silent_peer_is_not_accepted_as_a_server() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("postgres://callboard@{}/postgres?connect_timeout=1", listener.local_addr().unwrap());
     let refused = open_with(&address, |_| {}).map(drop).unwrap_err();
@@ -246,7 +246,7 @@ fn what_takes_connections_and_says_nothing_is_no_store() {
 }
 
 #[test]
-fn work_waits_for_an_open_connection_where_no_other_can_be_had() {
+fn jobs_wait_for_open_connections_when_no_more_can_be_opened() {
     let server = Kind::Postgres(Server::start());
     let database = Database::new(&server);
     let guest = database.guest("CONNECTION LIMIT 2", "USAGE, CREATE");
@@ -262,9 +262,9 @@ fn work_waits_for_an_open_connection_where_no_other_can_be_had() {
     });
 }
 
-/// Until it has one, others do its work; when it serves no more, they do so again.
+/// Before it has a connection and after it has closed, the shared pool runs its jobs.
 #[test]
-fn a_thread_that_serves_has_connections_of_its_own_where_they_can_be_had() {
+fn a_serving_thread_gets_its_own_connections() {
     let server = Kind::Postgres(Server::start());
     for (limit, most) in [(2, 2), (10, 6)] {
         let database = Database::new(&server);
@@ -273,20 +273,20 @@ fn a_thread_that_serves_has_connections_of_its_own_where_they_can_be_had() {
         let (close, closed) = oneshot::channel::<()>();
         let (own, pool) = store.for_thread(closed.map(drop));
         let pool = runtime.spawn(pool);
-        look_until(&own, &runtime, || database.connections() == most);
+        query_until(&own, &runtime, || database.connections() == most);
         drop(close);
         runtime.block_on(pool).unwrap();
-        look_until(&own, &runtime, || database.connections() <= 2);
+        query_until(&own, &runtime, || database.connections() <= 2);
     }
 }
 
 #[test]
-fn a_thread_whose_own_connections_are_held_up_leaves_its_work_to_others() {
+fn jobs_of_a_blocked_thread_pool_move_to_the_shared_pool() {
     let database = Database::new(&Kind::Postgres(Server::start()));
     let (store, runtime) = (open_with(&database.address, for_one_thread).unwrap(), runtime());
     let (own, pool) = store.for_thread(std::future::pending());
     let _pool = runtime.spawn(pool);
-    look_until(&own, &runtime, || database.connections() == 6);
+    query_until(&own, &runtime, || database.connections() == 6);
     runtime.block_on(async {
         let mut tasks = JoinSet::new();
         let (client, connection) = tokio_postgres::connect(&database.address, tokio_postgres::NoTls).await.unwrap();
@@ -300,8 +300,8 @@ fn a_thread_whose_own_connections_are_held_up_leaves_its_work_to_others() {
             tasks.spawn(put(number));
         }
         tokio::task::yield_now().await;
-        let look = tokio::time::timeout(Duration::from_secs(2), own.conversation("conv_1")).await;
-        assert_eq!(look.expect("the query was not handed over"), Ok(None));
+        let result = tokio::time::timeout(Duration::from_secs(2), own.conversation("conv_1")).await;
+        assert_eq!(result.expect("the query was not handed over"), Ok(None));
         client.batch_execute("COMMIT").await.unwrap();
         drop(client);
         for ended in tasks.join_all().await {
@@ -310,25 +310,25 @@ fn a_thread_whose_own_connections_are_held_up_leaves_its_work_to_others() {
     });
 }
 
-/// Four connections for a thread that serves, and two for all others.
+/// Four connections for a serving thread, and two shared ones.
 fn for_one_thread(settings: &mut StoreSettings) {
     (settings.connections, settings.serving_threads) = (6, 1);
 }
 
-/// Looks, many times at once, until something holds.
-fn look_until(store: &Store, runtime: &tokio::runtime::Runtime, holds: impl Fn() -> bool) {
+/// Runs many concurrent queries until a condition holds.
+fn query_until(store: &Store, runtime: &tokio::runtime::Runtime, holds: impl Fn() -> bool) {
     let held = (0..500).any(|_| {
-        let looks = (0..20).map(|_| store.conversation("conv_1"));
-        for looked in runtime.block_on(futures_util::future::join_all(looks)) {
-            looked.unwrap();
+        let queries = (0..20).map(|_| store.conversation("conv_1"));
+        for result in runtime.block_on(futures_util::future::join_all(queries)) {
+            result.unwrap();
         }
         holds()
     });
-    assert!(held, "it does not hold after many looks");
+    assert!(held, "the condition does not hold after many queries");
 }
 
 #[test]
-fn a_whole_database_is_used_without_the_right_to_change_it() {
+fn a_migrated_database_needs_no_schema_privileges() {
     let server = Kind::Postgres(Server::start());
     let database = Database::new(&server);
     let guest = database.guest("", "USAGE");

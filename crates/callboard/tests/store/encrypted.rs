@@ -1,4 +1,4 @@
-//! PostgreSQL over TLS: the certificate is checked, and nothing goes out without it.
+//! PostgreSQL over TLS: the certificate is verified, and nothing is sent unencrypted.
 
 use callboard::store::{Address, Store, StoreError, StoreSettings};
 
@@ -15,14 +15,14 @@ fn postgres_is_reached_over_tls() {
     let (url, authority) = (&server.url, server.folder.as_ref().unwrap().join("data/ca.crt"));
     let trusted = format!("{url}?sslmode=require&sslrootcert={}", authority.display());
     block_on(open(&trusted).unwrap().check()).unwrap();
-    // The system knows nothing of this authority.
+    // This authority is not among the system's certificates.
     let refused = open(&format!("{url}?sslmode=require")).unwrap_err();
     assert!(matches!(&refused, StoreError::Unavailable(words) if words.contains("certificate")), "{refused}");
     block_on(open(url).unwrap().check()).unwrap();
 }
 
 #[test]
-fn a_server_without_tls_is_refused_where_tls_is_asked_for() {
+fn a_server_without_tls_is_refused_when_tls_is_required() {
     let server = Server::start_own(&[]);
     let refused = open(&format!("{}?sslmode=require", server.url)).unwrap_err();
     assert!(matches!(&refused, StoreError::Unavailable(_)), "{refused}");

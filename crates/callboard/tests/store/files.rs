@@ -1,4 +1,4 @@
-//! SQLite files that are not what they should be: of another program, gone, or not to be written to.
+//! Unusable SQLite files: of another program, removed, or read-only.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ fn file(database: &Database) -> PathBuf {
 }
 
 #[test]
-fn a_file_of_another_program_is_refused_and_left_alone() {
+fn a_file_of_another_program_is_refused_and_unchanged() {
     for (tables, words) in [
         (Some("CREATE TABLE conversations (id TEXT)"), "holds the tables of another program"),
         (None, "is no SQLite database"),
@@ -34,7 +34,7 @@ fn a_file_of_another_program_is_refused_and_left_alone() {
 }
 
 #[test]
-fn nothing_is_stored_in_a_file_that_is_gone() {
+fn writes_to_a_removed_file_fail() {
     let database = Database::new(&Kind::File);
     let (store, path) = (database.open(), file(&database));
     block_on(store.create_conversation(new("conv_1", 1))).unwrap();
@@ -55,7 +55,7 @@ fn until(mut holds: impl FnMut() -> bool) {
 }
 
 #[test]
-fn a_store_that_cannot_write_is_not_well_until_it_can() {
+fn a_store_that_cannot_write_is_unhealthy_until_it_can() {
     let database = Database::new(&Kind::File);
     let store = database.open();
     for table in ["conversations", "turn_leases"] {

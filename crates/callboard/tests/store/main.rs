@@ -1,6 +1,6 @@
-//! The store's contract, run on SQLite in a file, on SQLite in memory and on a PostgreSQL of our own.
+//! The store's contract, run on SQLite in a file, on SQLite in memory and on PostgreSQL.
 //!
-//! One list of promises holds for all of them; what follows a crash is tested with processes that are really killed.
+//! The same list of checks runs on all of them. Crash recovery is tested with processes that are killed.
 
 #[cfg(test)]
 #[path = "../cluster/server.rs"]
@@ -55,7 +55,7 @@ fn kills_lose_nothing_on_postgres() {
 }
 
 #[test]
-fn turns_and_deletions_meet_on_postgres() {
+fn concurrent_turns_and_deletions_on_postgres() {
     meetings::run(&Kind::Postgres(Server::start()));
 }
 

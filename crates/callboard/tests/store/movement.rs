@@ -1,4 +1,4 @@
-//! Conversations that move between two stores on one database at random: nothing is lost, and the order is kept.
+//! Conversations move between two stores on one database at random: nothing is lost or reordered.
 
 use std::sync::Mutex;
 
@@ -17,7 +17,7 @@ pub(crate) fn run(kind: &Kind) {
     for number in 0..CONVERSATIONS {
         block_on(stores[0].create_conversation(new(&format!("conv_{number}"), 1))).unwrap();
     }
-    // What was written to each conversation, in the order in which its turns held it.
+    // The items written to each conversation, in the order of its turns.
     let written: Vec<Mutex<Vec<String>>> = (0..CONVERSATIONS).map(|_| Mutex::default()).collect();
     std::thread::scope(|scope| {
         for thread in 0..THREADS {
@@ -26,7 +26,7 @@ pub(crate) fn run(kind: &Kind) {
                 for turn in 0..TURNS {
                     let mut random = [0; 2];
                     getrandom::fill(&mut random).unwrap();
-                    // Half of the turns crowd onto five conversations.
+                    // Half of the turns go to five conversations.
                     let among = if turn % 2 == 0 { CONVERSATIONS } else { 5 };
                     let number = usize::from(random[0]) % among;
                     let store = &stores[usize::from(random[1]) % 2];

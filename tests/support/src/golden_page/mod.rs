@@ -1,7 +1,7 @@
 //! Golden pages as data: the part of their format that the tests of more than one crate read.
 //!
-//! A page's inputs (request, settings, what the model server sends) are understood here, so that the pages played over
-//! sockets and the streams cut at every byte are the same ones. Expectations are the business of the tests themselves.
+//! A page's inputs (request, settings, upstream replies) are parsed here, so that the tests over sockets and the tests that cut
+//! streams at every byte use the same ones. Expectations are handled by the tests themselves.
 
 mod page;
 mod reply;

@@ -16,7 +16,7 @@ pub struct Page {
     pub sections: Vec<Section>,
 }
 
-/// One `## Heading` and what stands below it.
+/// One `## Heading` and the text below it.
 pub struct Section {
     /// The heading's words.
     pub heading: String,
@@ -82,13 +82,13 @@ impl Page {
         self.sections.iter().find(|section| section.heading == heading)
     }
 
-    /// The request without what the mode of playing adds; none on pages whose request is given as raw text.
+    /// The request without the fields of the mode; none on pages whose request is raw text.
     pub fn request(&self) -> Option<Value> {
         let text = self.section("Request")?.fence("json")?;
         Some(serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: the request: {error}", self.stem)))
     }
 
-    /// Whether the page is a conversation: numbered requests to a program of its own.
+    /// Whether the page is a conversation: numbered requests to a separate program.
     pub fn is_conversation(&self) -> bool {
         self.section("Request 1").is_some()
     }

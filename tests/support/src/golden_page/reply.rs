@@ -1,21 +1,21 @@
 //! The shorthand for a well-formed reply of a model server: `{text?, reasoning?, calls?, finish_reason?, usage?}`.
 //!
-//! Arguments given as an object are encoded, a string is sent as it stands. A call without an `id` gets one of the promised
-//! form that tells reply and call by number; `"id": null` sends none.
+//! Arguments given as an object are encoded, a string is sent unchanged. A call without an `id` gets one in the documented
+//! format that contains the numbers of reply and call; `"id": null` sends none.
 
 use serde_json::{Value, json};
 
 /// A reply read from its shorthand.
 pub struct Reply {
-    /// The words.
+    /// The text.
     pub text: Option<String>,
-    /// The thinking, sent in a field of its own.
+    /// The reasoning, sent in a separate field.
     pub reasoning: Option<String>,
     /// The calls as `{id?, type, function}`.
     pub calls: Vec<Value>,
     /// Why it ended.
     pub finish_reason: String,
-    /// Tokens spent; null for a server that does not count.
+    /// Token usage; null for a server that does not report it.
     pub usage: Value,
 }
 

@@ -1,13 +1,13 @@
-//! What a model server sends to a request that streams: a well-formed stream made from a shorthand, or one written out.
+//! The streamed replies of a model server: a well-formed stream made from a shorthand, or one written out.
 //!
-//! In a written stream each line is one event. `{"delta": …}` stands for a whole chunk around that delta; any other JSON and
-//! `[DONE]` are sent as data as they stand; [`GATE`] waits for the client; every other line goes out word for word.
+//! In a written stream each line is one event. `{"delta": …}` is expanded to a whole chunk; any other JSON and `[DONE]` are sent
+//! unchanged as data; [`GATE`] waits for the client; every other line is sent verbatim.
 
 use serde_json::{Value, json};
 
 use super::{Reply, Section};
 
-/// The line at which the server waits until the client has got some text.
+/// The line at which the server waits until the client has received text.
 const GATE: &str = "(waits until the client has read this far)";
 
 /// A piece of a stream.
@@ -15,7 +15,7 @@ const GATE: &str = "(waits until the client has read this far)";
 pub enum StreamPiece {
     /// Bytes that are sent in one write.
     Bytes(String),
-    /// Nothing is sent before the client has got some text.
+    /// Wait until the client has received text.
     Gate,
 }
 

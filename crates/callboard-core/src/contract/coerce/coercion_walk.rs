@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use super::fit::{Keywords, ResolvedSchema, Schemas, branches, fits_here, names_type};
-use super::integer::plain_integer;
+use super::integer_from_float::plain_integer;
 use super::repair_kind::CoerceRepair;
 use super::text::read_text;
 

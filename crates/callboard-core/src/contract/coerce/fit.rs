@@ -7,7 +7,7 @@ use std::cell::Cell;
 
 use serde_json::{Map, Value};
 
-use super::integer::may_be_integer;
+use super::integer_from_float::may_be_integer;
 
 /// How many schemas are visited for one value: references may be cyclic.
 const MOST_STEPS: u32 = 200_000;

@@ -6,7 +6,7 @@
 
 mod coercion_walk;
 mod fit;
-mod integer;
+mod integer_from_float;
 mod repair_kind;
 mod text;
 

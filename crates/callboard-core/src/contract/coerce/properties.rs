@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::coerce;
-use super::integer::plain_integer;
+use super::integer_from_float::plain_integer;
 
 fn leaf_schema() -> impl Strategy<Value = Value> {
     prop::sample::select(vec![

@@ -6,7 +6,7 @@ use super::super::catalogue::{Holds, Tool};
 use super::super::lexicon::LIGHT;
 use super::super::mood::Mood;
 use super::super::text_sort::TextSort;
-use super::super::units::is_unit;
+use super::super::unit_fit::is_unit;
 use super::super::vocabulary::is_content;
 use super::super::words::{Form, Word};
 use super::choices::fill_choices;
@@ -18,7 +18,7 @@ use super::messages::{fill_messages, fill_remarks};
 use super::numbers::fill_numbers;
 use super::own_or_other_side::fill_sides;
 use super::phrases::fill_phrases;
-use super::shapes::fill_shapes;
+use super::shaped_values::fill_shapes;
 use super::truths::fill_truths;
 
 /// Options of an attempt.

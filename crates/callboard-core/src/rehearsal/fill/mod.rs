@@ -10,7 +10,7 @@ mod messages;
 mod numbers;
 mod own_or_other_side;
 mod phrases;
-mod shapes;
+mod shaped_values;
 mod truths;
 
 pub(super) use attempt::{Attempt, Evidence, Terms, attempt};

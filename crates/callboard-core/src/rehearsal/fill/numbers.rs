@@ -11,7 +11,7 @@ use super::super::noun_phrases::acts;
 use super::super::numbers::{NumberSpan, json_number};
 use super::super::role::Role;
 use super::super::synonyms::alike;
-use super::super::units::unit_fits;
+use super::super::unit_fit::unit_fits;
 use super::super::words::Word;
 use super::draft::{Draft, Origin};
 

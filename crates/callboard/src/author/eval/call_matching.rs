@@ -6,7 +6,7 @@ pub(super) fn all_get_a_partner(left: usize, right: usize, fits: impl Fn(usize, 
     (0..left).all(|one| find_partner(one, &fits, &mut taken_by, &mut vec![false; right]))
 }
 
-/// Looks for a partner; one that is taken is freed if its holder can have another.
+/// Finds an augmenting path from this item.
 fn find_partner(
     one: usize,
     fits: &impl Fn(usize, usize) -> bool,
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_find_their_partners() {
+    fn calls_are_matched() {
         let table = [
             ("", "", (true, true)),
             ("", "a", (false, false)),

@@ -100,7 +100,7 @@ impl CaseFile {
         self.defaults.contains_key(key) || case.context.contains_key(key)
     }
 
-    /// Earlier lines of the conversation, oldest first.
+    /// Earlier messages of the conversation, oldest first.
     pub(super) fn recent(&self, case: &Case) -> anyhow::Result<Vec<String>> {
         self.list(case, "recent")
     }
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn the_context_lies_on_the_defaults_and_these_on_the_state() {
+    fn context_overrides_defaults_which_override_the_state() {
         let (file, base) = (file(), json!({"player": 9, "third": 9}));
         let case = &file.cases[0];
         let table = [
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn other_files_are_left_to_others() {
+    fn files_of_other_kinds_are_ignored() {
         for text in ["", "[1]", "{}", "{\"id\": \"simple_0\"}\n{\"id\": \"simple_1\"}"] {
             assert!(read(Path::new("x"), text).unwrap().is_none(), "{text}");
         }

@@ -36,7 +36,7 @@ pub(super) struct Verdict {
     pub(super) tools: bool,
     /// The right tools were called with the right arguments.
     pub(super) arguments: bool,
-    /// Whether the state and the finding are the expected ones; none where the case names neither.
+    /// Whether the state and the finding are as expected; none where the case names neither.
     pub(super) state: Option<bool>,
     /// The model attempted no call.
     pub(super) silent: bool,

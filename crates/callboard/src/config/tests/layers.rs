@@ -58,7 +58,7 @@ const SAMPLES: &[(&str, &str, &str, &str, &str)] = &[
 ];
 
 #[test]
-fn defaults_hold_when_nothing_is_said() {
+fn defaults_apply_when_nothing_is_set() {
     let expected = Settings {
         listen: "127.0.0.1:8787".parse().unwrap(),
         threads: 0,
@@ -163,7 +163,7 @@ fn flags_win_over_the_environment() {
 }
 
 #[test]
-fn the_file_is_the_flag_s_else_the_variable_s_else_the_usual_one() {
+fn the_file_is_named_by_flag_then_variable_then_default() {
     let folder = Folder::new();
     folder.write("callboard.toml", "threads = 1");
     folder.write("by-variable.toml", "threads = 2");
@@ -183,7 +183,7 @@ fn the_file_is_the_flag_s_else_the_variable_s_else_the_usual_one() {
 }
 
 #[test]
-fn variables_of_others_are_passed_over() {
+fn variables_of_other_programs_are_ignored() {
     let service = [
         ("KUBERNETES_SERVICE_HOST", "10.0.0.1"),
         ("CALLBOARD_PORT", "tcp://10.0.0.2:80"),

@@ -1,11 +1,11 @@
-//! What is said about mistakes: each message names the thing, its place, and what to do.
+//! Error messages: each names the setting, its place, and the fix.
 
 use super::setup::{Folder, Start, flags};
 use crate::config::{ConfigError, Environment, load};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
-/// The text of a file, and what is said about it.
+/// The text of a file, and its error message.
 const IN_THE_FILE: &[(&str, &str)] = &[
     (
         "[python]\ncolour = 1",
@@ -93,7 +93,7 @@ fn a_file_that_is_not_toml_is_refused_with_its_line() {
     }
 }
 
-/// A variable, its value, and what is said about it.
+/// A variable, its value, and the error message.
 const IN_THE_ENVIRONMENT: &[(&str, &str, &str)] = &[
     ("CALLBOARD_LISTN", "x", "unknown environment variable CALLBOARD_LISTN; did you mean CALLBOARD_LISTEN?"),
     ("CALLBOARD_API_KEY", "x", "unknown environment variable CALLBOARD_API_KEY; did you mean CALLBOARD_API_KEYS?"),
@@ -178,7 +178,7 @@ fn mistakes_in_flags() {
 }
 
 #[test]
-fn listening_elsewhere_needs_keys_from_any_layer() {
+fn listening_beyond_loopback_requires_keys() {
     let flags = &["--listen", "0.0.0.0:0"];
     assert!(Start { flags, file: "api_keys = ['a']", ..Start::default() }.load().is_ok());
     assert!(Start { flags, environment: &[("CALLBOARD_API_KEYS", "a")], ..Start::default() }.load().is_ok());
@@ -187,7 +187,7 @@ fn listening_elsewhere_needs_keys_from_any_layer() {
 }
 
 #[test]
-fn what_cannot_be_read_is_said() {
+fn unreadable_input_is_reported() {
     let folder = Folder::new();
     std::fs::create_dir(folder.0.join("callboard.toml")).unwrap();
     let error = load(&flags(&[]), &Environment::default(), &folder.0).map(|_| ()).unwrap_err();

@@ -77,7 +77,7 @@ headers            = []                          # default
 }
 
 #[test]
-fn what_is_printed_is_a_settings_file_that_says_the_same() {
+fn the_printed_settings_can_be_loaded_again() {
     let keys = &[("KEY", "sk-secret")];
     for (file, flags) in [
         ("", &[][..]),
@@ -108,7 +108,7 @@ fn no_secret_is_printed() {
 }
 
 #[test]
-fn without_upstreams_the_page_says_so() {
+fn missing_upstreams_are_printed_as_a_comment() {
     let page = Start::default().load().unwrap().to_toml();
     assert!(page.contains("\n# no [[upstream]] was given\n"), "{page}");
 }

@@ -1,11 +1,11 @@
-//! One start of the program as the settings see it: a working directory, an environment, a command line.
+//! The inputs of one program start: a working directory, an environment, a command line.
 
 use crate::cli::{Command, parse_from};
 use crate::config::{ConfigError, Environment, Flags, Loaded, load};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What is said, and where.
+/// The settings of each layer.
 #[derive(Default)]
 pub(super) struct Start<'text> {
     /// The text of `callboard.toml`; without any there is no such file.
@@ -70,7 +70,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // A folder that stays behind in the system's temporary folder does no harm.
+        // A leftover folder in the system's temporary folder is harmless.
         std::fs::remove_dir_all(&self.0).ok();
     }
 }

@@ -20,7 +20,7 @@ fn upstreams_are_replaced_as_a_whole() {
 }
 
 #[test]
-fn an_upstream_takes_its_contract_from_the_section_unless_it_says_so() {
+fn an_upstream_inherits_the_contract_mode_unless_it_sets_one() {
     let file = "[[upstream]]\nurl = 'http://a'\n[contract]\nmode = 'observe'\n";
     let loaded = Start { file, ..Start::default() }.load().unwrap();
     assert_eq!(loaded.settings.upstreams[0].contract, ContractMode::Observe);

@@ -1,7 +1,7 @@
 //! Recovers work whose answer was lost with its connection or timed out.
 //!
 //! Idempotent work is sent once more. A change that is applied at most once is sent until its outcome is known; when it conflicts, its
-//! proof tells whether an earlier attempt or another writer was first. Of a transaction the server knows the status.
+//! proof shows whether an earlier attempt or another writer was first. The server is asked for the status of a transaction.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// A transaction whose COMMIT was sent and not answered.
 pub(super) struct PendingCommit {
-    /// Its number; none where the server gave none.
+    /// Its transaction id, if the server gave one.
     pub(super) transaction: Option<i64>,
     /// The answer, if it was committed.
     pub(super) answer: Answer,
@@ -30,14 +30,14 @@ pub(super) struct PendingCommit {
 pub(super) struct LostWork<'a> {
     pub(super) work: &'a Work,
     pub(super) commit: Option<PendingCommit>,
-    /// What happened to it.
+    /// Why there is no answer.
     pub(super) error: StoreError,
-    /// Whether its time was over.
+    /// Whether it timed out.
     pub(super) is_late: bool,
 }
 
 impl LostWork<'_> {
-    /// Finds out the outcome, within this time.
+    /// Determines the outcome, within this time.
     pub(super) async fn recover(self, server: &Server, within: Duration) -> Result<Answer, StoreError> {
         let Self { work, commit, error, is_late } = self;
         let unknown = StoreError::Unknown(error.to_string());

@@ -200,9 +200,9 @@ mod tests {
         }
     }
 
-    /// None is promised that the client then refuses.
+    /// The database client accepts every parameter of the list.
     #[test]
-    fn the_client_takes_all_known_parameters() {
+    fn the_client_accepts_all_known_parameters() {
         for name in PARAMETERS.iter().filter(|name| **name != "sslrootcert") {
             let read = format!("postgres://u@h/d?{name}=x").parse::<Config>();
             let words = read.err().and_then(|error| std::error::Error::source(&error).map(ToString::to_string));

@@ -14,7 +14,7 @@ use super::super::schema::{READ_VERSION, VERSION_TABLE, pending};
 use super::commit_outcome::PendingCommit;
 use super::shared_server_state::Server;
 
-/// Taken while the schema is changed, so that of two processes one does it and the other finds it done.
+/// Held during a migration, so that only one process migrates.
 const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(4917225180339212)";
 const HAS_VERSION: &str = "SELECT to_regclass('callboard_schema') IS NOT NULL";
 /// The clock that leases are measured with: the server's, since those of several machines differ.
@@ -26,7 +26,7 @@ const SESSION: &str = "SET statement_timeout = '20s'; SET idle_in_transaction_se
      SET client_min_messages = 'warning'; SET plan_cache_mode = 'force_generic_plan'; \
      SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off";
 
-/// The future that moves the bytes of a connection. It ends when the connection does.
+/// The future that drives the I/O of a connection. It ends when the connection does.
 type Transport = Pin<Box<dyn Future<Output = Result<(), tokio_postgres::Error>> + Send>>;
 
 /// An open connection.
@@ -43,12 +43,12 @@ pub(super) struct PgSession {
     /// Prepared statements, by the parts that they combine.
     pub(super) prepared: HashMap<Vec<&'static str>, tokio_postgres::Statement>,
     pub(super) pending_commit: Option<PendingCommit>,
-    /// Whether the server has shown that this connection is of no more use.
+    /// Whether an error has shown that this connection cannot be reused.
     is_stale: bool,
 }
 
 impl Connection {
-    /// Connects within the connect timeout: what accepts the connection need not be a PostgreSQL, nor be awake.
+    /// Connects within the connect timeout: a peer that accepts the connection may hang, or not be PostgreSQL.
     pub(super) async fn open(server: &Server) -> Result<Self, StoreError> {
         let within = server.options.connect_timeout();
         let opened = tokio::time::timeout(within, Self::open_without_timeout(server)).await;
@@ -70,7 +70,7 @@ impl Connection {
         self.drive(async |session| migrate(&mut session.client).await).await?
     }
 
-    /// Does something with the connection while its bytes move.
+    /// Runs work on the connection while driving its I/O.
     pub(super) async fn drive<T>(&mut self, work: impl AsyncFnOnce(&mut PgSession) -> T) -> Result<T, StoreError> {
         let Some(transport) = self.transport.take() else { return Err(lost()) };
         let work = std::pin::pin!(work(&mut self.session));
@@ -88,7 +88,7 @@ impl Connection {
         self.session.pending_commit.take()
     }
 
-    /// Takes note of a failure. Some last as long as the connection; some announce its end.
+    /// Marks the connection as stale or lost, if the error says so.
     pub(super) fn note(&mut self, error: &tokio_postgres::Error) {
         self.session.is_stale |= error.code().is_some_and(|code| is_of(code, STALE));
         if error.as_db_error().is_some_and(|error| !is_refusal(error)) {
@@ -107,7 +107,7 @@ impl Connection {
             server.end_generation(self.generation);
         }
         let transport = self.transport.as_mut().filter(|_| self.generation == server.generation())?;
-        // Reads what the server has sent since the last work: perhaps its end.
+        // Reads what the server has sent since the last job, such as the end of the connection.
         if transport.as_mut().now_or_never().is_some() || self.session.client.is_closed() { None } else { Some(self) }
     }
 }
@@ -160,7 +160,7 @@ async fn read_version(client: &Client) -> Result<i64, StoreError> {
     Ok(row.try_get::<_, Option<i64>>(0).map_err(failed)?.unwrap_or_default())
 }
 
-/// Whether the server refused a statement and keeps the connection. One that it ends may end after a change was committed.
+/// Whether the server refused a statement and keeps the connection. If it closes the connection, the change may be committed.
 pub(super) fn is_refusal(error: &DbError) -> bool {
     error.parsed_severity() == Some(Severity::Error)
 }
@@ -175,7 +175,7 @@ pub(super) fn failed(error: &tokio_postgres::Error) -> StoreError {
     }
 }
 
-/// Classes of transient errors: the server shuts down, starts up, is full, does not write now, or gave up waiting.
+/// Classes of transient errors: the server shuts down, starts up, is full, is read-only, or timed out.
 const TRANSIENT: &[&str] = &["57", "53", "08", "55", "25", "40", "58"];
 /// Classes of errors that make a connection stale: it is read-only, since it was opened when the server was a standby; what was
 /// prepared is gone or has changed; or the server is ending it.

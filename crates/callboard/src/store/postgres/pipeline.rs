@@ -15,9 +15,9 @@ use super::single_statement::combined;
 
 type PgResult<T> = Result<T, tokio_postgres::Error>;
 
-/// At most so many statements are in flight at once.
+/// The most statements in flight at once.
 const IN_FLIGHT: usize = 16;
-/// The number of the transaction comes with its beginning: its status can be asked for later.
+/// Also returns the transaction id, with which the status can be queried later.
 const BEGIN: &str = "BEGIN; SELECT txid_current()";
 
 /// A prepared statement with its values.
@@ -38,7 +38,7 @@ pub(super) async fn perform(session: &mut PgSession, work: &Work) -> PgResult<An
     }
 }
 
-/// One statement is a transaction of its own, and its queries are pipelined behind it: on a conflict they ran for nothing.
+/// One statement is a transaction of its own, and its queries are pipelined behind it: on a conflict their rows are discarded.
 async fn write_statement(session: &mut PgSession, statements: &[Statement], queries: &[Statement]) -> PgResult<Answer> {
     let statement = prepare_combined(session, statements).await?;
     let change = BoundStatement { statement, cells: statements.iter().flat_map(|part| &part.cells).collect() };
@@ -75,7 +75,7 @@ async fn write_transaction(
     }
 }
 
-/// The number of the transaction; none where the server gives none.
+/// Begins a transaction and returns its id, if the server gives one.
 async fn begin(session: &PgSession) -> PgResult<Option<i64>> {
     let messages = session.client.simple_query(BEGIN).await?;
     Ok(messages.iter().find_map(|message| match message {

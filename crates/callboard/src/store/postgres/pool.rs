@@ -1,5 +1,5 @@
 //! A pool of connections and the jobs that wait for them: a free connection takes the oldest job. While jobs wait, more connections
-//! are opened, up to the configured number; where none can be had, jobs wait for those that are open.
+//! are opened, up to the configured number; if no more can be opened, jobs wait for those that are open.
 //!
 //! The pool of a serving thread hands jobs to the shared pool while it has no connection, so that no request waits for the first one to
 //! be opened, and when they have waited for a while, since its own connections may hang.
@@ -23,10 +23,10 @@ use super::connection::Connection;
 use super::shared_server_state::Server;
 use super::worker::{DoneJob, serve_job, too_slow};
 
-/// After a refused connection none is tried for so long, if jobs can wait for others.
+/// The pause after a refused connection, while other connections are open.
 const REFUSED_PAUSE: Duration = Duration::from_secs(1);
 
-/// A job waits so long in the pool of a thread.
+/// How long a job waits in the pool of a thread before it is handed to the shared pool.
 const OWN_WAIT: Duration = Duration::from_millis(50);
 
 /// What a serving thread needs to run connections of its own.
@@ -49,11 +49,11 @@ struct ConnectionPool<'a> {
     /// The queue of the shared pool; none in the shared pool.
     shared: Option<SharedQueue>,
     refused_until: Option<Instant>,
-    /// When the pool ends, whatever is left; none while it is open.
+    /// The deadline of a closed pool; none while it is open.
     end: Option<Instant>,
 }
 
-/// Runs the shared pool until the queue is closed and empty, or what is left takes too long.
+/// Runs the shared pool until the queue is closed and empty, or the deadline after closing has passed.
 pub(super) async fn serve_shared(server: &Server, settings: &StoreSettings, health: &WriteHealth, jobs: Jobs) {
     ConnectionPool::new(server, settings, health, None).run(jobs, std::future::pending()).await;
 }
@@ -183,7 +183,7 @@ impl<'a> ConnectionPool<'a> {
         oldest.map_or_else(Instant::now, |oldest| oldest + self.longest_wait())
     }
 
-    /// Ends the wait of those that have waited too long.
+    /// Hands over or fails jobs that have waited too long.
     fn give_up(&mut self) {
         let Some(before) = Instant::now().checked_sub(self.longest_wait()) else { return };
         self.hand_over(before);
@@ -193,7 +193,7 @@ impl<'a> ConnectionPool<'a> {
     }
 }
 
-/// Takes out what was queued by this time.
+/// Removes the jobs that were queued by this time.
 fn queued_before(waiting: &mut VecDeque<Job>, time: Instant) -> VecDeque<Job> {
     let (early, late) = std::mem::take(waiting).into_iter().partition(|job| job.queued_at <= time);
     *waiting = late;

@@ -19,7 +19,7 @@ pub(super) fn combined(statements: &[Statement]) -> String {
     format!("WITH {} SELECT 1 / (SELECT count(*) FROM part0)", parts.join(", "))
 }
 
-/// With values that come after so many others.
+/// The SQL with its parameters renumbered by an offset.
 fn renumbered(sql: &str, offset: usize) -> String {
     let mut pieces = sql.split('$');
     let mut text = pieces.next().unwrap_or_default().to_owned();

@@ -15,7 +15,7 @@ use super::pipeline;
 use super::pool::serve_shared;
 use super::shared_server_state::Server;
 
-/// A transaction that lost against another one is tried so often.
+/// Attempts of a transaction that is aborted by deadlocks or serialization failures.
 const ATTEMPTS: usize = 4;
 
 /// Connects once and migrates the schema, so that a wrong address fails at startup.
@@ -77,7 +77,7 @@ pub(super) async fn perform(connection: &mut Connection, work: &Work) -> Result<
     }
 }
 
-/// The server rolled the transaction back because of another one: it can be tried again.
+/// True when the server rolled the transaction back because of another one: it can be retried.
 fn was_aborted_for_another(error: &tokio_postgres::Error) -> bool {
     let code = error.code();
     code == Some(&SqlState::T_R_DEADLOCK_DETECTED) || code == Some(&SqlState::T_R_SERIALIZATION_FAILURE)

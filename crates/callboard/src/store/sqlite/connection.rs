@@ -14,7 +14,7 @@ use super::file_identity::FileIdentity;
 /// How long a connection waits for another process.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 const STATEMENTS_KEPT: usize = 128;
-/// A page that changes often is copied back to the file once for so many pages that were written.
+/// Pages in the WAL before a checkpoint. A page that changes often is then copied back once.
 const PAGES_BEFORE_CHECKPOINT: i64 = 4000;
 const CACHE_KIBIBYTES: i64 = 1_000;
 
@@ -99,7 +99,7 @@ fn create_private(path: &Path) -> std::io::Result<()> {
 
 /// With `synchronous = NORMAL` a committed change survives the death of the process, with `FULL` also that of the machine.
 fn configure(connection: &Connection, options: &OpenOptions<'_>) -> rusqlite::Result<()> {
-    // Of two processes that open a new file at once, one switches and the other finds it busy.
+    // When two processes open a new file at once, one switches to WAL and the other gets SQLITE_BUSY.
     retry_while_busy(|| connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())))?;
     connection.pragma_update(None, "synchronous", if options.synchronous_full { "FULL" } else { "NORMAL" })?;
     connection.pragma_update(None, "wal_autocheckpoint", PAGES_BEFORE_CHECKPOINT)?;
@@ -109,7 +109,7 @@ fn configure(connection: &Connection, options: &OpenOptions<'_>) -> rusqlite::Re
     connection.pragma_update(None, "temp_store", "MEMORY")
 }
 
-/// Tries again while another process holds the file.
+/// Retries while another process has locked the file.
 fn retry_while_busy<T>(mut attempt: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
     const PAUSE: Duration = Duration::from_millis(20);
     let end = Instant::now() + BUSY_TIMEOUT;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::super::error::StoreError;
 
-/// A check counts so long.
+/// How long a check is valid.
 const VALID_FOR: Duration = Duration::from_secs(1);
 
 /// An open file, by its device and inode.
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_was_moved_away_or_replaced_is_not_the_same() {
+    fn a_moved_or_replaced_file_is_detected() {
         let folder = std::env::temp_dir().join(format!("callboard_identity_{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let (path, aside) = (folder.join("a.db"), folder.join("b.db"));

@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_that_cannot_be_made_takes_no_other_with_it() {
+    fn a_failed_change_does_not_roll_back_the_others() {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch(TABLE).unwrap();
         let missing = Statement::new(TOUCH, [9.into()]).or(Conflict::Missing);

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_tell_the_provider() {
+    fn addresses_determine_the_provider() {
         for (url, provider, host, port) in [
             ("https://api.openai.com/v1", "openai", Some("api.openai.com"), Some(443)),
             ("http://127.0.0.1:11434/v1", "openai", Some("127.0.0.1"), Some(11434)),

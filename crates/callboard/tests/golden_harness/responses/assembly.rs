@@ -1,4 +1,4 @@
-//! A client that believes only deltas: it puts the output together, piece by piece, and notes whatever does not fit.
+//! Assembles the output from deltas only, and records every inconsistency.
 
 use serde_json::Value;
 
@@ -11,17 +11,17 @@ pub(super) struct Assembly {
 
 struct Item {
     value: Value,
-    /// Whether a tool that runs here has ended.
+    /// Whether a tool that runs in Callboard has ended.
     ran: bool,
     done: bool,
 }
 
 impl Assembly {
-    /// Takes an event; those about the response itself are none of its business.
+    /// Handles an event; events about the response itself are ignored.
     pub(super) fn take(&mut self, event: &Value) {
         let Some(index) = event["output_index"].as_u64().and_then(|index| usize::try_from(index).ok()) else { return };
         if event["type"] == "response.output_item.added" {
-            // Calls that run here may overlap; everything else comes one after the other.
+            // Calls that run in Callboard may overlap; all other items are sequential.
             let overlaps = |item: &Item| item.value["type"] == "mcp_call" && event["item"]["type"] == "mcp_call";
             if index != self.items.len() || self.items.last().is_some_and(|item| !item.done && !overlaps(item)) {
                 self.faults.push(format!("an item is not added behind whole ones: {event}"));
@@ -37,7 +37,7 @@ impl Assembly {
         }
     }
 
-    /// What is wrong with the output at the end. Items of a response that failed may be cut; what they say must be there.
+    /// Faults in the final output. Items of a failed response may be cut, but what was streamed must be there.
     pub(super) fn faults_at_end(mut self, output: &Value, failed: bool) -> Vec<String> {
         for item in self.items.iter_mut().filter(|item| failed && !item.done) {
             item.value["status"] = "incomplete".into();
@@ -69,7 +69,7 @@ impl Item {
             "output_item.done" => {
                 let mut whole = event["item"].clone();
                 if std::mem::take(&mut self.ran) {
-                    // What a tool returned comes with the whole item alone.
+                    // The output of a tool is sent only with the whole item.
                     ["output", "error"].iter().for_each(|key| self.value[*key] = whole[*key].clone());
                 }
                 let status = std::mem::replace(&mut whole["status"], "in_progress".into());

@@ -1,4 +1,4 @@
-//! A page against what came over the Responses wire.
+//! Compares a page with its results over the Responses API.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(crate) fn can_be_played(page: &Page) -> bool {
     page.request().is_some() && page.section("Accepted").or_else(|| page.section("Refused")).is_none()
 }
 
-/// Plays a page over all ways; what is wrong comes back.
+/// Runs a page over all transports and returns its faults.
 pub(crate) fn check_page(harness: &Harness, page: &Arc<Page>) -> Option<String> {
     let chat = page.request().unwrap_or_else(|| panic!("{}: there is no request to convert", page.stem));
     let expected = expected::read(page);
@@ -33,17 +33,17 @@ pub(crate) fn check_page(harness: &Harness, page: &Arc<Page>) -> Option<String> 
     let mut faults = Vec::new();
     for received in &all {
         let mut found = received.faults.clone();
-        found.extend(faults_of_asking(page, received, &chat));
-        found.extend(faults_of_telling(page, received, &expected, &chat));
+        found.extend(faults_of_upstream_requests(page, received, &chat));
+        found.extend(faults_of_outcome(page, received, &expected, &chat));
         faults.extend(found.into_iter().map(|fault| format!("  {:?}: {fault}", received.transport)));
     }
     faults.extend(difference_of_objects(page, &all));
     (!faults.is_empty()).then(|| format!("tests/golden/{}.md\n{}\n", page.stem, faults.join("\n")))
 }
 
-/// The model server is asked what it is asked for a chat request.
-fn faults_of_asking(page: &Page, received: &Received, chat: &Value) -> Vec<String> {
-    let due = request::due_upstream(page, chat);
+/// Upstream requests are the same as for a chat request.
+fn faults_of_upstream_requests(page: &Page, received: &Received, chat: &Value) -> Vec<String> {
+    let due = request::expected_upstream(page, chat);
     let mut faults = Vec::new();
     if received.asked.len() != page.upstreams().len() {
         let (asked, replies) = (received.asked.len(), page.upstreams().len());
@@ -57,7 +57,7 @@ fn faults_of_asking(page: &Page, received: &Received, chat: &Value) -> Vec<Strin
     for Titled { heading, text } in
         render::asked_sections(page, &received.asked, &mut Ids::new(page)).iter().skip_while(is_first)
     {
-        // Where a refusal was learned from, the page shows both: the first time, and what is asked from then on.
+        // After a learned quirk, the page shows both the first request and the later one.
         let mut shown = page.sections.iter().filter(|section| section.heading.starts_with(heading.as_str()));
         if !shown.any(|section| section.text.trim() == text.trim()) {
             faults.push(format!("{heading} is\n{text}"));
@@ -66,12 +66,12 @@ fn faults_of_asking(page: &Page, received: &Received, chat: &Value) -> Vec<Strin
     faults
 }
 
-/// The first request is compared as a whole, in the names of this wire.
+/// The first request is compared separately, with the names of this API.
 fn is_first(section: &&Titled) -> bool {
     section.heading == "Asked upstream 1"
 }
 
-fn faults_of_telling(page: &Page, received: &Received, expected: &Expected, chat: &Value) -> Vec<String> {
+fn faults_of_outcome(page: &Page, received: &Received, expected: &Expected, chat: &Value) -> Vec<String> {
     let mut faults = Vec::new();
     if received.transport != Transport::Socket && received.contract != expected.contract {
         faults.push(format!("the contract is {:?} and not {:?}", received.contract, expected.contract));
@@ -86,7 +86,7 @@ fn faults_of_telling(page: &Page, received: &Received, expected: &Expected, chat
             let last = events.last().map_or(&Value::Null, |event| &event["response"]);
             faults.extend(match failure {
                 None => faults_of_reply(page, received, expected, last, chat),
-                Some(failure) => faults_of_broken(page, received, expected, failure, events),
+                Some(failure) => faults_of_failed_response(page, received, expected, failure, events),
             });
         }
         (body, _) => faults.push(format!("{body:?} came, and {expected:?} is due")),
@@ -112,7 +112,7 @@ fn faults_of_error(received: &Received, status: u16, error: &Value, failure: &Fa
 }
 
 fn faults_of_reply(page: &Page, received: &Received, expected: &Expected, object: &Value, chat: &Value) -> Vec<String> {
-    let mut faults: Vec<String> = faults_of_said(page, received, expected, object).into_iter().collect();
+    let mut faults: Vec<String> = faults_of_content(page, received, expected, object).into_iter().collect();
     let reason = match expected.finish.as_deref() {
         Some("length") => json!({"reason": "max_output_tokens"}),
         Some("content_filter") => json!({"reason": "content_filter"}),
@@ -138,14 +138,14 @@ fn tokens(usage: &Value) -> [&Value; 3] {
     ["prompt_tokens", "completion_tokens", "total_tokens"].map(|key| &usage[key])
 }
 
-/// As much of a chat reply as the checks of calls look at.
+/// The parts of a chat reply that the checks of calls need.
 fn folded(object: &Value, expected: &Expected) -> Folded {
     let calls = parts::calls(&parts::of_output(&object["output"]));
     let finish_reason = expected.finish.clone().into();
     Folded { calls, finish_reason, ..Folded::default() }
 }
 
-fn faults_of_said(page: &Page, received: &Received, expected: &Expected, object: &Value) -> Option<String> {
+fn faults_of_content(page: &Page, received: &Received, expected: &Expected, object: &Value) -> Option<String> {
     let mut ids = Ids::new(page);
     render::asked_sections(page, &received.asked, &mut ids);
     let parts = parts::renamed(parts::of_output(&object["output"]), &mut ids);
@@ -153,8 +153,8 @@ fn faults_of_said(page: &Page, received: &Received, expected: &Expected, object:
     (parts != due).then(|| format!("it says\n    {parts:?}\n  and not\n    {due:?}"))
 }
 
-/// A response that broke off after it had begun: the error as an event, except on a WebSocket, and the object as far as it came.
-fn faults_of_broken(
+/// A response that failed after it began: an error event, except on a WebSocket, and the partial object.
+fn faults_of_failed_response(
     page: &Page,
     received: &Received,
     expected: &Expected,
@@ -162,7 +162,7 @@ fn faults_of_broken(
     events: &[Value],
 ) -> Vec<String> {
     let [.., error, last] = events else { return vec!["there are no events".to_owned()] };
-    let mut faults: Vec<String> = faults_of_said(page, received, expected, &last["response"]).into_iter().collect();
+    let mut faults: Vec<String> = faults_of_content(page, received, expected, &last["response"]).into_iter().collect();
     let text = |key: &str| failure.error[key].as_str().unwrap_or_default();
     let (due, message) = (format!("{} ({})", text("message"), text("code")), &last["response"]["error"]["message"]);
     if *message != due {
@@ -178,7 +178,7 @@ fn faults_of_broken(
     faults
 }
 
-/// The last event holds what a whole reply is, up to ids and times.
+/// The object in the last event equals the whole reply, except for ids and times.
 fn difference_of_objects(page: &Page, all: &[Received]) -> Option<String> {
     let object = |received: &Received| match &received.body {
         Body::Object(object) => Some(object.clone()),

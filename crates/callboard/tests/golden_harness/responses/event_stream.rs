@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// What came.
+/// Events and comments.
 #[derive(Debug, Default)]
 pub(super) struct EventStream {
     pub(super) events: Vec<Value>,

@@ -1,10 +1,10 @@
-//! Pages that are not played over the Responses API, each with its reason. The list may only shrink: a page on it that
-//! would hold is a fault.
+//! Pages that are not run over the Responses API, each with its reason. The list may only shrink: a listed page that passes
+//! is a fault.
 
-/// How many pages are listed; may only become smaller.
+/// The number of listed pages; may only shrink.
 pub(crate) const COUNT: usize = 18;
 
-/// Reasons, and the pages they hold for.
+/// Reasons, and the pages they apply to.
 const EXCEPTIONS: [(&str, &[&str]); 3] = [
     (
         "the model server's own bytes are passed on, which another wire cannot do: over responses the contract always holds",
@@ -33,7 +33,7 @@ const EXCEPTIONS: [(&str, &[&str]); 3] = [
     ),
 ];
 
-/// Why a page is not played.
+/// Why a page is not run.
 pub(crate) fn reason_against(stem: &str) -> Option<&'static str> {
     EXCEPTIONS.iter().find(|(_, pages)| pages.contains(&stem)).map(|(reason, _)| *reason)
 }

@@ -1,7 +1,7 @@
-//! What a page expects of Chat Completions, read as data: the parts of the reply, how it ends, and the report about the contract.
+//! The expectations of a page for Chat Completions as data: the parts of the reply, how it ends, and the contract report.
 //!
-//! Model servers are always asked for a stream on behalf of a response, so the streamed expectation is the one that counts
-//! where a page has both; the whole one adds the status that a failure has when nothing was sent before it.
+//! Upstream requests for responses are always streamed, so the streamed expectation applies where a page has both; the whole
+//! one adds the status of a failure before any output.
 
 use callboard_test_support::golden_page::{Page, Section};
 use serde_json::Value;
@@ -10,18 +10,18 @@ use super::super::events::Folded;
 use super::super::render::counted_usage;
 use super::parts::{self, Part};
 
-/// What is due.
+/// The expected reply.
 #[derive(Debug, Default)]
 pub(super) struct Expected {
     pub(super) parts: Vec<Part>,
     /// Why the model stopped; none where the reply fails.
     pub(super) finish: Option<String>,
     pub(super) failure: Option<Failure>,
-    /// Whether anything is sent before a failure where the reply is streamed.
+    /// Whether a streamed reply sends anything before a failure.
     pub(super) begun: bool,
-    /// The report about the contract; none where there is none.
+    /// The contract report, if there is one.
     pub(super) contract: Option<String>,
-    /// Tokens, where the page tells them for the same replies of the model server.
+    /// Tokens, if the page has them for the same upstream replies.
     pub(super) usage: Option<Value>,
     pub(super) estimated: bool,
 }
@@ -29,13 +29,13 @@ pub(super) struct Expected {
 /// An error.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Failure {
-    /// The status where nothing was sent before it; none where the page does not tell.
+    /// The status if nothing was sent before it; none if the page has no whole reply.
     pub(super) status: Option<u16>,
     pub(super) retry_after: Option<String>,
     pub(super) error: Value,
 }
 
-/// Reads what a page expects.
+/// Reads the expectations of a page.
 pub(super) fn read(page: &Page) -> Expected {
     let streamed = page.section("Client, streamed");
     let whole = page.section("Client, whole");
@@ -79,12 +79,12 @@ fn of_http(text: &str) -> Failure {
     Failure {
         status: value("HTTP ").and_then(|status| status.parse().ok()),
         retry_after: value("retry-after: "),
-        error: in_own_places(&body["error"]),
+        error: with_responses_paths(&body["error"]),
     }
 }
 
-/// What a tool says of itself stands one level higher in a request to `/v1/responses`.
-fn in_own_places(error: &Value) -> Value {
+/// The fields of a tool are one level higher in a request to `/v1/responses`.
+fn with_responses_paths(error: &Value) -> Value {
     let mut error = error.clone();
     if let Some(place) = error["param"].as_str().map(str::to_owned) {
         let own = place.replacen("].function.", "].", 1);
@@ -94,7 +94,7 @@ fn in_own_places(error: &Value) -> Value {
     error
 }
 
-/// Events in words, as pages show them. Arguments may have several lines.
+/// Events as text, as pages show them. Arguments may have several lines.
 fn of_lines(text: &str) -> Expected {
     let mut expected = Expected { begun: true, ..Expected::default() };
     for line in text.lines() {

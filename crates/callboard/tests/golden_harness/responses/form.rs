@@ -1,4 +1,4 @@
-//! What holds for every stream of a response, whatever its page is about.
+//! Invariants of every streamed response.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::assembly::Assembly;
 use super::event_stream::EventStream;
 use super::transport::Transport;
 
-/// What is wrong with the events of a response. On a WebSocket, where others follow, no error stands before the last one.
+/// Faults in the events of a response. On a WebSocket, where more responses follow, no error precedes the last event.
 pub(super) fn faults_of_events(events: &[Value], transport: Transport) -> Vec<String> {
     let mut faults = Vec::new();
     let mut must = |holds: bool, words: &str| {
@@ -43,7 +43,7 @@ pub(super) fn faults_of_events(events: &[Value], transport: Transport) -> Vec<St
     faults
 }
 
-/// The object in the last event of a stream; what is wrong with the stream is put into `faults`.
+/// The object in the last event of a stream; its faults are added to `faults`.
 pub(in super::super) fn last_object(body: &str, faults: &mut Vec<String>) -> Value {
     let stream = EventStream::read(body);
     faults.extend(stream.faults);

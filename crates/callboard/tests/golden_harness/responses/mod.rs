@@ -1,7 +1,7 @@
-//! Golden pages over the Responses API: the same scenarios in the words of another wire, whole, streamed and over a WebSocket.
+//! Golden pages over the Responses API: the same scenarios, converted; whole, streamed and over a WebSocket.
 //!
-//! Nothing is written twice: the request is converted, and what is due is read from what the page expects of Chat
-//! Completions. [`exceptions`] lists the pages that have no meaning here.
+//! The request is converted, and the expected reply is derived from what the page expects of Chat Completions. [`exceptions`]
+//! lists the pages that do not apply.
 
 mod assembly;
 mod check;

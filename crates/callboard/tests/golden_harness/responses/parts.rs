@@ -1,11 +1,11 @@
-//! The parts of a reply in their order, whichever wire it came over.
+//! The parts of a reply in order, independent of the API.
 
 use serde_json::Value;
 
 use super::super::events::Folded;
 use super::super::ids::Ids;
 
-/// One piece.
+/// One part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Part {
     Reasoning(String),
@@ -15,7 +15,7 @@ pub(super) enum Part {
     Call([String; 3]),
 }
 
-/// The pieces of a response's output. A message without a word says nothing.
+/// The parts of a response's output. An empty message has no part.
 pub(super) fn of_output(output: &Value) -> Vec<Part> {
     let mut parts = Vec::new();
     for item in output.as_array().into_iter().flatten() {
@@ -33,13 +33,13 @@ pub(super) fn of_output(output: &Value) -> Vec<Part> {
     joined(parts)
 }
 
-/// The pieces of a whole chat reply, in the order of their fields.
+/// The parts of a whole chat reply, in the order of their fields.
 pub(super) fn of_chat(reply: Folded) -> Vec<Part> {
     let words = [Part::Reasoning(reply.reasoning), Part::Text(reply.content), Part::Refusal(reply.refusal)];
     joined(words.into_iter().chain(reply.calls.into_iter().map(Part::Call)).collect())
 }
 
-/// Neighbours of one kind as one piece, without empty ones.
+/// Merges adjacent parts of one kind and drops empty ones.
 pub(super) fn joined(pieces: Vec<Part>) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     for piece in pieces {
@@ -54,7 +54,7 @@ pub(super) fn joined(pieces: Vec<Part>) -> Vec<Part> {
     parts
 }
 
-/// The same with drawn ids renamed, as pages write them.
+/// The same with random ids renamed, as pages write them.
 pub(super) fn renamed(parts: Vec<Part>, ids: &mut Ids) -> Vec<Part> {
     let rename = |piece| match piece {
         Part::Call([id, name, arguments]) => Part::Call([ids.renamed(&id), name, arguments.trim_end().to_owned()]),
@@ -63,7 +63,7 @@ pub(super) fn renamed(parts: Vec<Part>, ids: &mut Ids) -> Vec<Part> {
     parts.into_iter().map(rename).collect()
 }
 
-/// The calls alone.
+/// Only the calls.
 pub(super) fn calls(parts: &[Part]) -> Vec<[String; 3]> {
     let call = |piece: &Part| if let Part::Call(call) = piece { Some(call.clone()) } else { None };
     parts.iter().filter_map(call).collect()

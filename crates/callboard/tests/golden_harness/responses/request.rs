@@ -1,9 +1,9 @@
-//! A page's chat request as a request to `/v1/responses`, and the chat request that is to come out of that again.
+//! Converts a page's chat request to a request to `/v1/responses`, and gives the upstream request that it must produce.
 
 use callboard_test_support::golden_page::Page;
 use serde_json::{Map, Value, json};
 
-/// The request in the words of the other wire, or the field that has none there.
+/// The converted request, or the field that has no equivalent.
 pub(super) fn converted(chat: &Value) -> Result<Value, String> {
     let mut request = Map::new();
     for (key, value) in chat.as_object().expect("a request is an object") {
@@ -22,8 +22,8 @@ pub(super) fn converted(chat: &Value) -> Result<Value, String> {
     Ok(Value::Object(request))
 }
 
-/// What the model server is to be asked first: what the page shows, or else what the client asked for.
-pub(super) fn due_upstream(page: &Page, chat: &Value) -> Value {
+/// The expected first upstream request: the one on the page, or else the client's request.
+pub(super) fn expected_upstream(page: &Page, chat: &Value) -> Value {
     let shown = page.section("Asked upstream 1").and_then(|section| section.fence("json"));
     let shown: Option<Value> = shown.map(|text| serde_json::from_str(&text).expect("what is asked"));
     let mut due = shown.as_ref().unwrap_or(chat).as_object().cloned().unwrap_or_default();
@@ -41,7 +41,7 @@ fn input(messages: &Value) -> Value {
     messages.as_array().into_iter().flatten().flat_map(items).collect()
 }
 
-/// A message with calls is a message, if it says something, and an item for each call.
+/// A message with calls becomes a message, if it has text, and an item for each call.
 fn items(message: &Value) -> Vec<Value> {
     if message["role"] == "tool" {
         return vec![
@@ -62,7 +62,7 @@ fn call(call: &Value) -> Value {
     json!({"type": "function_call", "call_id": call["id"], "name": function["name"], "arguments": function["arguments"]})
 }
 
-/// What stands in a field of its own kind there stands beside the kind here.
+/// Moves the fields of the nested object, named after the type, beside the type.
 fn flat(value: &Value) -> Value {
     let kind = value["type"].as_str().unwrap_or_default();
     let mut fields = Map::from_iter([("type".to_owned(), kind.into())]);

@@ -14,7 +14,7 @@ use super::event_stream::EventStream;
 
 const PATH: &str = "/v1/responses";
 
-/// How a response is asked for.
+/// How a response is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Transport {
     Whole,
@@ -26,18 +26,18 @@ impl Transport {
     pub(super) const ALL: [Transport; 3] = [Transport::Whole, Transport::Streamed, Transport::Socket];
 }
 
-/// What came back.
+/// The received response.
 #[derive(Debug)]
 pub(super) struct Received {
     pub(super) transport: Transport,
     pub(super) body: Body,
-    /// What the reply says about the contract.
+    /// The contract report.
     pub(super) contract: Option<String>,
     pub(super) estimated: bool,
     pub(super) retry_after: Option<String>,
-    /// What was wrong with the bytes themselves.
+    /// Faults of the encoding.
     pub(super) faults: Vec<String>,
-    /// What the model server was asked.
+    /// The upstream requests.
     pub(super) asked: Vec<Value>,
 }
 
@@ -51,14 +51,14 @@ pub(super) enum Body {
     Ended,
 }
 
-/// Plays a request.
+/// Sends a request.
 pub(super) fn play(harness: &Harness, page: &Arc<Page>, request: &Value, transport: Transport) -> Received {
     let mut request = request.clone();
     request["model"] = page.stem.as_str().into();
     let (mut received, asked) = harness.play(page, |address, on_text| match transport {
         Transport::Socket => over_socket(address, request, on_text),
         Transport::Whole => {
-            // The model server is asked for a stream, and the client can tell nothing before it is over.
+            // The upstream request is streamed, but the client gets nothing before it is complete.
             on_text();
             of_http(transport, &post(address, PATH, &request.to_string(), on_text))
         }

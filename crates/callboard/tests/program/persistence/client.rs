@@ -1,21 +1,21 @@
-//! Clients of a program that may die at any moment: what they send, and what counts as an answer.
+//! A client of a program that may be killed at any moment.
 
 use callboard_test_support::try_ask;
 use serde_json::{Value, json};
 
-/// What came of a request.
+/// The outcome of a request.
 #[derive(Debug)]
 pub(super) enum Outcome {
-    /// A whole answer.
+    /// A complete answer with status 200.
     Acknowledged(Value),
-    /// A whole answer that says no.
+    /// A complete answer with an error.
     Refused(u16, String),
-    /// None, or half of one: it may have happened or not.
+    /// No complete answer: the request may have been applied or not.
     NoAnswer,
 }
 
 impl Outcome {
-    /// The answer, if there is one. A refusal is a fault.
+    /// The answer, if there is one. Panics on an error.
     pub(super) fn acknowledged(self) -> Option<Value> {
         match self {
             Self::Acknowledged(answer) => Some(answer),
@@ -42,7 +42,7 @@ pub(super) fn post(address: &str, path: &str, headers: &[&str], body: &Value) ->
     }
 }
 
-/// Reads JSON from a program that lives.
+/// Gets JSON from a running program.
 pub(super) fn get(address: &str, path: &str) -> Value {
     let answer = try_ask(address, "GET", path, &[], "").unwrap_or_else(|| panic!("no answer to {path}"));
     assert_eq!(answer.status, 200, "{path}: {answer:?}");
@@ -67,7 +67,7 @@ pub(super) fn note(token: &str, stream: bool) -> Value {
     json!({"model": "keeper", "input": format!("note {token}"), "stream": stream})
 }
 
-/// The words of a response.
+/// The text of a response.
 pub(super) fn said(response: &Value) -> String {
     let output = response["output"].as_array().unwrap();
     let message = output.iter().find(|item| item["type"] == "message").unwrap_or_else(|| panic!("{response}"));

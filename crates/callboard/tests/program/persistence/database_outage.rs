@@ -1,5 +1,5 @@
-//! A database that is gone for a while: what needs it is refused with a time to come back, all else is served, and when it
-//! is there again everything goes on where it was.
+//! A database outage: requests that need the store are refused with `retry-after`, all others are served, and after the
+//! outage conversations continue.
 
 use std::process::Command;
 
@@ -13,10 +13,10 @@ use crate::cluster::{Server, script};
 const CHAT: &str = "/v1/chat/completions";
 const RESPONSES: &str = "/v1/responses";
 
-/// Ends the server, or starts it again where it was.
-fn order(fixture: &Fixture, order: &str) {
+/// Stops the server, or restarts it.
+fn control_server(fixture: &Fixture, command: &str) {
     let folder = fixture.database.server.as_ref().and_then(|server| server.folder.as_ref()).unwrap();
-    assert!(Command::new(script()).arg(order).arg(folder).status().unwrap().success());
+    assert!(Command::new(script()).arg(command).arg(folder).status().unwrap().success());
 }
 
 fn send(program: &Program, path: &str, body: &Value) -> Answer {
@@ -24,7 +24,7 @@ fn send(program: &Program, path: &str, body: &Value) -> Answer {
 }
 
 #[test]
-fn a_database_that_is_gone_stops_only_what_needs_it() {
+fn a_database_outage_fails_only_requests_that_need_the_store() {
     let fixture = Fixture::new(Database::on(Server::start_own(&[])));
     let program = fixture.start();
     let id = new_conversation(&program.address);
@@ -43,7 +43,7 @@ fn a_database_that_is_gone_stops_only_what_needs_it() {
         ("/v1/conversations", json!({})),
         (&format!("/v1/conversations/{id}/undo"), json!({"last": 1})),
     ];
-    order(&fixture, "halt");
+    control_server(&fixture, "halt");
     for (path, body) in &needing {
         let refused = send(&program, path, body);
         assert_eq!(
@@ -66,7 +66,7 @@ fn a_database_that_is_gone_stops_only_what_needs_it() {
         }
     }
 
-    order(&fixture, "resume");
+    control_server(&fixture, "resume");
     in_conversation["input"] = json!("note b");
     let next = loop {
         let answer = send(&program, RESPONSES, &in_conversation);
@@ -79,14 +79,14 @@ fn a_database_that_is_gone_stops_only_what_needs_it() {
     assert_eq!(said(&next), "a b", "no turn that was refused has left anything");
 }
 
-/// A server may answer in one piece though a stream was asked for.
+/// A model server may send a whole reply to a request for a stream.
 fn answer_at_once(mut exchange: Exchange) {
     exchange.json(200, r#"{"choices":[{"index":0,"message":{"content":"Hello."},"finish_reason":"stop"}]}"#);
 }
 
-/// Nothing has been told when the reply cannot be kept.
+/// No output was sent yet when the write fails.
 #[test]
-fn a_streamed_reply_that_comes_at_once_is_refused_with_a_status_where_it_cannot_be_kept() {
+fn a_failed_write_before_any_output_is_a_status() {
     let fixture = Fixture::with_model(Database::file(), answer_at_once);
     let program = fixture.start();
     let request = json!({"model": "m", "input": "Hello.", "stream": true});
@@ -97,9 +97,9 @@ fn a_streamed_reply_that_comes_at_once_is_refused_with_a_status_where_it_cannot_
     assert_eq!(refused.unwrap().error("code"), "store_unavailable");
 }
 
-/// Another program holds the file.
+/// Another process has locked the file.
 #[test]
-fn words_do_not_wait_for_a_slow_store() {
+fn text_does_not_wait_for_a_slow_store() {
     let fixture = Fixture::with_model(Database::file(), answer_at_once);
     let program = fixture.start();
     let request = json!({"model": "m", "input": "Hello.", "stream": true}).to_string();
@@ -112,7 +112,7 @@ fn words_do_not_wait_for_a_slow_store() {
 }
 
 #[test]
-fn a_file_that_is_gone_is_told() {
+fn a_removed_file_is_reported() {
     let fixture = Fixture::new(Database::file());
     let program = fixture.start();
     let ready = |query: &str| ask(&program.address, "GET", &format!("/ready{query}"), &[], "");

@@ -1,4 +1,4 @@
-//! What is deleted or has been kept long enough: all of it goes, and nothing that somebody still builds on.
+//! Deletion and retention: all rows are deleted, except those that later responses depend on.
 
 use std::sync::Mutex;
 use std::sync::mpsc::channel;
@@ -23,13 +23,13 @@ const TABLES: [&str; 10] = [
     "traces",
 ];
 
-/// What is due at the start of the program is gone much sooner.
+/// An upper bound: rows past their retention are deleted right after startup.
 const LONGEST: Duration = Duration::from_secs(30);
 
 const WORDS_IN_TRACES: (&str, &str) = ("CALLBOARD_TRACE_CONTENT", "true");
 
-/// What is left after a look at the traces, for which all that was noted is written.
-fn left_at_last(address: &str, database: &Database) -> Vec<(&'static str, i64)> {
+/// The rows that are left. Reading the traces first flushes pending ones.
+fn left_after_flush(address: &str, database: &Database) -> Vec<(&'static str, i64)> {
     get(address, "/v1/traces");
     left(database)
 }
@@ -59,12 +59,12 @@ fn id(response: &Value) -> &str {
 }
 
 #[test]
-fn deleted_things_are_gone_on_sqlite() {
+fn deletion_leaves_no_rows_on_sqlite() {
     deleted(Database::file());
 }
 
 #[test]
-fn deleted_things_are_gone_on_postgres() {
+fn deletion_leaves_no_rows_on_postgres() {
     deleted(Database::postgres());
 }
 
@@ -78,7 +78,7 @@ fn deleted(database: Database) {
     assert_eq!(status(address, &format!("/v1/responses/{}", id(&first))), 404);
     let refused = ask_to_follow(address, id(&first));
     assert_eq!((refused.status, refused.error("code").as_str()), (400, "previous_response_not_found"));
-    // What follows it goes on as if nothing had happened, and shows what it was made from.
+    // Its follower still works, and lists the deleted input.
     let third = follow(address, Some(id(&second)), "c");
     assert_eq!(said(&third), "a b c");
     let input = get(address, &format!("/v1/responses/{}/input_items?limit=100", id(&third)));
@@ -86,14 +86,14 @@ fn deleted(database: Database) {
     for response in [&third, &second] {
         delete(address, &format!("/v1/responses/{}", id(response)));
     }
-    assert_eq!(left_at_last(address, &fixture.database), []);
+    assert_eq!(left_after_flush(address, &fixture.database), []);
     let conversation = new_conversation(address);
     let mut request = note("a", false);
     request["conversation"] = json!(conversation);
     let played = post(address, "/v1/responses", &[], &request).acknowledged().unwrap();
     delete(address, &format!("/v1/conversations/{conversation}"));
     assert_eq!(status(address, &format!("/v1/responses/{}", id(&played))), 404);
-    assert_eq!(left_at_last(address, &fixture.database), []);
+    assert_eq!(left_after_flush(address, &fixture.database), []);
 }
 
 fn ask_to_follow(address: &str, previous: &str) -> Answer {
@@ -103,16 +103,16 @@ fn ask_to_follow(address: &str, previous: &str) -> Answer {
 }
 
 #[test]
-fn a_response_whose_base_is_deleted_meanwhile_fails_on_sqlite() {
-    deleted_meanwhile(Database::file());
+fn a_response_whose_previous_is_deleted_in_flight_fails_on_sqlite() {
+    deleted_in_flight(Database::file());
 }
 
 #[test]
-fn a_response_whose_base_is_deleted_meanwhile_fails_on_postgres() {
-    deleted_meanwhile(Database::postgres());
+fn a_response_whose_previous_is_deleted_in_flight_fails_on_postgres() {
+    deleted_in_flight(Database::postgres());
 }
 
-fn deleted_meanwhile(database: Database) {
+fn deleted_in_flight(database: Database) {
     let ((begins, begun), (go, gate)) = (channel(), channel());
     let (begins, gate) = (Mutex::new(begins), Mutex::new(gate));
     let fixture = Fixture::with_model(database, move |mut exchange| {
@@ -142,16 +142,16 @@ fn deleted_meanwhile(database: Database) {
 }
 
 #[test]
-fn everything_shrinks_while_the_program_runs_on_sqlite() {
-    kept_long_enough(Database::file());
+fn retention_deletes_all_old_rows_on_sqlite() {
+    past_retention(Database::file());
 }
 
 #[test]
-fn everything_shrinks_while_the_program_runs_on_postgres() {
-    kept_long_enough(Database::postgres());
+fn retention_deletes_all_old_rows_on_postgres() {
+    past_retention(Database::postgres());
 }
 
-fn kept_long_enough(database: Database) {
+fn past_retention(database: Database) {
     const DAY: (&str, &str) = ("CALLBOARD_KEEP_RESPONSE_DAYS", "1");
     let fixture = Fixture::new(database);
     let program = fixture.start();
@@ -178,7 +178,7 @@ fn kept_long_enough(database: Database) {
     assert_eq!(said(&follow(&program.address, None, "z")), "z");
 }
 
-/// Turns of every kind, several of each.
+/// Several turns of every kind.
 fn play_everything(address: &str) {
     let conversation = new_conversation(address);
     let (mut previous, mut history) = (None, Vec::new());

@@ -1,5 +1,5 @@
-//! Clients that leave in the middle of a turn. What one has seen the beginning of is kept as far as it came; what it has seen
-//! nothing of was never asked for, so that the same request, sent again, is applied once.
+//! Clients that disconnect in the middle of a turn. If the client has received output, the partial turn is stored; if not, the
+//! turn is discarded, so that a retry of the request is applied once.
 
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, channel};
@@ -8,52 +8,52 @@ use callboard_test_support::{Connection, Program, calls, new_conversation, reply
 use serde_json::{Value, json};
 
 use super::client::{get, note, post, said};
-use super::consistency::{Asked, check, moment};
+use super::consistency::{RequestedChange, check, tick};
 use super::fixture::{Database, Fixture, play, wanted};
 
 const CHAT: &str = "/v1/chat/completions";
 const RESPONSES: &str = "/v1/responses";
 
-/// What a model does that is asked to note "away" and then for its words: it holds them back until it is left.
+/// Events of a model that withholds its reply after "note away" until the client disconnects.
 #[derive(Debug, PartialEq)]
-enum Moment {
+enum ModelEvent {
     Asked,
-    Left,
+    Disconnected,
 }
 
-/// A fixture whose model holds its words back, once or each time.
-fn holding_back(database: Database, times: usize) -> (Fixture, Receiver<Moment>) {
-    let (told, moments) = channel();
-    let state = Mutex::new((told, times));
+/// A fixture whose model withholds its reply this many times.
+fn withholding_model(database: Database, times: usize) -> (Fixture, Receiver<ModelEvent>) {
+    let (sender, events) = channel();
+    let state = Mutex::new((sender, times));
     let fixture = Fixture::with_model(database, move |mut exchange| {
         let is_due =
             wanted(&exchange).is_none() && exchange.body.contains("note away") && !exchange.body.contains("note again");
-        let told = is_due.then(|| state.lock().unwrap()).filter(|state| state.1 > 0).map(|mut state| {
+        let sender = is_due.then(|| state.lock().unwrap()).filter(|state| state.1 > 0).map(|mut state| {
             state.1 -= 1;
             state.0.clone()
         });
-        let Some(told) = told else { return play(&mut exchange) };
+        let Some(sender) = sender else { return play(&mut exchange) };
         if exchange.body.contains("\"stream\":true") {
             exchange.begin_stream();
             exchange.text("It is");
         }
-        told.send(Moment::Asked).unwrap();
+        sender.send(ModelEvent::Asked).unwrap();
         while !exchange.is_closed_by_client() {}
-        let _ = told.send(Moment::Left);
+        let _ = sender.send(ModelEvent::Disconnected);
     });
-    (fixture, moments)
+    (fixture, events)
 }
 
-/// Asks, and is gone when the model holds its words back.
-fn ask_and_leave(program: &Program, moments: &Receiver<Moment>, path: &str, headers: &[&str], body: &Value) {
+/// Sends a request, and disconnects while the model withholds its reply.
+fn ask_and_disconnect(program: &Program, events: &Receiver<ModelEvent>, path: &str, headers: &[&str], body: &Value) {
     let mut client = Connection::send(&program.address, "POST", path, headers, &body.to_string());
-    assert_eq!(moments.recv(), Ok(Moment::Asked));
+    assert_eq!(events.recv(), Ok(ModelEvent::Asked));
     if body["stream"] == true {
         client.read_until("It is").unwrap();
     }
     drop(client);
-    // Before the model is left, the program has done all that it does about the turn.
-    assert_eq!(moments.recv(), Ok(Moment::Left));
+    // The program closes the connection to the model last, after it has handled the turn.
+    assert_eq!(events.recv(), Ok(ModelEvent::Disconnected));
 }
 
 fn in_conversation(id: &str, token: &str, stream: bool) -> Value {
@@ -62,7 +62,7 @@ fn in_conversation(id: &str, token: &str, stream: bool) -> Value {
     body
 }
 
-/// The next turn of a conversation: it waits until the one before it has ended.
+/// The reply of the next turn, which waits for the previous one.
 fn said_next(program: &Program, conversation: &str) -> String {
     let body = in_conversation(conversation, "again", false);
     said(&post(&program.address, RESPONSES, &[], &body).acknowledged().unwrap())
@@ -78,32 +78,32 @@ fn kinds(program: &Program, conversation: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_the_client_saw_the_beginning_of_is_on_record() {
-    let (fixture, moments) = holding_back(Database::file(), 1);
+fn a_turn_with_sent_output_is_stored() {
+    let (fixture, events) = withholding_model(Database::file(), 1);
     let program = fixture.start();
     let id = new_conversation(&program.address);
-    ask_and_leave(&program, &moments, RESPONSES, &[], &in_conversation(&id, "away", true));
-    // Whoever looks waits for what was left.
+    ask_and_disconnect(&program, &events, RESPONSES, &[], &in_conversation(&id, "away", true));
+    // Reads wait for pending writes.
     assert_eq!(kinds(&program, &id), ["message", "mcp_call", "message"]);
     assert_eq!(get(&program.address, &format!("/v1/conversations/{id}/state"))["state"], json!({"notes": ["away"]}));
     assert_eq!(said_next(&program, &id), "away again");
 }
 
-/// As the clients of OpenAI do by themselves when an answer takes too long.
+/// OpenAI's clients retry by themselves after a timeout.
 #[test]
-fn what_is_sent_again_after_it_was_left_unseen_is_applied_once() {
+fn a_retry_after_a_turn_without_output_is_applied_once() {
     for database in [Database::file(), Database::postgres()] {
-        let (fixture, moments) = holding_back(database, 2);
+        let (fixture, events) = withholding_model(database, 2);
         let program = fixture.start();
         let id = new_conversation(&program.address);
-        let (body, sent) = (in_conversation(&id, "away", false), moment());
+        let (body, sent) = (in_conversation(&id, "away", false), tick());
         for _ in 0..2 {
-            ask_and_leave(&program, &moments, RESPONSES, &[], &body);
+            ask_and_disconnect(&program, &events, RESPONSES, &[], &body);
             assert_eq!(check(&program.address, &id, &[]), 0, "nothing is left behind");
         }
         let response = post(&program.address, RESPONSES, &[], &body).acknowledged().unwrap();
         assert_eq!(said(&response), "away");
-        let asked = Asked { token: "away".to_owned(), sent, acknowledged: Some(moment()) };
+        let asked = RequestedChange { token: "away".to_owned(), sent, acknowledged: Some(tick()) };
         assert_eq!(check(&program.address, &id, &[asked]), 1);
         assert_eq!(kinds(&program, &id), ["message", "mcp_call", "message"]);
         assert_eq!(traced(&program, &id), [("complete", 1), ("interrupted", 1), ("interrupted", 1)].map(owned));
@@ -130,7 +130,7 @@ fn traced(program: &Program, conversation: &str) -> Vec<(String, usize)> {
 }
 
 /// The first of two calls has changed something, and the second is running.
-fn leave_a_running_tool(stream: bool) -> (Fixture, Program, String) {
+fn disconnect_during_tool(stream: bool) -> (Fixture, Program, String) {
     let fixture = Fixture::with_model(Database::file(), |mut exchange| match wanted(&exchange).as_deref() {
         Some("away") => {
             let both = [("note", json!({"token": "away"})), ("linger", json!({}))];
@@ -148,8 +148,8 @@ fn leave_a_running_tool(stream: bool) -> (Fixture, Program, String) {
 }
 
 #[test]
-fn a_call_that_was_done_when_the_client_left_is_on_record() {
-    let (_house, program, id) = leave_a_running_tool(true);
+fn a_completed_call_is_stored_when_output_was_sent() {
+    let (_house, program, id) = disconnect_during_tool(true);
     assert_eq!(said_next(&program, &id), "away again");
     let journal = get(&program.address, &format!("/v1/conversations/{id}/journal"));
     assert_eq!(journal["data"].as_array().map_or(0, Vec::len), 2, "{journal}");
@@ -157,14 +157,14 @@ fn a_call_that_was_done_when_the_client_left_is_on_record() {
     assert_eq!(items.iter().filter(|item| item["type"] == "mcp_call").count(), 3, "{items:?}");
     let first = |name: &str| items.iter().find(|item| item["name"] == name).unwrap();
     let (done, cut) = (first("note"), first("linger"));
-    // The model must not be told that a tool which has changed something gave no result.
+    // The model must see the result of a tool that has changed something.
     assert_eq!((done["status"].as_str(), done["output"].is_string()), (Some("completed"), true), "{done}");
     assert_eq!((cut["status"].as_str(), cut["output"].is_null()), (Some("incomplete"), true), "{cut}");
 }
 
 #[test]
-fn a_call_that_was_done_when_the_client_left_unseen_is_undone_with_its_turn() {
-    let (_house, program, id) = leave_a_running_tool(false);
+fn a_completed_call_is_discarded_when_no_output_was_sent() {
+    let (_house, program, id) = disconnect_during_tool(false);
     assert_eq!(said_next(&program, &id), "again");
     assert_eq!(kinds(&program, &id), ["message", "mcp_call", "message"]);
 }
@@ -177,46 +177,46 @@ fn chat(stream: bool, messages: &[Value]) -> Value {
     json!({"model": "keeper", "stream": stream, "messages": messages})
 }
 
-fn told(program: &Program, headers: &[&str], messages: &[Value]) -> String {
+fn reply_text(program: &Program, headers: &[&str], messages: &[Value]) -> String {
     let reply = post(&program.address, CHAT, headers, &chat(false, messages)).acknowledged().unwrap();
     reply["choices"][0]["message"]["content"].as_str().unwrap().to_owned()
 }
 
-/// In a history nothing names the conversation but what was said before.
+/// A history without a name is found by its messages only.
 #[test]
-fn a_history_goes_on_from_a_turn_whose_beginning_was_seen() {
+fn a_history_continues_from_a_turn_with_sent_output() {
     for (stream, next) in [(true, "away again"), (false, "again")] {
-        let (fixture, moments) = holding_back(Database::file(), 1);
+        let (fixture, events) = withholding_model(Database::file(), 1);
         let program = fixture.start();
-        ask_and_leave(&program, &moments, CHAT, &[], &chat(stream, &[user("note away")]));
-        assert_eq!(told(&program, &[], &[user("note away"), user("note again")]), next, "streamed: {stream}");
+        ask_and_disconnect(&program, &events, CHAT, &[], &chat(stream, &[user("note away")]));
+        assert_eq!(reply_text(&program, &[], &[user("note away"), user("note again")]), next, "streamed: {stream}");
     }
 }
 
-/// A named conversation goes on from where it stands, whatever the history says.
+/// A named conversation continues from its stored state, whatever the history contains.
 #[test]
-fn a_named_conversation_applies_once_what_is_sent_again() {
-    let (fixture, moments) = holding_back(Database::file(), 1);
+fn a_retry_in_a_named_conversation_is_applied_once() {
+    let (fixture, events) = withholding_model(Database::file(), 1);
     let program = fixture.start();
     let headers = ["callboard-conversation: tale"];
-    ask_and_leave(&program, &moments, CHAT, &headers, &chat(false, &[user("note away")]));
-    assert_eq!(told(&program, &headers, &[user("note away")]), "away");
+    ask_and_disconnect(&program, &events, CHAT, &headers, &chat(false, &[user("note away")]));
+    assert_eq!(reply_text(&program, &headers, &[user("note away")]), "away");
 }
 
-/// A branch of stored responses is found by the id that its client has seen.
+/// A response is found by the id that the client received.
 #[test]
-fn a_stored_response_is_kept_where_its_beginning_was_seen() {
+fn a_response_with_sent_output_is_stored() {
     for stream in [true, false] {
-        let (fixture, moments) = holding_back(Database::file(), 1);
+        let (fixture, events) = withholding_model(Database::file(), 1);
         let program = fixture.start();
         let first = post(&program.address, RESPONSES, &[], &note("first", false)).acknowledged().unwrap();
         let mut body = note("away", stream);
         body["previous_response_id"] = first["id"].clone();
         let mut client = Connection::send(&program.address, "POST", RESPONSES, &[], &body.to_string());
-        assert_eq!(moments.recv(), Ok(Moment::Asked));
+        assert_eq!(events.recv(), Ok(ModelEvent::Asked));
         let created = if stream { client.read_until("data: ") } else { None };
         drop(client);
-        assert_eq!(moments.recv(), Ok(Moment::Left));
+        assert_eq!(events.recv(), Ok(ModelEvent::Disconnected));
         let again = post(&program.address, RESPONSES, &[], &body).acknowledged();
         assert_eq!(again.map(|response| said(&response)).as_deref(), Some("first away"), "streamed: {stream}");
         let Some(created) = created else { continue };

@@ -1,7 +1,7 @@
-//! A place to play that outlives the program: a character that keeps notes, a model that plays it, and a store.
+//! A fixture that outlives the program: a character that keeps notes, its scripted model, and a store.
 //!
-//! The model does what it is told: "note TOKEN" makes it call the character's tool, and what the tool answers, all notes so
-//! far, is what it says. So every reply shows the state that the turn ended with.
+//! On "note TOKEN" the model calls the character's tool and repeats its result, which is all notes so far. So every reply
+//! shows the state after the turn.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -39,11 +39,11 @@ class PromptGenerator:
 TOOLS = [PromptGenerator.note, PromptGenerator.linger]
 "#;
 
-/// Where the program keeps what lasts.
+/// The program's database.
 pub(super) struct Database {
     pub(super) address: String,
     folder: Option<TempDir>,
-    /// The server, where there is one.
+    /// The PostgreSQL server, if it uses one.
     pub(super) server: Option<Server>,
 }
 
@@ -59,14 +59,14 @@ impl Database {
         Self::on(Server::start())
     }
 
-    /// The file, behind the program's back.
+    /// A direct connection to the SQLite file.
     pub(super) fn open_file(&self) -> rusqlite::Connection {
         let connection = rusqlite::Connection::open(self.folder.as_ref().unwrap().path().join("store.db")).unwrap();
         connection.busy_timeout(std::time::Duration::from_secs(10)).unwrap();
         connection
     }
 
-    /// Does something behind the program's back.
+    /// Executes SQL directly, without the program.
     pub(super) fn execute(&self, sql: &str) {
         match &self.server {
             Some(_) => execute(&self.address, sql),
@@ -112,7 +112,7 @@ fn first_number(url: &str, sql: &str) -> i64 {
     })
 }
 
-/// All that stays when the program ends.
+/// Everything but the program itself, so that it can be restarted.
 pub(super) struct Fixture {
     pub(super) database: Database,
     characters: CharacterFolder,
@@ -133,7 +133,7 @@ impl Fixture {
         fixture
     }
 
-    /// A fixture whose model does more than play.
+    /// A fixture with another model.
     pub(super) fn with_model(database: Database, model: impl Fn(Exchange) + Send + Sync + 'static) -> Self {
         let characters = CharacterFolder::with("keeper", KEEPER);
         Self { database, characters, model: ModelServer::start(model), played: Arc::default() }
@@ -176,7 +176,7 @@ pub(super) fn wanted(exchange: &Exchange) -> Option<String> {
     words.strip_prefix("note ").filter(|_| role == "user").map(str::to_owned)
 }
 
-/// Who said what at last.
+/// Role and text of the last message.
 fn last(exchange: &Exchange) -> (String, String) {
     let request: Value = serde_json::from_str(&exchange.body).unwrap_or_default();
     let last = request["messages"].as_array().and_then(|messages| messages.last()).cloned().unwrap_or_default();

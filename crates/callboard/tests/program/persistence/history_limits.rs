@@ -1,4 +1,4 @@
-//! Histories that are too large to go on from: refused with the limit and a way out, and never loaded.
+//! Histories over the size limit: refused with the limit and a remedy, and never loaded.
 
 use callboard_test_support::{Answer, ask};
 use serde_json::{Value, json};
@@ -40,7 +40,7 @@ fn a_conversation_that_is_too_large_can_be_made_smaller() {
         post(address, &path, &json!({"items": [message(1000)]})).ok();
         let large = post(address, &path, &json!({"items": [message(2500)]}));
         assert_too_large(&large, "delete items of it");
-        // What a turn says is kept, also when it is the last one that there is room for.
+        // The last turn that starts within the limit is stored, even if it exceeds it.
         let turn = json!({"model": "m", "input": "y".repeat(1200), "conversation": made["id"]});
         post(address, "/v1/responses", &turn).ok();
         let next = json!({"model": "m", "input": "Hi", "conversation": made["id"], "truncation": "auto"});
@@ -58,10 +58,10 @@ fn a_conversation_that_is_too_large_can_be_made_smaller() {
 }
 
 #[test]
-fn a_chain_of_responses_counts_by_what_was_said() {
+fn a_chain_of_responses_counts_its_items_only() {
     both(|address| {
         let follow = |previous: Option<&Value>, letters: usize| {
-            // Instructions are kept with each response and are no part of the history.
+            // Instructions are stored with each response and do not count as history.
             let request = json!({"model": "m", "input": "x".repeat(letters), "instructions": "i".repeat(3500),
                 "previous_response_id": previous.map(|previous| previous["id"].clone())});
             post(address, "/v1/responses", &request)
@@ -79,7 +79,7 @@ fn a_chain_of_responses_counts_by_what_was_said() {
 }
 
 #[test]
-fn a_named_conversation_of_chat_completions_does_not_grow_for_ever() {
+fn a_named_chat_conversation_is_limited() {
     both(|address| {
         let say = || {
             let request = json!({"model": "keeper", "messages": [{"role": "user", "content": "x".repeat(1000)}]});

@@ -1,9 +1,8 @@
-//! A program that is killed again and again while many clients change what it keeps: nothing that was acknowledged is lost,
-//! nothing is made twice.
+//! The program is killed repeatedly while many clients write: no acknowledged change is lost, and none is applied twice.
 //!
-//! All ways to keep a conversation are in use at once: conversations by id, also several turns of one at a time and undo,
-//! responses that follow one another, histories of Chat Completions, and histories with a name. Kills come after a random
-//! number of events, of which some lie between turns and some in the middle of them.
+//! All kinds of stored conversations are used at once: conversations by id, with concurrent turns and undo, chains of
+//! responses, histories of Chat Completions, and named histories. Kills come after a random number of events, between turns
+//! and in the middle of them.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -15,18 +14,18 @@ use callboard_test_support::new_conversation;
 use serde_json::{Value, json};
 
 use super::client::{Outcome, note, post, said};
-use super::consistency::{Asked, check, moment};
+use super::consistency::{RequestedChange, check, tick};
 use super::fixture::{Database, Fixture, play};
 
 const TURNS: usize = 1000;
 const KILLS: usize = 25;
 const CONVERSATIONS: usize = 80;
-/// Conversations after this one are not shared by clients that take turns, but crowded by others at all times.
-const CROWDED: usize = 2;
-/// A history that got this long is left for a new one.
+/// This many conversations get concurrent turns all the time; the others get one turn at a time.
+const CONTENDED: usize = 2;
+/// After this many turns a client begins a new history.
 const LONGEST: usize = 20;
-/// So long a conversation may stay claimed by a program that died in the middle of its turn.
-const CLAIMED: Duration = Duration::from_secs(6);
+/// How long the lease of a killed program may last.
+const LEASE: Duration = Duration::from_secs(6);
 
 #[test]
 fn kills_lose_nothing_on_sqlite() {
@@ -46,38 +45,38 @@ fn run(database: Database) {
         play(&mut exchange);
     });
     let program = fixture.start();
-    let crowd = Crowd::new(&program.address, events);
+    let clients = Clients::new(&program.address, events);
     std::thread::scope(|scope| {
         for _ in 0..6 {
-            scope.spawn(|| crowd.take_turns());
+            scope.spawn(|| clients.run_turns());
         }
         for number in 0..3 {
-            let crowd = &crowd;
-            scope.spawn(move || crowd.press(number % CROWDED));
+            let clients = &clients;
+            scope.spawn(move || clients.run_contended(number % CONTENDED));
         }
         for _ in 0..2 {
-            scope.spawn(|| crowd.tell_histories());
-            scope.spawn(|| crowd.follow_responses());
+            scope.spawn(|| clients.run_histories());
+            scope.spawn(|| clients.run_response_chains());
         }
-        scope.spawn(|| crowd.name_histories());
-        let _over = Over(&crowd);
+        scope.spawn(|| clients.run_named_histories());
+        let _stop = StopOnDrop(&clients);
         let mut program = program;
         let mut kills = 0;
-        while kills < KILLS || crowd.acknowledged.load(Ordering::SeqCst) < TURNS {
+        while kills < KILLS || clients.acknowledged.load(Ordering::SeqCst) < TURNS {
             wait_for(&happened, 40 + usize::from(random_byte()));
-            crowd.close();
+            clients.close();
             program.kill();
             kills += 1;
             program = fixture.start();
-            crowd.open(&program.address);
+            clients.open(&program.address);
         }
         program
     })
     .kill();
     let program = fixture.start();
     let changes: usize =
-        crowd.asked.iter().map(|(id, asked)| check(&program.address, id, &asked.lock().unwrap())).sum();
-    println!("{changes} changes in conversations of {} acknowledged", crowd.acknowledged.load(Ordering::SeqCst));
+        clients.asked.iter().map(|(id, asked)| check(&program.address, id, &asked.lock().unwrap())).sum();
+    println!("{changes} changes in conversations of {} acknowledged", clients.acknowledged.load(Ordering::SeqCst));
     assert!(changes > TURNS / 3, "{changes} changes");
 }
 
@@ -93,10 +92,10 @@ fn random_byte() -> u8 {
     byte[0]
 }
 
-/// Lets the clients go home when the test is over, also when it failed.
-struct Over<'a>(&'a Crowd);
+/// Stops the clients when the test ends, also when it fails.
+struct StopOnDrop<'a>(&'a Clients);
 
-impl Drop for Over<'_> {
+impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {
         self.0.over.store(true, Ordering::SeqCst);
         let mut address = self.0.address.lock().unwrap();
@@ -105,26 +104,26 @@ impl Drop for Over<'_> {
     }
 }
 
-/// The clients, and what they know.
-struct Crowd {
+/// The state that all clients share.
+struct Clients {
     address: Mutex<Option<String>>,
     opened: Condvar,
     events: Mutex<Sender<()>>,
     over: AtomicBool,
     acknowledged: AtomicUsize,
     tokens: AtomicUsize,
-    /// What was asked in each conversation.
-    asked: HashMap<String, Mutex<Vec<Asked>>>,
-    crowded: Vec<String>,
-    /// Conversations that nobody is in, and since when they can be used for certain.
+    /// The requested changes of each conversation.
+    asked: HashMap<String, Mutex<Vec<RequestedChange>>>,
+    contended: Vec<String>,
+    /// Conversations without a running turn, and when their lease has expired at the latest.
     free: Mutex<VecDeque<(Instant, String)>>,
 }
 
-impl Crowd {
+impl Clients {
     fn new(address: &str, events: Sender<()>) -> Self {
         let mut ids: Vec<String> = (0..CONVERSATIONS).map(|_| new_conversation(address)).collect();
         let asked = ids.iter().map(|id| (id.clone(), Mutex::default())).collect();
-        let crowded = ids.split_off(CONVERSATIONS - CROWDED);
+        let contended = ids.split_off(CONVERSATIONS - CONTENDED);
         Self {
             address: Mutex::new(Some(address.to_owned())),
             opened: Condvar::new(),
@@ -133,7 +132,7 @@ impl Crowd {
             acknowledged: AtomicUsize::new(0),
             tokens: AtomicUsize::new(0),
             asked,
-            crowded,
+            contended,
             free: Mutex::new(ids.into_iter().map(|id| (Instant::now(), id)).collect()),
         }
     }
@@ -152,7 +151,7 @@ impl Crowd {
         let address = closed.unwrap().clone().unwrap();
         self.happened();
         let answer = match post(&address, path, headers, body) {
-            // There was nothing to take back.
+            // There was nothing to undo.
             Outcome::Refused(409, body) if body.contains("cannot_undo") => Some(Value::Null),
             outcome => outcome.acknowledged(),
         };
@@ -171,45 +170,45 @@ impl Crowd {
         format!("t{}", self.tokens.fetch_add(1, Ordering::SeqCst))
     }
 
-    fn goes_on(&self) -> bool {
+    fn is_running(&self) -> bool {
         !self.over.load(Ordering::SeqCst)
     }
 
-    /// One turn after the other, each in whichever conversation is free for longest.
-    fn take_turns(&self) {
-        while self.goes_on() {
-            let id = self.free_one();
+    /// Runs turns one after the other, each in the conversation that is idle longest.
+    fn run_turns(&self) {
+        while self.is_running() {
+            let id = self.take_idle();
             let is_answered = self.turn(&id);
-            let usable = if is_answered { Instant::now() } else { Instant::now() + CLAIMED };
+            let usable = if is_answered { Instant::now() } else { Instant::now() + LEASE };
             self.free.lock().unwrap().push_back((usable, id));
         }
     }
 
-    fn free_one(&self) -> String {
+    fn take_idle(&self) -> String {
         let mut free = self.free.lock().unwrap();
-        // Now and then one that a dead program still claims: the turn has to wait for it.
-        let is_patient = random_byte().is_multiple_of(16);
-        let usable = free.iter().position(|(since, _)| is_patient || *since <= Instant::now());
+        // Sometimes one that a killed program may still have leased: the turn has to wait.
+        let may_be_leased = random_byte().is_multiple_of(16);
+        let usable = free.iter().position(|(since, _)| may_be_leased || *since <= Instant::now());
         free.remove(usable.unwrap_or(0)).unwrap().1
     }
 
-    /// Turns of one conversation, while others do the same.
-    fn press(&self, number: usize) {
-        while self.goes_on() {
-            self.turn(&self.crowded[number]);
+    /// Runs turns of one conversation, concurrently with other clients.
+    fn run_contended(&self, number: usize) {
+        while self.is_running() {
+            self.turn(&self.contended[number]);
         }
     }
 
-    /// One change of a conversation; true if an answer came.
+    /// One change of a conversation; true if it was answered.
     fn turn(&self, id: &str) -> bool {
-        let sent = moment();
+        let sent = tick();
         let asked = if random_byte().is_multiple_of(8) { self.undo(id, sent) } else { self.note(id, sent) };
         let is_answered = asked.as_ref().is_some_and(|asked| asked.acknowledged.is_some());
         self.asked[id].lock().unwrap().extend(asked.filter(|asked| !asked.token.is_empty()));
         is_answered
     }
 
-    fn note(&self, id: &str, sent: u64) -> Option<Asked> {
+    fn note(&self, id: &str, sent: u64) -> Option<RequestedChange> {
         let token = self.token();
         let mut body = note(&token, random_byte().is_multiple_of(2));
         body["conversation"] = json!(id);
@@ -217,20 +216,20 @@ impl Crowd {
         if let Some(response) = &answer {
             assert!(said(response).ends_with(&token) || said(response).len() > 500, "{response}");
         }
-        Some(Asked { token, sent, acknowledged: answer.map(|_| moment()) })
+        Some(RequestedChange { token, sent, acknowledged: answer.map(|_| tick()) })
     }
 
-    /// The token of an undo is known only when it was answered, and empty where there was nothing to take back.
-    fn undo(&self, id: &str, sent: u64) -> Option<Asked> {
+    /// The token of an undo is known only from its answer, and empty if there was nothing to undo.
+    fn undo(&self, id: &str, sent: u64) -> Option<RequestedChange> {
         let answer = self.post(&format!("/v1/conversations/{id}/undo"), &[], &json!({"last": 1}))?;
         let token = answer["call_id"].as_str().unwrap_or_default().to_owned();
-        Some(Asked { token, sent, acknowledged: Some(moment()) })
+        Some(RequestedChange { token, sent, acknowledged: Some(tick()) })
     }
 
-    /// Histories of Chat Completions: each turn goes on from what was acknowledged, and from nothing else.
-    fn tell_histories(&self) {
+    /// Histories of Chat Completions: each turn continues the acknowledged history, and nothing else.
+    fn run_histories(&self) {
         let (mut history, mut notes) = (Vec::new(), Vec::new());
-        while self.goes_on() {
+        while self.is_running() {
             if notes.len() == LONGEST {
                 (history, notes) = (Vec::new(), Vec::new());
             }
@@ -245,10 +244,10 @@ impl Crowd {
         }
     }
 
-    /// Responses, each of which follows the one that was acknowledged last.
-    fn follow_responses(&self) {
+    /// Responses, each following the last acknowledged one.
+    fn run_response_chains(&self) {
         let (mut previous, mut notes) = (Value::Null, Vec::new());
-        while self.goes_on() {
+        while self.is_running() {
             if notes.len() == LONGEST {
                 (previous, notes) = (Value::Null, Vec::new());
             }
@@ -262,13 +261,13 @@ impl Crowd {
         }
     }
 
-    /// A history that is found by its name: what was acknowledged is in it, what was not may be.
-    fn name_histories(&self) {
+    /// A named history: contains every acknowledged turn, and possibly unacknowledged ones.
+    fn run_named_histories(&self) {
         for number in 0.. {
             let name = format!("callboard-conversation: name {number}");
             let mut notes: Vec<String> = Vec::new();
             while notes.len() < LONGEST {
-                if !self.goes_on() {
+                if !self.is_running() {
                     return;
                 }
                 let token = self.token();
@@ -276,10 +275,10 @@ impl Crowd {
                     json!({"model": "keeper", "messages": [{"role": "user", "content": format!("note {token}")}]});
                 let Some(answer) = self.post("/v1/chat/completions", &[&name], &body) else { continue };
                 notes.push(token);
-                let told = words(&answer);
+                let reply = words(&answer);
                 let acknowledged: Vec<&str> =
-                    told.split(' ').filter(|told| notes.iter().any(|note| note == told)).collect();
-                assert_eq!(acknowledged, notes, "among {told}");
+                    reply.split(' ').filter(|token| notes.iter().any(|note| note == token)).collect();
+                assert_eq!(acknowledged, notes, "among {reply}");
             }
         }
     }

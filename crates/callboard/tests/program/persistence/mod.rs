@@ -1,4 +1,4 @@
-//! Stored conversations through the whole program on a real store: killed, drained, moved and cut off from its database.
+//! Stored conversations through the whole program on a real store: kills, drains, two processes and database outages.
 
 mod client;
 mod concurrent_turns;

@@ -1,4 +1,4 @@
-//! Whose a conversation is: with keys, of whoever showed the key; without, of everyone on this machine.
+//! Ownership of conversations: with API keys, the client's key owns them; without keys, all clients share them.
 
 use callboard_test_support::{Program, ask};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::fixture::{Database, Fixture};
 
 const KEYS: [&str; 2] = ["authorization: Bearer one", "authorization: Bearer two"];
 
-/// What the first client begins: a conversation with a turn of the keeper, and a response of its own.
+/// Creates, as the first client, a conversation with a turn of the keeper, and a separate response.
 fn begun(program: &Program) -> (String, String) {
     let post = |path: &str, body: &Value| -> Value {
         let answer = ask(&program.address, "POST", path, &[KEYS[0]], &body.to_string());
@@ -22,7 +22,7 @@ fn begun(program: &Program) -> (String, String) {
     (conversation, response)
 }
 
-/// The statuses of all that another client does with them.
+/// The statuses of another client's requests for them.
 fn tried(program: &Program, headers: &[&str], (conversation, response): &(String, String)) -> Vec<u16> {
     let conversation = format!("/v1/conversations/{conversation}");
     let stored = format!("/v1/responses/{response}");
@@ -43,7 +43,7 @@ fn tried(program: &Program, headers: &[&str], (conversation, response): &(String
 }
 
 #[test]
-fn with_keys_a_conversation_belongs_to_whoever_began_it() {
+fn with_keys_a_conversation_belongs_to_the_key_that_created_it() {
     let fixture = Fixture::new(Database::file());
     let program = fixture.start_with(&[("CALLBOARD_API_KEYS", "one,two")]);
     let begun = begun(&program);
@@ -52,7 +52,7 @@ fn with_keys_a_conversation_belongs_to_whoever_began_it() {
 }
 
 #[test]
-fn without_keys_it_belongs_to_everyone_here() {
+fn without_keys_conversations_are_shared() {
     for headers in [&[][..], &[KEYS[1]]] {
         let fixture = Fixture::new(Database::file());
         let program = fixture.start();

@@ -1,18 +1,18 @@
-//! Conversations go on where they were when the program was ended and started again; what was kept long enough is forgotten.
+//! Conversations continue after a restart, and are deleted after their retention.
 
 use callboard_test_support::{Program, ask, new_conversation};
 use serde_json::{Value, json};
 
 use super::client::{get, note, post, said};
-use super::consistency::{Asked, check, moment};
+use super::consistency::{RequestedChange, check, tick};
 use super::fixture::{Database, Fixture};
 
-/// A client that uses every way to keep a conversation at once.
+/// A client with one conversation of each kind.
 struct Client {
     conversation: String,
     previous: Value,
     history: Vec<Value>,
-    asked: Vec<Asked>,
+    asked: Vec<RequestedChange>,
 }
 
 impl Client {
@@ -21,13 +21,13 @@ impl Client {
         Self { conversation, previous: Value::Null, history: Vec::new(), asked: Vec::new() }
     }
 
-    /// One turn in each conversation; what is said in them.
+    /// Runs one turn in each conversation; the texts of the replies.
     fn note(&mut self, program: &Program, token: &str) -> [String; 4] {
-        let sent = moment();
+        let sent = tick();
         let mut body = note(token, false);
         body["conversation"] = json!(self.conversation);
         let in_conversation = said(&self.post(program, "/v1/responses", &[], &body));
-        self.asked.push(Asked { token: token.to_owned(), sent, acknowledged: Some(moment()) });
+        self.asked.push(RequestedChange { token: token.to_owned(), sent, acknowledged: Some(tick()) });
 
         let mut body = note(token, true);
         body["previous_response_id"] = self.previous.clone();
@@ -55,7 +55,7 @@ fn words(answer: &Value) -> String {
 }
 
 #[test]
-fn conversations_go_on_after_a_restart() {
+fn conversations_continue_after_a_restart() {
     for database in [Database::file(), Database::postgres()] {
         let fixture = Fixture::new(database);
         let mut program = fixture.start();
@@ -63,8 +63,8 @@ fn conversations_go_on_after_a_restart() {
         let mut all = Vec::new();
         for token in ["a", "b", "c"] {
             all.push(token);
-            let told = client.note(&program, token);
-            assert!(told.iter().all(|told| *told == all.join(" ")), "{told:?}");
+            let texts = client.note(&program, token);
+            assert!(texts.iter().all(|text| *text == all.join(" ")), "{texts:?}");
             let before = get(&program.address, &format!("/v1/responses/{}", client.previous.as_str().unwrap()));
             program.terminate();
             assert_eq!(program.exit_code(), Some(0));
@@ -87,14 +87,14 @@ fn two_programs_share_one_file() {
     let mut all = Vec::new();
     for (token, program) in ["a", "b", "c", "d", "e", "f"].into_iter().zip(programs.iter().cycle()) {
         all.push(token);
-        let told = client.note(program, token);
-        assert!(told.iter().all(|told| *told == all.join(" ")), "{told:?}");
+        let texts = client.note(program, token);
+        assert!(texts.iter().all(|text| *text == all.join(" ")), "{texts:?}");
     }
     assert_eq!(check(&programs[1].address, &client.conversation, &client.asked), 6);
 }
 
 #[test]
-fn what_was_kept_long_enough_is_forgotten() {
+fn rows_past_their_retention_are_deleted() {
     let fixture = Fixture::new(Database::file());
     let program = fixture.start();
     let mut old = Client::new(&program);
@@ -109,9 +109,9 @@ fn what_was_kept_long_enough_is_forgotten() {
     ]);
     let is_there = |path: &str| ask(&program.address, "GET", path, &[], "").status == 200;
     let of_response = |client: &Client| format!("/v1/responses/{}", client.previous.as_str().unwrap());
-    // The program forgets soon after its start, while it serves already.
+    // Old rows are deleted soon after startup, while requests are served already.
     while is_there(&of_response(&old)) || is_there(&format!("/v1/conversations/{}", old.conversation)) {}
-    while remembered(&fixture, "snapshots") + remembered(&fixture, "chain_parts") > 0 {}
+    while rows_in(&fixture, "snapshots") + rows_in(&fixture, "chain_parts") > 0 {}
     let mut new = Client::new(&program);
     new.note(&program, "b");
     assert!(is_there(&of_response(&new)) && is_there(&format!("/v1/conversations/{}", new.conversation)));
@@ -124,7 +124,7 @@ fn what_was_kept_long_enough_is_forgotten() {
     assert_eq!((refused.status, refused.error("code").as_str()), (400, "previous_response_not_found"));
 }
 
-/// Lets days pass.
+/// Makes all rows some days older.
 fn age(fixture: &Fixture, days: i64) {
     let past = days * 24 * 60 * 60 * 1000;
     let connection = fixture.database.open_file();
@@ -138,7 +138,7 @@ fn age(fixture: &Fixture, days: i64) {
     }
 }
 
-fn remembered(fixture: &Fixture, table: &str) -> i64 {
+fn rows_in(fixture: &Fixture, table: &str) -> i64 {
     let connection = fixture.database.open_file();
     connection.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap()
 }

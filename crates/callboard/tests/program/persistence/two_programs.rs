@@ -1,5 +1,5 @@
-//! Two programs on one database, and conversations that move between them at random while one of them is drained and started
-//! anew: nothing is lost, and the order is kept.
+//! Two programs on one database. Conversations move between them at random while one of them is drained and restarted: nothing
+//! is lost or reordered.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +9,7 @@ use callboard_test_support::new_conversation;
 use serde_json::{Value, json};
 
 use super::client::{note, post, said};
-use super::consistency::{Asked, check, moment};
+use super::consistency::{RequestedChange, check, tick};
 use super::fixture::{Database, Fixture};
 
 const CONVERSATIONS: usize = 200;
@@ -22,7 +22,7 @@ fn conversations_move_between_two_programs_on_postgres() {
     let programs = [fixture.start(), fixture.start()];
     let addresses = programs.each_ref().map(|program| program.address.clone());
     let (events, answered) = channel();
-    let travels = Travels {
+    let clients = Clients {
         conversations: (0..CONVERSATIONS).map(|number| new_conversation(&addresses[number % 2])).collect(),
         asked: (0..CONVERSATIONS).map(|_| Mutex::default()).collect(),
         addresses: addresses.map(|address| Mutex::new(Some(address))),
@@ -32,23 +32,23 @@ fn conversations_move_between_two_programs_on_postgres() {
     let [staying, leaving] = programs;
     let returned = std::thread::scope(|scope| {
         for _ in 0..CLIENTS {
-            scope.spawn(|| travels.go());
+            scope.spawn(|| clients.run());
         }
         for _ in 0..TURNS / 3 {
             answered.recv().unwrap();
         }
         leaving.terminate();
-        *travels.addresses[1].lock().unwrap() = None;
+        *clients.addresses[1].lock().unwrap() = None;
         assert_eq!(leaving.exit_code(), Some(0));
         for _ in 0..TURNS / 6 {
             answered.recv().unwrap();
         }
         let returned = fixture.start();
-        *travels.addresses[1].lock().unwrap() = Some(returned.address.clone());
+        *clients.addresses[1].lock().unwrap() = Some(returned.address.clone());
         returned
     });
     let mut changes = 0;
-    for (number, (id, asked)) in travels.conversations.iter().zip(&travels.asked).enumerate() {
+    for (number, (id, asked)) in clients.conversations.iter().zip(&clients.asked).enumerate() {
         let asked = asked.lock().unwrap();
         let unanswered = asked.iter().filter(|asked| asked.acknowledged.is_none());
         let begun: Vec<_> = unanswered.filter(|asked| fixture.was_asked_to_note(&asked.token)).collect();
@@ -58,43 +58,43 @@ fn conversations_move_between_two_programs_on_postgres() {
     assert_eq!(changes, TURNS);
 }
 
-/// The clients, and what they know.
-struct Travels {
+/// The state that all clients share.
+struct Clients {
     addresses: [Mutex<Option<String>>; 2],
     conversations: Vec<String>,
-    asked: Vec<Mutex<Vec<Asked>>>,
+    asked: Vec<Mutex<Vec<RequestedChange>>>,
     turns: AtomicUsize,
     events: Mutex<Sender<()>>,
 }
 
-impl Travels {
-    /// Turns of any conversation, each at either program.
-    fn go(&self) {
+impl Clients {
+    /// Runs turns of random conversations, each at a random program.
+    fn run(&self) {
         while self.turns.fetch_add(1, Ordering::SeqCst) < TURNS {
             let mut random = [0; 3];
             getrandom::fill(&mut random).unwrap();
-            // Half of the turns crowd onto five conversations.
+            // Half of the turns go to five conversations.
             let among = if random[0].is_multiple_of(2) { CONVERSATIONS } else { 5 };
             let number = usize::from(random[1]) % among;
-            while !self.turn(number, &format!("t{}", moment()), random[2]) {}
+            while !self.turn(number, &format!("t{}", tick()), random[2]) {}
             self.events.lock().unwrap().send(()).unwrap();
         }
     }
 
-    /// One turn; false if its program was not there.
+    /// One turn; false if its program was not running.
     fn turn(&self, number: usize, token: &str, choice: u8) -> bool {
         let first = usize::from(choice) % 2;
         let address_of = |which: usize| self.addresses[which].lock().unwrap().clone();
         let address = address_of(first).or_else(|| address_of(1 - first)).unwrap();
-        let token = format!("{token}x{}", moment());
+        let token = format!("{token}x{}", tick());
         let mut body = note(&token, choice >= 128);
         body["conversation"] = json!(self.conversations[number]);
-        let sent = moment();
+        let sent = tick();
         let answer: Option<Value> = post(&address, "/v1/responses", &[], &body).acknowledged();
         let is_answered = answer.is_some();
         assert!(answer.is_none_or(|response| said(&response).ends_with(&token)));
-        let acknowledged = is_answered.then(moment);
-        self.asked[number].lock().unwrap().push(Asked { token, sent, acknowledged });
+        let acknowledged = is_answered.then(tick);
+        self.asked[number].lock().unwrap().push(RequestedChange { token, sent, acknowledged });
         is_answered
     }
 }

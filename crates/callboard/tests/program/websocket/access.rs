@@ -1,4 +1,4 @@
-//! Who gets in: keys are asked for before the connection is taken up, and only a WebSocket gets one.
+//! Access: API keys are checked before the upgrade, and other requests are refused.
 
 use callboard_test_support::{Program, ask, greeting_server};
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use super::client::{Socket, words};
 
 #[test]
-fn a_key_is_asked_for_at_the_door() {
+fn a_key_is_required_for_the_handshake() {
     let program = Program::with_upstream(&greeting_server().url, &[("CALLBOARD_API_KEYS", "one,two")]);
     for key in [None, Some("three")] {
         let refused = Socket::open_with(&program.address, key).err().expect("a closed door");
@@ -18,7 +18,7 @@ fn a_key_is_asked_for_at_the_door() {
 }
 
 #[test]
-fn what_one_key_made_is_not_there_for_another() {
+fn responses_of_another_key_are_not_found() {
     let program = Program::with_upstream(&greeting_server().url, &[("CALLBOARD_API_KEYS", "one,two")]);
     let open = |key| Socket::open_with(&program.address, Some(key)).unwrap();
     let mut mine = open("one");
@@ -33,7 +33,7 @@ fn what_one_key_made_is_not_there_for_another() {
 }
 
 #[test]
-fn only_a_websocket_is_taken_up() {
+fn only_websocket_upgrades_are_accepted() {
     let program = Program::with_upstream(&greeting_server().url, &[]);
     let headers: [&[&str]; 3] = [
         &[],

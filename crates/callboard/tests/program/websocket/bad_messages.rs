@@ -1,4 +1,4 @@
-//! Messages that cannot be answered: each gets an error with its status, and the connection goes on.
+//! Invalid messages: each gets an error with its status, and the connection stays open.
 
 use std::sync::mpsc::channel;
 
@@ -63,7 +63,7 @@ fn a_bad_message_is_refused_and_the_next_is_answered() {
     assert_eq!(socket.next()["stream_id"], "s", "also where the request itself is wrong");
     socket.ask("Hi", &json!({}));
     assert_eq!(words(&socket.object()), "Hello.");
-    // A ping is answered when the response is over for the other side as well.
+    // A pong shows that the server has finished the response, too.
     socket.ping("over?");
     let metrics = ask(&program.address, "GET", "/metrics", &[], "").body;
     for counted in ["status=\"200\"} 14", "status=\"400\"} 14", "status=\"404\"} 1"] {
@@ -73,7 +73,7 @@ fn a_bad_message_is_refused_and_the_next_is_answered() {
 }
 
 #[test]
-fn one_request_too_many_is_asked_to_wait() {
+fn requests_over_the_limit_are_refused() {
     let (go, gate) = channel();
     let server = paused_stream(|exchange| exchange.text("One"), |exchange| exchange.finish("stop"), gate);
     let program = Program::with_upstream(&server.url, &[("CALLBOARD_LIMITS_IN_FLIGHT", "1")]);
@@ -91,7 +91,7 @@ fn one_request_too_many_is_asked_to_wait() {
 }
 
 #[test]
-fn a_silent_model_does_not_look_like_a_dead_connection() {
+fn pings_are_sent_while_the_model_is_silent() {
     let (go, gate) = channel();
     let server = paused_stream(|_| {}, |exchange| exchange.finish("stop"), gate);
     let program = Program::with_upstream(&server.url, &[("CALLBOARD_TIMEOUTS_KEEP_ALIVE_SECONDS", "0.05")]);
@@ -103,7 +103,7 @@ fn a_silent_model_does_not_look_like_a_dead_connection() {
 }
 
 #[test]
-fn a_failing_model_server_is_told_with_its_status() {
+fn a_failing_model_server_is_reported_with_its_status() {
     let server = ModelServer::start(|mut exchange| exchange.json(500, r#"{"error":{"message":"no"}}"#));
     let program = Program::with_upstream(&server.url, &[]);
     let mut socket = Socket::open(&program.address);
@@ -130,7 +130,7 @@ fn a_reply_that_breaks_off_fails_its_response_only() {
     socket.ask("Break.", &json!({}));
     let events = socket.response();
     let [.., failed] = events.as_slice() else { panic!("{events:?}") };
-    // One end, and no error besides: whoever stops reading there would find the rest before the next response.
+    // Exactly one terminal event and no separate error, which a client would read before the next response.
     assert!(events.iter().all(|event| event["type"] != "error"), "{events:?}");
     assert!(failed["response"]["error"]["message"].as_str().unwrap().contains("upstream_error"), "{failed}");
     assert_eq!((&failed["type"], words(&failed["response"]).as_str()), (&json!("response.failed"), "One"));
@@ -153,7 +153,7 @@ fn a_message_over_the_limit_is_refused_by_name() {
 }
 
 #[test]
-fn bytes_that_are_no_text_end_the_connection() {
+fn binary_messages_close_the_connection() {
     let program = Program::with_upstream(&greeting_server().url, &[]);
     let mut socket = Socket::open(&program.address);
     socket.send(Message::Frame(Frame::message(vec![0xff, 0xfe], OpCode::Data(Data::Text), true)));

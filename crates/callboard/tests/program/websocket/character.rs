@@ -1,4 +1,4 @@
-//! A character over a WebSocket: its tools run here, and its state goes from response to response.
+//! A character over a WebSocket: its tools run in Callboard, and its state is passed from response to response.
 
 use std::sync::Mutex;
 use std::sync::mpsc::channel;
@@ -18,7 +18,7 @@ fn context(request: &Value) -> String {
 }
 
 #[test]
-fn state_goes_from_response_to_response_without_a_store() {
+fn state_is_passed_on_without_a_store() {
     let folder = CharacterFolder::with("counter", COUNTER);
     let (script, server) = Script::start(add(2));
     let program = folder.serve(&server);
@@ -46,7 +46,7 @@ fn state_goes_from_response_to_response_without_a_store() {
 }
 
 #[test]
-fn two_ways_on_from_one_response_have_their_own_state() {
+fn two_continuations_of_one_response_have_separate_state() {
     let folder = CharacterFolder::with("counter", COUNTER);
     let (script, server) = Script::start(add(1));
     let program = folder.serve(&server);
@@ -62,7 +62,7 @@ fn two_ways_on_from_one_response_have_their_own_state() {
 }
 
 #[test]
-fn a_client_that_leaves_in_a_turn_keeps_what_its_tools_did() {
+fn tool_effects_are_kept_after_a_disconnect() {
     let folder = CharacterFolder::with("counter", COUNTER);
     let (left, leaving) = channel();
     let left = Mutex::new(left);

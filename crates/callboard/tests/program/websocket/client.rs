@@ -1,4 +1,4 @@
-//! A plain client of the WebSocket: it sends what it is told, and shows every message that comes back.
+//! A plain WebSocket client that shows every message.
 
 use std::net::TcpStream;
 
@@ -13,7 +13,7 @@ pub(super) struct Socket {
     inner: WebSocket<TcpStream>,
 }
 
-/// A door that stayed closed: its status and its words.
+/// A refused handshake: its status and body.
 #[derive(Debug)]
 pub(super) struct Refused {
     pub(super) status: u16,
@@ -25,7 +25,7 @@ impl Socket {
         Self::open_with(address, None).unwrap_or_else(|refused| panic!("{refused:?}"))
     }
 
-    /// Opens a connection, with a key to show.
+    /// Opens a connection with an API key.
     pub(super) fn open_with(address: &str, key: Option<&str>) -> Result<Self, Refused> {
         let mut request = format!("ws://{address}/v1/responses").into_client_request().unwrap();
         if let Some(key) = key {
@@ -63,7 +63,7 @@ impl Socket {
         }
     }
 
-    /// Reads on until an event of this type.
+    /// Reads until an event of this type.
     pub(super) fn read_until(&mut self, kind: &str) -> Value {
         loop {
             let event = self.next();
@@ -87,12 +87,12 @@ impl Socket {
         }
     }
 
-    /// The next response as it ended.
+    /// The final object of the next response.
     pub(super) fn object(&mut self) -> Value {
         self.read_until("response.completed")["response"].clone()
     }
 
-    /// Sends a ping and waits for its answer, past no event: the other side has read all that was sent before.
+    /// Sends a ping and expects the pong as the next message: the server has read everything sent before.
     pub(super) fn ping(&mut self, words: &'static str) {
         self.send(Message::Ping(words.into()));
         match self.inner.read().unwrap() {
@@ -101,12 +101,12 @@ impl Socket {
         }
     }
 
-    /// Reads until the other side asks whether this one is still there.
+    /// Reads until the server sends a ping.
     pub(super) fn wait_for_ping(&mut self) {
         while !matches!(self.inner.read().unwrap(), Message::Ping(_)) {}
     }
 
-    /// The code with which the other side closes, past everything it still sends.
+    /// Reads until the server closes the connection; its close code.
     pub(super) fn close_code(&mut self) -> Option<u16> {
         loop {
             match self.inner.read() {
@@ -118,14 +118,14 @@ impl Socket {
     }
 }
 
-/// Takes a turn in a conversation without asking the model. It begins behind all that was left there.
+/// Runs a turn in a conversation without a model request. It waits for earlier turns.
 pub(super) fn wait_for_turn(address: &str, model: &str, conversation: &str) {
     let request = json!({"model": model, "input": "…", "conversation": conversation, "generate": false});
     let answer = ask(address, "POST", "/v1/responses", &[], &request.to_string());
     assert_eq!(answer.status, 200, "{answer:?}");
 }
 
-/// The words of a response.
+/// The text of a response.
 pub(super) fn words(response: &Value) -> String {
     let items = response["output"].as_array().into_iter().flatten();
     let parts = items.flat_map(|item| item["content"].as_array().into_iter().flatten());

@@ -1,4 +1,4 @@
-//! How connections end: by a client that leaves, and by a program that stops.
+//! The end of connections: client disconnects and program shutdown.
 
 use std::sync::Mutex;
 use std::sync::mpsc::channel;
@@ -15,7 +15,7 @@ fn get(program: &Program, path: &str) -> Value {
 }
 
 #[test]
-fn a_client_that_leaves_ends_the_reply_and_keeps_what_was_said() {
+fn a_disconnect_cancels_the_reply_and_stores_sent_text() {
     let (left, leaving) = channel();
     let left = Mutex::new(left);
     let server = ModelServer::start(move |mut exchange| {
@@ -47,9 +47,9 @@ fn a_client_that_leaves_ends_the_reply_and_keeps_what_was_said() {
     assert_eq!((&response["status"], words(&response).as_str()), (&json!("cancelled"), "One"));
 }
 
-/// It keeps its connection, and reads nothing any more.
+/// It keeps its connection open but stops reading.
 #[test]
-fn a_client_that_stops_reading_is_given_up() {
+fn a_client_that_stops_reading_times_out() {
     let program = Program::with_upstream(&endless_stream().url, &[("CALLBOARD_TIMEOUTS_CLIENT_SECONDS", "1")]);
     let conversation = new_conversation(&program.address);
     let mut socket = Socket::open(&program.address);
@@ -62,7 +62,7 @@ fn a_client_that_stops_reading_is_given_up() {
 }
 
 #[test]
-fn a_program_that_stops_ends_what_has_begun_and_goes_away() {
+fn shutdown_finishes_requests_in_flight_and_closes_with_going_away() {
     let (go, gate) = channel();
     let server = paused_stream(
         |exchange| exchange.text("One"),
@@ -85,7 +85,7 @@ fn a_program_that_stops_ends_what_has_begun_and_goes_away() {
 }
 
 #[test]
-fn a_program_that_cannot_wait_ends_a_response_as_failed() {
+fn the_drain_timeout_fails_a_running_response() {
     let (_go, gate) = channel();
     let server = paused_stream(|exchange| exchange.text("One"), |_| {}, gate);
     let program = Program::with_upstream(&server.url, &[("CALLBOARD_TIMEOUTS_DRAIN_SECONDS", "0.2")]);
@@ -100,7 +100,7 @@ fn a_program_that_cannot_wait_ends_a_response_as_failed() {
 }
 
 #[test]
-fn an_idle_connection_does_not_hold_a_program_that_stops() {
+fn an_idle_connection_does_not_delay_shutdown() {
     let program = Program::with_upstream(&greeting_server().url, &[]);
     let mut socket = Socket::open(&program.address);
     socket.ask("Hi", &json!({}));

@@ -1,4 +1,4 @@
-//! What a connection remembers of its responses: how much of it, and for how long.
+//! The cache of responses on a connection: its size, and the lifetime of its entries.
 
 use callboard_test_support::{Program, ask, greeting_server};
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use super::client::Socket;
 
 #[test]
-fn what_a_connection_remembers_is_no_larger_than_a_history_may_be() {
+fn the_cache_is_limited_to_the_size_of_a_history() {
     let program = Program::with_upstream(&greeting_server().url, &[("CALLBOARD_LIMITS_HISTORY_BYTES", "2000")]);
     let mut socket = Socket::open(&program.address);
     let ask = |socket: &mut Socket, letters: usize, previous: Option<&str>| {
@@ -17,7 +17,7 @@ fn what_a_connection_remembers_is_no_larger_than_a_history_may_be() {
     let first = socket.object()["id"].as_str().unwrap().to_owned();
     ask(&mut socket, 600, Some(&first));
     let second = socket.object()["id"].as_str().unwrap().to_owned();
-    // There is room for the newer of the two, and it can be gone on from more than once.
+    // Only the newer one fits, and it can be continued more than once.
     ask(&mut socket, 600, Some(&second));
     let large = socket.object()["id"].as_str().unwrap().to_owned();
     for (previous, code) in [(&first, "previous_response_not_found"), (&large, "context_length_exceeded")] {
@@ -30,7 +30,7 @@ fn what_a_connection_remembers_is_no_larger_than_a_history_may_be() {
 }
 
 #[test]
-fn a_response_that_was_deleted_elsewhere_is_followed_by_one_that_holds_all() {
+fn a_cached_response_can_be_continued_after_it_was_deleted() {
     let program = Program::with_upstream(&greeting_server().url, &[]);
     let mut socket = Socket::open(&program.address);
     socket.ask("The first words.", &json!({"store": true}));

@@ -1,4 +1,4 @@
-//! `/v1/responses` over a WebSocket, as a client meets it.
+//! `/v1/responses` over a WebSocket, from a client's view.
 
 mod access;
 mod bad_messages;

@@ -1,4 +1,4 @@
-//! Responses on one connection: one after the other, in the order they were asked for, each going on from another.
+//! Responses on one connection: in the order of their requests, one at a time, each continuing another.
 
 use std::sync::Mutex;
 use std::sync::mpsc::channel;
@@ -36,9 +36,9 @@ fn one_connection_holds_many_responses() {
     }
 }
 
-/// The model server stops in each of its replies until it is let go, and tells when it is asked.
+/// The model server pauses in each reply until it is released, and reports each request.
 #[test]
-fn requests_wait_for_their_turn_and_pings_do_not() {
+fn requests_are_queued_and_pings_are_not() {
     let ((asks, asked), (go, gate)) = (channel(), channel::<()>());
     let (asks, gate) = (Mutex::new(asks), Mutex::new(gate));
     let server = ModelServer::start(move |mut exchange| {
@@ -72,7 +72,7 @@ fn requests_wait_for_their_turn_and_pings_do_not() {
 }
 
 #[test]
-fn a_response_that_is_stored_nowhere_is_followed_on_its_connection_only() {
+fn an_unstored_response_is_continued_on_its_connection_only() {
     let (script, server) = Script::start(["Yorick.", "The jester.", "Alas."].map(text));
     let program = Program::with_upstream(&server.url, &[]);
     let mut socket = Socket::open(&program.address);
@@ -107,7 +107,7 @@ fn a_request_may_prepare_another() {
     let mut socket = Socket::open(&program.address);
     socket.ask("A skull lies here.", &json!({"generate": false, "store": false}));
     let prepared = socket.object();
-    assert_eq!((&prepared["output"], script.asked().len()), (&json!([]), 0), "nobody is asked");
+    assert_eq!((&prepared["output"], script.asked().len()), (&json!([]), 0), "no upstream request");
     socket.ask("Whose?", &json!({"store": false, "previous_response_id": prepared["id"]}));
     assert_eq!(words(&socket.object()), "Yorick.");
     assert_eq!(messages(&script.asked()[0]), said(&[("user", "A skull lies here."), ("user", "Whose?")]));
@@ -132,7 +132,7 @@ fn a_call_and_its_output_go_over_one_connection() {
 }
 
 #[test]
-fn each_request_of_a_connection_may_be_of_another_trace() {
+fn each_request_of_a_connection_may_have_its_own_trace() {
     let (_, server) = Script::start(["One.", "Two."].map(text));
     let program = Program::with_upstream(&server.url, &[]);
     let mut socket = Socket::open(&program.address);

@@ -1,4 +1,4 @@
-//! A character's part after calls, as a turn writes it.
+//! A character's memory after calls, as a turn writes it.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use callboard_core::journal::{CallNote, StateRecord};
 /// A call and the state after it.
 pub(crate) type Made = (CallNote, String);
 
-/// The memory of a conversation after these calls. The initial state counts where the conversation has not begun.
+/// The memory of a conversation after these calls. The initial state is used if the conversation has none yet.
 pub(crate) fn memory_after(
     head: &ConversationHead,
     initial: Option<&str>,

@@ -95,7 +95,7 @@ fn one_item(database: &Database) {
         assert!(store.delete_item("conv_1", "item_1").await.unwrap());
         assert!(!store.delete_item("conv_1", "item_1").await.unwrap());
         write_items(&store, "conv_1", 2..3).await;
-        // A place is never used twice.
+        // A position is never reused.
         assert_eq!(store.item("conv_1", "item_2").await.unwrap().unwrap().position, 2);
     });
 }

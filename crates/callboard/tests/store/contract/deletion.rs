@@ -1,4 +1,4 @@
-//! What goes when something is deleted, and what stays for those that build on it.
+//! Which rows are deleted, and which are kept for their followers.
 
 use std::sync::Arc;
 
@@ -14,15 +14,15 @@ use super::turns::WAIT;
 use crate::databases::{Database, block_on};
 
 pub(super) const PROMISES: &[Promise] = &[
-    ("a deleted response takes along what was kept with it", alone),
-    ("a deleted response that others follow is hidden, and goes with the last of them", followed),
-    ("a response cannot follow one that is gone", base_gone),
-    ("a history whose chain is gone is written whole", chain_gone),
-    ("a response is kept as long as one that follows it", kept_by_followers),
-    ("a response takes its history along when it is forgotten, and not before", by_age_of_response),
-    ("a long chain is forgotten from its end", long_chain),
-    ("a deleted conversation takes its responses along, and traces that hold its words", conversation),
-    ("a history that is kept twice at once leaves no chain behind", replaced),
+    ("a deleted response is deleted with its snapshot and trace", alone),
+    ("a deleted response with followers is hidden, and deleted with the last of them", followed),
+    ("a response cannot follow a deleted one", base_gone),
+    ("a history whose chain was deleted is written whole", chain_gone),
+    ("a response is kept as long as its followers", kept_by_followers),
+    ("a snapshot is pruned with its response, and not before", by_age_of_response),
+    ("a long chain is pruned from its end", long_chain),
+    ("a conversation is deleted with its responses, and traces with its content", conversation),
+    ("a history that is written twice leaves no unused chain", replaced),
 ];
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
@@ -33,7 +33,7 @@ fn key(response: &str) -> String {
     format!("{response}/bard")
 }
 
-/// A response with the character's part at its end and a trace that holds its words, as one write.
+/// A response, a snapshot of the character's memory and a trace with content, as one write.
 pub(crate) fn records(response: Response, memory: CharacterMemory) -> TurnRecords {
     let (id, at) = (response.exchange.id.clone(), response.created_at);
     TurnRecords {
@@ -104,7 +104,7 @@ fn followed(database: &Database) {
             assert_eq!(store.response(id, 0).await.unwrap(), None, "{id}");
             assert_eq!(chain_of(&store, id).await, [""; 0]);
         }
-        // Both branches go on; only the words in traces are gone.
+        // Both branches can be continued; only the traces with content are deleted.
         expect_left(database, [4, 4, 4, 2]);
         assert_eq!(chain_of(&store, "resp_3").await, ["resp_1", "resp_2", "resp_3"]);
         assert_eq!(chain_of(&store, "resp_4").await, ["resp_1", "resp_2", "resp_4"]);
@@ -117,7 +117,7 @@ fn followed(database: &Database) {
     expect_left(database, [0, 0, 0, 0]);
 }
 
-/// Between the look at a response and the write of the next one, another process deletes it.
+/// Another process deletes the previous response between its read and the write of the next one.
 fn base_gone(database: &Database) {
     let store = database.open();
     let other = if database.is_in_memory() { store.clone() } else { database.open() };
@@ -131,7 +131,7 @@ fn base_gone(database: &Database) {
     expect_left(database, [0, 0, 0, 0]);
 }
 
-/// The same for a history of Chat Completions, which names nothing that it follows.
+/// The same for a history of Chat Completions, which has no previous response.
 fn chain_gone(database: &Database) {
     let store = database.open();
     let other = if database.is_in_memory() { store.clone() } else { database.open() };

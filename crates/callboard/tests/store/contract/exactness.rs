@@ -1,4 +1,4 @@
-//! What comes out is what went in, letter by letter.
+//! Values are read exactly as they were written.
 
 use std::sync::Arc;
 
@@ -14,15 +14,15 @@ use super::turns::WAIT;
 use crate::databases::{Database, block_on};
 
 pub(super) const PROMISES: &[Promise] = &[
-    ("odd words come back as they were", odd_words),
-    ("digits and the order of members come back as they were", odd_numbers),
-    ("ids that nobody could have given are found by nobody", odd_ids),
+    ("unusual text is read as written", unusual_text),
+    ("digits and the order of keys are read as written", unusual_numbers),
+    ("malformed ids match nothing", malformed_ids),
     ("a large turn is written like a small one", large),
 ];
 
 const WORDS: &str = "quote ' \" ; -- \\ % _ $1 ?1 :a \u{0} \u{1f600} \u{202e} e\u{301} \r\n\t \u{feff}";
 
-fn odd_words(database: &Database) {
+fn unusual_text(database: &Database) {
     let store = database.open();
     let json = serde_json::to_string(WORDS).unwrap();
     block_on(async {
@@ -57,7 +57,7 @@ fn odd_words(database: &Database) {
     });
 }
 
-fn odd_numbers(database: &Database) {
+fn unusual_numbers(database: &Database) {
     let store = database.open();
     let state = r#"{"z":1.0,"a":1e2,"n":123456789012345678901234567890.10,"m":-0,"0":[1E+2]}"#;
     block_on(async {
@@ -72,7 +72,7 @@ fn odd_numbers(database: &Database) {
     });
 }
 
-fn odd_ids(database: &Database) {
+fn malformed_ids(database: &Database) {
     let store = database.open();
     block_on(async {
         put(&store, response("resp_1", None, 1)).await;

@@ -11,14 +11,14 @@ use crate::databases::{Database, block_on};
 
 pub(super) const PROMISES: &[Promise] = &[
     ("a history is found by its newest known key", newest_key),
-    ("a history that goes on is found with all of its messages", goes_on),
-    ("a history that was edited forks, and both stay what they are", forks),
+    ("a continued history is found with all of its messages", continued),
+    ("an edited history forks, and both branches stay unchanged", forks),
     ("a history keeps its journal, also what was undone in it", journal),
-    ("a snapshot that does not fit is passed over", interrupted),
+    ("a snapshot that does not fit is skipped", interrupted),
     ("an unawaited write is found by the next read", unawaited),
-    ("the same key keeps the newest", same_key),
-    ("a named conversation is found at its end", named),
-    ("a long history is found far back", far_back),
+    ("a snapshot replaces an older one with the same key", same_key),
+    ("a named conversation is found at its newest snapshot", named),
+    ("a long history is found by an old key", far_back),
 ];
 
 pub(crate) fn memory_of(system_prompt: &str, state: &str, messages: &[&str]) -> CharacterMemory {
@@ -65,7 +65,7 @@ fn newest_key(database: &Database) {
     });
 }
 
-fn goes_on(database: &Database) {
+fn continued(database: &Database) {
     let store = database.open();
     block_on(async {
         keep(&store, "k0", None, 1, memory_of("p", "0", &["0"])).await;
@@ -98,7 +98,7 @@ fn forks(database: &Database) {
     });
 }
 
-/// Each snapshot has the journal as it was at its time.
+/// Each snapshot has the journal of its own time.
 fn journal(database: &Database) {
     let store = database.open();
     let entry = |sequence, undone_by| {
@@ -145,7 +145,7 @@ fn interrupted(database: &Database) {
         keep(&store, "a", None, 1, memory_of("p", "1", &[])).await;
         let keys = ["b".to_owned(), "a".to_owned()];
         for (read, expected) in [("Once upon", 0), ("Other", 1)] {
-            let fits = |_, told: Option<&str>| told.is_none_or(|told| told.starts_with(read));
+            let fits = |_, sent: Option<&str>| sent.is_none_or(|sent| sent.starts_with(read));
             let found = store.find_snapshot(&keys, fits).await.unwrap().unwrap();
             assert_eq!(found.index, expected);
             assert_eq!(found.interrupted.is_some(), expected == 0);

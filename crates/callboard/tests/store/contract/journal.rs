@@ -29,7 +29,7 @@ pub(crate) fn made(number: usize, state: &str) -> Made {
     (call, state.to_owned())
 }
 
-/// The state that the journal leads to.
+/// The state after replaying the journal.
 pub(crate) async fn replayed(store: &Store, conversation: &str) -> String {
     let memory = store.conversation_head(conversation).await.unwrap().unwrap().memory.unwrap_or_default();
     let initial: Value = serde_json::from_str(memory.record.initial().unwrap_or("{}")).unwrap();

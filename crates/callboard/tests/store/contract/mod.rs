@@ -1,4 +1,4 @@
-//! What every store promises, one file for each part of it.
+//! The contract of every store, one file for each part of it.
 
 mod change;
 mod conversations;

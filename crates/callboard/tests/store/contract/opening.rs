@@ -8,7 +8,7 @@ use crate::databases::{Database, block_on};
 
 pub(super) const PROMISES: &[Promise] = &[
     ("many processes open a new database at once", at_once),
-    ("what was written is there when it is opened again", again),
+    ("written rows are read after reopening", reopened),
     ("a database of a newer version is refused", newer),
     ("a database of the first version is brought up to date", older),
     ("connections that the server closed are opened again", lost_connections),
@@ -25,7 +25,7 @@ fn at_once(database: &Database) {
     });
 }
 
-fn again(database: &Database) {
+fn reopened(database: &Database) {
     if database.is_in_memory() {
         return;
     }
@@ -45,7 +45,7 @@ fn newer(database: &Database) {
     assert!(matches!(refused, StoreError::Newer { .. }), "{refused}");
 }
 
-/// What it holds is counted, and belongs to what it was kept with.
+/// The sizes of its items are computed, and its rows get their owners.
 fn older(database: &Database) {
     const FIRST: &str = include_str!("../../../src/store/migrations/001_tables.sql");
     const RESPONSE: &str = "resp_abcdefghijklmnopqrstuvwx";
@@ -91,7 +91,7 @@ fn lost_connections(database: &Database) {
     }
     let store = database.open();
     block_on(store.create_conversation(new("conv_1", 1))).unwrap();
-    database.end_connections();
+    database.terminate_connections();
     assert!(block_on(store.conversation("conv_1")).unwrap().is_some());
     block_on(store.create_conversation(new("conv_2", 1))).unwrap();
 }

@@ -1,4 +1,4 @@
-//! What is forgotten.
+//! Pruning of old rows.
 
 use callboard::store::{ItemPage, Pruned, Response, Retention, Trace, TurnRecords, TurnWrite};
 
@@ -10,12 +10,12 @@ use super::turns::WAIT;
 use crate::databases::{Database, block_on};
 
 pub(super) const PROMISES: &[Promise] = &[
-    ("nothing is forgotten unless it is said", nothing),
-    ("the old is forgotten, and all that belongs to it", by_age),
-    ("a conversation is not forgotten while a turn of it is played", playing),
-    ("leases of processes that died are forgotten", leases),
-    ("a file does not grow by what is forgotten again and again", same_size),
-    ("the old is forgotten in as many batches as it takes", in_batches),
+    ("nothing is pruned without a retention", nothing),
+    ("old rows are pruned, and all that belongs to them", by_age),
+    ("a conversation is not pruned while a turn of it runs", playing),
+    ("leases of dead processes are pruned", leases),
+    ("a file does not grow by repeated writes and pruning", same_size),
+    ("old rows are pruned in batches", in_batches),
 ];
 
 const DAY: i64 = 24 * 60 * 60 * 1000;

@@ -1,4 +1,4 @@
-//! Runs all promises on one kind of database, each on a new one, and tells all that are broken.
+//! Runs all checks of the contract on one kind of database, each on a new one, and reports all that fail.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

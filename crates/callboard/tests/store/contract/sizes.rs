@@ -1,4 +1,4 @@
-//! How large a history may be that is loaded.
+//! The size limit of histories.
 
 use callboard::store::{Conversation, NewItem, Store, StoreError, TurnWrite};
 
@@ -10,10 +10,10 @@ use super::turns::WAIT;
 use crate::databases::{Database, block_on};
 
 pub(super) const PROMISES: &[Promise] = &[
-    ("a conversation knows how large its items are", counted),
-    ("a conversation that is too large cannot be gone on with, but made smaller", conversation),
-    ("of a chain no more is read at once than a history may have", chain),
-    ("a history that is too large is refused before it is read", history),
+    ("a conversation counts the bytes of its items", counted),
+    ("a conversation over the limit cannot be continued until items are deleted", conversation),
+    ("a chain is read up to the limit of a history", chain),
+    ("a history over the limit is refused before it is read", history),
 ];
 
 const LIMIT: u64 = 1000;
@@ -52,7 +52,7 @@ fn conversation(database: &Database) {
         let too_large = |bytes| StoreError::TooLarge { history: "conv_1".to_owned(), bytes, limit: LIMIT };
         assert_eq!(turn.check_room(&[]), Ok(()));
         assert_eq!(turn.check_room(&[item(3, 10)]), Err(too_large(1010)));
-        // What a turn said is written all the same.
+        // The items of a turn are written even beyond the limit.
         turn.finish(TurnWrite { items: vec![item(3, 10)], ..TurnWrite::default() }).await.unwrap();
         let refused = store.begin_turn_with_items("conv_1", WAIT).await.map(drop);
         assert_eq!(refused, Err(too_large(1010)));
@@ -76,7 +76,7 @@ fn chain(database: &Database) {
             let chain = store.response_chain(id, most, Some(0)).await.unwrap();
             chain.exchanges.into_iter().map(|exchange| exchange.id).collect::<Vec<_>>()
         };
-        // The third one passes the limit, and is the last.
+        // The third one exceeds the limit, so it is the last.
         assert_eq!(read("resp_5", 100).await, ["resp_3", "resp_4", "resp_5"]);
         assert_eq!(read("resp_2", 100).await, ["resp_0", "resp_1", "resp_2"]);
         assert_eq!(read("resp_1", 100).await, ["resp_0", "resp_1"]);

@@ -1,4 +1,4 @@
-//! Turns: one at a time, whole or not at all.
+//! Turns: one at a time, written atomically.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -16,18 +16,18 @@ pub(crate) const WAIT: Duration = Duration::from_secs(30);
 const SHORT: Duration = Duration::from_millis(50);
 
 pub(super) const PROMISES: &[Promise] = &[
-    ("a turn that its client left is written before the next one begins", left_by_its_client),
-    ("a turn that its client left is written before anybody reads of it", read_when_left),
-    ("a process that is alone does not wait for the dead", alone_in_a_file),
-    ("a turn that is left while its end is written is written before the next one begins", left_at_its_end),
+    ("a turn whose client disconnected is written before the next one begins", interrupted),
+    ("a turn whose client disconnected is written before it is read", read_after_interruption),
+    ("a process that is alone does not wait for leases of dead processes", alone_in_a_file),
+    ("a turn whose client disconnects during its last write is written before the next one", interrupted_at_end),
     ("an entry that is not the next of its journal is refused", entries_out_of_turn),
-    ("a second turn waits, and fails when it waited too long", one_at_a_time),
+    ("a second turn waits, and fails after its timeout", one_at_a_time),
     ("a turn of another process waits too", two_processes),
     ("a turn that is dropped writes nothing and blocks no other", dropped),
     ("a turn of a conversation that does not exist is refused", not_found),
-    ("a turn whose conversation was deleted writes nothing at all", deleted_meanwhile),
-    ("a lease of a process that died ends by itself", dead_process),
-    ("a lease that ends later than any could is not waited for", clock_set_back),
+    ("a turn whose conversation was deleted writes nothing at all", deleted_in_flight),
+    ("a lease of a dead process expires", dead_process),
+    ("a lease that ends later than any new lease could is ignored", clock_set_back),
     ("a turn that lost its lease is refused, and nothing of it is stored", lost_lease),
     ("a long turn keeps its lease", long_turn),
     ("a lease ends with the turn that is written", written_lease),
@@ -111,7 +111,7 @@ fn full_write(turn: &Turn) -> TurnWrite {
     }
 }
 
-/// Nothing of `full_write` is there.
+/// Nothing of `full_write` is stored.
 async fn assert_nothing(store: &Store) {
     assert_eq!(ids(store, "conv_1").await, [""; 0]);
     assert_eq!(store.journal("conv_1", 0, 10).await.unwrap(), []);
@@ -119,7 +119,7 @@ async fn assert_nothing(store: &Store) {
     assert_eq!(store.counts(0).await.unwrap(), []);
 }
 
-fn deleted_meanwhile(database: &Database) {
+fn deleted_in_flight(database: &Database) {
     let store = database.open();
     block_on(async {
         store.create_conversation(new("conv_1", 1)).await.unwrap();
@@ -163,7 +163,7 @@ fn clock_set_back(database: &Database) {
     drop(block_on(store.begin_turn("conv_1", LEASE)).unwrap());
 }
 
-/// A lease that another process took, which ends after so long.
+/// A lease of another process that expires after this time.
 fn lease_for(database: &Database, length: Duration) -> Duration {
     let end = SystemTime::now().duration_since(UNIX_EPOCH).unwrap() + length;
     let lease = format!("INSERT INTO turn_leases VALUES ('conv_1', 'dead', 'token', {}, 0)", end.as_millis());
@@ -171,7 +171,7 @@ fn lease_for(database: &Database, length: Duration) -> Duration {
     end
 }
 
-/// On a file, the system knows who is there.
+/// File locks show which processes use an SQLite file.
 fn alone_in_a_file(database: &Database) {
     if database.is_in_memory() || database.schema.is_some() {
         return;
@@ -203,7 +203,7 @@ fn lost_lease(database: &Database) {
     block_on(assert_nothing(&here));
 }
 
-/// It is still there, and blocks no turn.
+/// The row of an ended lease blocks no turn.
 fn written_lease(database: &Database) {
     if database.is_in_memory() {
         return;
@@ -219,7 +219,7 @@ fn written_lease(database: &Database) {
     });
 }
 
-/// Another process asks for twice the length of a lease, and does not get it.
+/// Another process waits for more than twice the duration of a lease, and does not get it.
 fn long_turn(database: &Database) {
     if database.is_in_memory() {
         return;
@@ -269,7 +269,7 @@ fn many_threads(database: &Database) {
     assert_eq!(all, (0..THREADS * TURNS).collect::<Vec<_>>());
 }
 
-fn left_by_its_client(database: &Database) {
+fn interrupted(database: &Database) {
     let store = database.open();
     block_on(async {
         store.create_conversation(new("conv_1", 1)).await.unwrap();
@@ -289,8 +289,8 @@ fn left_by_its_client(database: &Database) {
     });
 }
 
-/// Each kind of read comes first after a turn that was left.
-fn read_when_left(database: &Database) {
+/// Each kind of read waits for the pending write of an interrupted turn.
+fn read_after_interruption(database: &Database) {
     let store = database.open();
     block_on(async {
         for kind in 0..6 {
@@ -313,7 +313,7 @@ fn read_when_left(database: &Database) {
 }
 
 /// The wait for the last write may be dropped while it is in flight.
-fn left_at_its_end(database: &Database) {
+fn interrupted_at_end(database: &Database) {
     let store = database.open();
     block_on(async {
         store.create_conversation(new("conv_1", 1)).await.unwrap();

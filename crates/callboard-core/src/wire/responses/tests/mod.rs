@@ -1,10 +1,10 @@
 //! Tests that need the whole wire: requests of every kind in, streams and objects out.
 
-mod cases;
-mod live;
+mod client_and_character_tools;
 mod messages;
-mod mixing;
+mod reply_cases;
 mod sequences;
+mod streamed_arguments;
 mod streams;
 
-pub(super) use cases::chat_json;
+pub(super) use reply_cases::chat_json;

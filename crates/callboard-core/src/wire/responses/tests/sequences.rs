@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::Framing;
-use super::cases::{cases, folded, stream};
+use super::reply_cases::{cases, folded, stream};
 
 /// What follows `response.created` and `response.in_progress`, without the leading `response.`.
 const SEQUENCES: [(&str, &str); 10] = [

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::super::{Framing, ResponseObject, ResponseWriter, ResponsesRequest};
-use super::cases::{Case, End, call_id, case, cases, folded, object, stream, text, usage};
 use super::chat_json;
+use super::reply_cases::{Case, End, call_id, case, cases, folded, object, stream, text, usage};
 use crate::contract::{Report, ToolCache};
 use crate::model::{CallFragment, Delta, Finish, Usage};
 use crate::turn::{Action, Ending, Event, Input, Turn, TurnSettings};

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_are_held_against_what_will_do() {
+    fn calls_are_compared_with_accepted_answers() {
         let accepted = json!({
             "city": ["New York, NY", "NYC"],
             "days": [5],

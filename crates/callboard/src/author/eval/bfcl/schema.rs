@@ -11,7 +11,7 @@ pub(super) fn tool(function: &Value) -> Value {
     json!({"type": "function", "function": {"name": name, "description": description, "parameters": parameters}})
 }
 
-/// Names with dots are fine in Python, and in no tool.
+/// Names with dots are valid in Python, but not as tool names.
 pub(super) fn tool_name(name: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
     name.chars().map(|letter| if plain(letter) { letter } else { '_' }).collect()

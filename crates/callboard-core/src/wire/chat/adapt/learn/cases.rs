@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::lessons::tries;
+use super::refusal_retries::tries;
 use super::{Lessons, Refusal};
 use crate::wire::chat::adapt::tests::{any_body, any_json};
 use crate::wire::chat::adapt::{Family, Quirk, adapt};

@@ -9,9 +9,9 @@ mod cases;
 mod client_errors;
 mod complaint;
 mod fields;
-mod lessons;
+mod refusal_retries;
 mod sent;
 mod signs;
 
 pub use complaint::{Refusal, is_validation_error};
-pub use lessons::Lessons;
+pub use refusal_retries::Lessons;

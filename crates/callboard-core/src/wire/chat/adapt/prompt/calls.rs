@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use super::Family;
-use super::tags::{DSML, GLM, MINIMAX, QWEN_CODER};
+use super::tagged_calls::{DSML, GLM, MINIMAX, QWEN_CODER};
 
 /// A call of the history.
 #[derive(Debug, PartialEq)]

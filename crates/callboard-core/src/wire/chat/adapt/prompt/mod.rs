@@ -10,7 +10,7 @@ mod instructions;
 mod results;
 #[cfg(test)]
 mod round_trip;
-mod tags;
+mod tagged_calls;
 mod tools;
 
 pub use family::Family;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::{Framing, NewId, ResponseObject, ResponseStamp, ResponseWriter, ResponsesRequest};
-use super::mixing;
+use super::client_and_character_tools;
 use crate::contract::{Call, CallRules, RawCall, Report, SchemaLimits, ToolCache, ToolSet, check_arguments};
 use crate::model::{BadRequest, CallId, Finish, Usage};
 use crate::turn::{Event, ModelCall, ToolOutcome, ToolResult};
@@ -143,7 +143,7 @@ fn calling_cases() -> Vec<Case> {
 }
 
 pub(super) fn cases() -> Vec<Case> {
-    spoken_cases().into_iter().chain(calling_cases()).chain(mixing::cases()).collect()
+    spoken_cases().into_iter().chain(calling_cases()).chain(client_and_character_tools::cases()).collect()
 }
 
 fn new_ids() -> NewId {

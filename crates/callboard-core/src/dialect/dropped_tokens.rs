@@ -83,7 +83,7 @@ fn drop_header(input: &Input<'_>, length: usize) -> ReadResult {
 
 #[cfg(test)]
 mod tests {
-    use crate::dialect::test_table::{complete, cut, unchanged};
+    use crate::dialect::table_runner::{complete, cut, unchanged};
 
     #[test]
     fn tokens_that_a_server_left_are_dropped() {

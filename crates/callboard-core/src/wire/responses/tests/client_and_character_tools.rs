@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 
 use super::super::ResponsesRequest;
-use super::cases::{Case, End, case, folded};
 use super::chat_json;
+use super::reply_cases::{Case, End, case, folded};
 use crate::contract::{Call, ToolCache};
 use crate::model::{CallFragment, Delta, Finish};
 use crate::turn::{

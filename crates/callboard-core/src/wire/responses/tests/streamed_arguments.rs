@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::cases::{Case, case, object, usage};
+use super::reply_cases::{Case, case, object, usage};
 use crate::contract::{CallRules, SchemaLimits, ToolSet};
 use crate::model::{CallFragment, CallId, Delta, Finish};
 use crate::turn::{Action, Ending, Event, Input, Turn, TurnRequest, TurnSettings};

@@ -9,7 +9,7 @@ use super::opening_marks::{MarkKind, MarkRole};
 use super::pythonic::Pythonic;
 use super::tagged::Tagged;
 use super::unreadable::Unreadable;
-use super::{control_tokens, fence, harmony, missing_mark, mistral, special_tokens};
+use super::{bar_tokens, dropped_tokens, fence, harmony, missing_mark, mistral};
 
 /// The reader of a mark or a family, with its progress.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl MarkupReader {
         match self {
             Self::Marked(kind, _) => match kind.role {
                 MarkRole::Call => true,
-                MarkRole::Token => control_tokens::opens_call(body),
+                MarkRole::Token => bar_tokens::opens_call(body),
                 MarkRole::Group | MarkRole::CallPart | MarkRole::Other => false,
             },
             Self::Harmony => body.contains("to="),
@@ -74,7 +74,7 @@ impl MarkupReader {
 
     /// Whether this reads a tag that may open struck-through HTML.
     pub(super) fn opens_strikethrough(&self) -> bool {
-        matches!(self, Self::Marked(_, special_tokens::STRIKE))
+        matches!(self, Self::Marked(_, dropped_tokens::STRIKE))
     }
 
     /// How many bytes of a refused text have been searched for calls without a mark.

@@ -2,16 +2,16 @@
 //!
 //! Some open calls or channels; the others carry nothing and are dropped, unless a sentence is about them.
 
+use super::active_reader::MarkupReader;
 use super::channel_writer::Channel;
 use super::deepseek::DEEPSEEK;
 use super::delimited::Delimited;
 use super::input::{Decision, Incomplete, Input, ReadResult, leading, skip_whitespace};
 use super::kimi::KIMI;
-use super::markup_reader::MarkupReader;
 use super::piece::TextEnd;
 use super::pythonic::{NamesAccepted, Pythonic};
 use super::unreadable::{CallEnd, Unreadable};
-use super::{gemma, hermes, special_tokens};
+use super::{dropped_tokens, gemma, hermes};
 
 const LONGEST_NAME: usize = 64;
 const SHORTEST_HALF: usize = 4;
@@ -53,7 +53,7 @@ fn read(input: &Input<'_>, name: &str, length: usize) -> ReadResult {
             open_json(input, length, NamesAccepted::OnOffer)
         }
         "tool_call_start" => open_json(input, length, NamesAccepted::Any),
-        _ => special_tokens::drop(input, name, length),
+        _ => dropped_tokens::drop(input, name, length),
     }
 }
 
@@ -76,7 +76,7 @@ fn open_json(input: &Input<'_>, length: usize, names: NamesAccepted) -> ReadResu
 /// Drops `mark` if no call follows it.
 fn or_drop(decision: Decision, mark: &str, input: &Input<'_>) -> ReadResult {
     match decision {
-        Decision::Text => special_tokens::drop(input, mark, mark.len()),
+        Decision::Text => dropped_tokens::drop(input, mark, mark.len()),
         decision => Ok(decision),
     }
 }
@@ -86,7 +86,7 @@ fn open_thought(input: &Input<'_>, length: usize) -> ReadResult {
     if input.begins(length, THOUGHT)? {
         return Ok(Decision::Switch(length + THOUGHT.len(), Channel::Reasoning));
     }
-    special_tokens::drop(input, "channel", length)
+    dropped_tokens::drop(input, "channel", length)
 }
 
 /// Whether `<|` is a token here: right after markup, or where the limit cut the text after a word. Otherwise it may be an
@@ -135,7 +135,7 @@ fn is_token_character(character: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::dialect::test_table::{complete, cut, unchanged};
+    use crate::dialect::table_runner::{complete, cut, unchanged};
 
     #[test]
     fn tokens_are_not_text() {
