@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use crate::Outcome;
 use crate::connection::Connection;
-use crate::script::{Script, following};
+use crate::request_script::{Script, following};
 
 const LONGEST_REPLY: Duration = Duration::from_secs(60);
 

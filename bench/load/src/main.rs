@@ -5,9 +5,9 @@
 mod arguments;
 mod client;
 mod connection;
-mod reply;
+mod upstream_reply;
 mod scenario;
-mod script;
+mod request_script;
 mod upstream;
 
 use std::error::Error;
@@ -17,7 +17,7 @@ use std::time::Duration;
 use arguments::Arguments;
 use client::Load;
 use scenario::Scenario;
-use script::Script;
+use request_script::Script;
 
 const USAGE: &str = "usage: load upstream --port N
        load load --url http://HOST:PORT/PATH --key KEY --scenario NAME --connections N --requests N --seconds N

@@ -12,7 +12,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use crate::Outcome;
 use crate::connection::{Connection, Framing};
-use crate::reply::{Reply, with_length};
+use crate::upstream_reply::{Reply, with_length};
 use crate::scenario::Scenario;
 
 /// Serves on loopback until the process is ended; port 0 picks a free one.

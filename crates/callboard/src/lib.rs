@@ -6,7 +6,6 @@
 
 pub mod app;
 pub mod author;
-pub mod background;
 pub mod characters;
 pub mod cli;
 pub mod clock;
@@ -15,11 +14,12 @@ pub mod conversation;
 pub mod hex;
 pub mod http;
 pub mod percent;
+pub mod periodic_tasks;
 pub mod random;
 pub mod server;
 pub mod services;
 pub mod session;
-pub mod shutdown;
+pub mod shutdown_signal;
 pub mod store;
 pub mod telemetry;
 pub mod trace;

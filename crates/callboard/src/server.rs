@@ -23,9 +23,9 @@ use tokio::task::JoinSet;
 use crate::config::{Settings, Timeouts};
 use crate::http::ThreadServices;
 use crate::services::Services;
-use crate::shutdown::shutdown_requested;
+use crate::shutdown_signal::shutdown_requested;
 use crate::telemetry::log_throttle::LogThrottle;
-use crate::{app, background, http, telemetry};
+use crate::{app, http, periodic_tasks, telemetry};
 
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 const METRICS_UPKEEP: Duration = Duration::from_secs(5);
@@ -91,7 +91,7 @@ fn run(services: &Arc<Services>, listener: StdListener, threads: usize) -> anyho
     runtime.block_on(async {
         tokio::select! {
             () = signals.received(services) => {}
-            () = background::run(services) => {}
+            () = periodic_tasks::run(services) => {}
         }
     });
     tracing::info!("draining: finishing replies in flight, refusing new connections; a second signal exits at once");
@@ -100,7 +100,7 @@ fn run(services: &Arc<Services>, listener: StdListener, threads: usize) -> anyho
     for thread in serving {
         thread.join().map_err(|_| anyhow::anyhow!("a server thread panicked"))??;
     }
-    single_runtime()?.block_on(background::flush_last_traces(services));
+    single_runtime()?.block_on(periodic_tasks::flush_last_traces(services));
     Ok(())
 }
 

@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use crate::forms::{Call, FORMS, Form, Oracle};
+use crate::family_forms::{Call, FORMS, Form, Oracle};
 
 /// One text.
 pub(crate) struct Case {

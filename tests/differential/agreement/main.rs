@@ -4,7 +4,7 @@
 //! difference that is not listed fails the test, and so does a listed one that is gone: the list may only shrink.
 
 mod corpus;
-mod forms;
+mod family_forms;
 mod ledger;
 mod ours;
 mod reading;

@@ -7,7 +7,7 @@ use dynamo_parsers_v2::{
 use serde_json::Value;
 
 use crate::corpus::{Case, tools};
-use crate::forms::Oracle;
+use crate::family_forms::Oracle;
 use crate::reading::Reading;
 
 /// The text in one piece; nothing where they do not know the family.

@@ -20,7 +20,7 @@ const LAYERS: &[Layers] = &[
         "author",
         "cli",
         "server",
-        "background",
+        "periodic_tasks",
         "app",
         "http",
         "services",
@@ -36,7 +36,7 @@ const LAYERS: &[Layers] = &[
         "percent",
         "hex",
         "random",
-        "shutdown",
+        "shutdown_signal",
     ]),
     ("callboard-core", &[
         "rehearsal",

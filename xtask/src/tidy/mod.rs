@@ -1,6 +1,6 @@
 //! Rules about the source tree that the compiler and clippy cannot state.
 //!
-//! `run` collects the problems. `tree`, `source_parts`, `rust_file` and `paths` read the tree; every other file but
+//! `run` collects the problems. `tree`, `source_parts`, `rust_file` and `rust_paths` read the tree; every other file but
 //! `problem` is one kind of check.
 
 mod problem;
@@ -11,7 +11,7 @@ mod source_parts;
 mod tree;
 
 mod banned_code;
-mod doc_pages;
+mod decisions_and_contract;
 mod file_layout;
 mod forbidden_imports;
 mod layers;

@@ -10,7 +10,9 @@ use anyhow::Result;
 use super::problem::Problem;
 use super::rust_file::RustFile;
 use super::tree::Tree;
-use super::{banned_code, doc_pages, file_layout, forbidden_imports, layers, links, machine_paths, names, words};
+use super::{
+    banned_code, decisions_and_contract, file_layout, forbidden_imports, layers, links, machine_paths, names, words,
+};
 
 const RUST_CHECKS: &[fn(&RustFile<'_>) -> Vec<Problem>] = &[
     banned_code::check_attributes,
@@ -26,8 +28,8 @@ const RUST_CHECKS: &[fn(&RustFile<'_>) -> Vec<Problem>] = &[
 
 const TREE_CHECKS: &[fn(&Tree) -> Vec<Problem>] = &[
     banned_code::check_manifests,
-    doc_pages::check_decisions,
-    doc_pages::check_golden,
+    decisions_and_contract::check_decisions,
+    decisions_and_contract::check_golden,
     links::check,
     machine_paths::check,
     names::check_files,

@@ -1,8 +1,8 @@
 //! The wire formats: Chat Completions and Responses, server-sent events, and errors. No other module knows them.
 
+mod body_object;
 pub mod chat;
 mod error;
-mod json_object;
 mod reply_writer;
 pub mod responses;
 pub mod sse;

@@ -1,10 +1,10 @@
 //! Turns of a character with its own tools and tools of the client, against a scripted model.
 
 #[cfg(test)]
-mod any_order;
+mod property_tests;
 
 #[cfg(test)]
-mod further;
+mod reask_and_usage;
 
 #[cfg(test)]
 mod rows;

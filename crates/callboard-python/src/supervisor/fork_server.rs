@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use tokio::sync::oneshot;
 
-use super::child::Child;
+use super::channel_process::Child;
 use super::exit_reports::ExitReports;
 use super::protocol::HostEvent;
 use super::thread::start_task;

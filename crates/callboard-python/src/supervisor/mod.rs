@@ -3,7 +3,7 @@
 //! Handles on other threads talk to it through channels. The processes form a tree: the root process forks one zygote
 //! per version of a character file, and each zygote forks the workers that run tool calls.
 
-mod child;
+mod channel_process;
 mod exit_reports;
 mod fork_server;
 mod job_queue;

@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use super::child::{Child, Pipes};
+use super::channel_process::{Child, Pipes};
 use super::process_handle::Process;
 use super::protocol::{Boot, HostEvent, VERSION};
 use super::transport::json_frame;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::sync::{Mutex, Semaphore};
 
-use super::child::{Child, Pipes};
+use super::channel_process::{Child, Pipes};
 use super::exit_reports::ExitReports;
 use super::fork_server::ForkServer;
 use super::process_handle::Process;

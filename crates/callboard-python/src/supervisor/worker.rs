@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio::time::{sleep_until, timeout};
 
-use super::child::{Child, Pipes};
+use super::channel_process::{Child, Pipes};
 use super::exit_reports::ExitReport;
 use super::job_queue::{Job, JobQueue};
 use super::process_handle::Process;

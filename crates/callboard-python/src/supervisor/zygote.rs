@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use super::child::Child;
+use super::channel_process::Child;
 use super::exit_reports::ExitReport;
 use super::fork_server::ForkServer;
 use super::protocol::{HostEvent, LoadFile};

@@ -9,8 +9,8 @@ use callboard_python::Limits;
 use futures_util::future::try_join_all;
 use serde_json::{Value, json};
 
+use crate::checked_character::{Player, raw_call};
 use crate::figures::quantile;
-use crate::player::{Player, raw_call};
 
 /// Warm-up calls of each lane: afterwards all workers are started.
 const WARM_UP: usize = 100;

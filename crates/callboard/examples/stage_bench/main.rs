@@ -6,9 +6,9 @@
 //!     stage_bench soak FILE CALLS
 
 mod calls;
+mod checked_character;
 mod figures;
 mod overruns;
-mod player;
 mod soak;
 
 use std::io::Write as _;

@@ -11,8 +11,8 @@ use anyhow::{Context as _, bail, ensure};
 use callboard_python::{CallError, Limits, ToolError};
 use serde_json::{Value, json};
 
+use crate::checked_character::{Player, raw_call};
 use crate::figures::quantile;
-use crate::player::{Player, raw_call};
 
 /// The factor of extra attempts.
 const MOST_TRIES: usize = 3;

@@ -8,8 +8,8 @@ use callboard_python::{CallError, Limits, ToolError};
 use futures_util::future::try_join_all;
 use serde_json::{Value, json};
 
+use crate::checked_character::{Player, raw_call};
 use crate::figures::Holdings;
-use crate::player::{Player, raw_call};
 
 const LANES: usize = 8;
 

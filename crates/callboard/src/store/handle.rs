@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use super::address::Address;
 use super::error::StoreError;
-use super::health::WriteHealth;
 use super::lease::{LeaseRenewal, TurnClaims};
 use super::other_processes::ProcessLock;
 use super::pending_writes::PendingWrites;
 use super::per_thread::ThreadShare;
 use super::postgres::Server;
 use super::queue::Queue;
+use super::write_health::WriteHealth;
 use super::{postgres, sqlite};
 
 /// How a store is opened.

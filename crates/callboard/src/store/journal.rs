@@ -5,8 +5,8 @@ use std::sync::Arc;
 use callboard_core::journal::{CallNote, Entry, Target, UndoError, UndoOutcome};
 
 use super::error::StoreError;
+use super::exclusive_turn::Turn;
 use super::handle::Store;
-use super::running_turn::Turn;
 use super::statement::{Row, Statement, cells};
 use super::turn_records::TurnRecords;
 use super::turn_write::TurnWrite;

@@ -1,9 +1,9 @@
 //! Deletion of what is past its retention, in small batches, so that no request waits for it.
 
 use super::conversation;
-use super::deletion::Due;
 use super::error::StoreError;
 use super::handle::Store;
+use super::response_deletion::Due;
 use super::statement::{Conflict, Row, Statement, cells};
 
 const BATCH: i64 = 100;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use http::Uri;
 
-use super::model_lists;
+use super::model_list_cache;
 use super::{Client, Upstream};
 
 /// Ollama, vLLM, llama.cpp, LM Studio, SGLang.
@@ -26,7 +26,7 @@ async fn servers_at(ports: &[u16], client: &Client) -> Vec<String> {
         let upstream = Arc::new(Upstream::new(url.clone()));
         let asked = tokio::time::timeout(TIMEOUT, client.get(&upstream, "/models", None, MOST_LIST_BYTES)).await;
         if let Ok(Ok(body)) = asked
-            && !model_lists::entries(&body).is_empty()
+            && !model_list_cache::entries(&body).is_empty()
         {
             found.push(url);
         }

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use super::health::{Health, InFlight};
 use super::local_model::Rehearsal;
-use super::model_lists::{self, ModelLists};
-use super::routing::{Alias, Claim, Route};
+use super::model_list_cache::{self, ModelLists};
+use super::route::{Alias, Claim, Route};
 use super::{Client, Failure, LocalModel, QuirkCache};
 use crate::config::ContractMode;
 
@@ -150,10 +150,10 @@ impl Upstreams {
             Claim::Foreign => search.known.extend(upstream.models.iter().cloned()),
             Claim::Unknown if self.is_only(upstream) => served(search.model.to_owned()),
             Claim::Unknown => match self.known_list(number, upstream, search).await {
-                Ok(list) if list.iter().any(|entry| model_lists::id_of(entry) == Some(search.model)) => {
+                Ok(list) if list.iter().any(|entry| model_list_cache::id_of(entry) == Some(search.model)) => {
                     search.routes.push(Route::new(Arc::clone(upstream), search.model.to_owned()));
                 }
-                Ok(list) => search.known.extend(list.iter().filter_map(model_lists::id_of).map(str::to_owned)),
+                Ok(list) => search.known.extend(list.iter().filter_map(model_list_cache::id_of).map(str::to_owned)),
                 Err(failure) => search.failure = Some(failure),
             },
         }
@@ -209,7 +209,7 @@ impl Upstreams {
             }
         }
         let mut seen = std::collections::HashSet::new();
-        all.retain(|entry| model_lists::id_of(entry).is_some_and(|id| seen.insert(id.to_owned())));
+        all.retain(|entry| model_list_cache::id_of(entry).is_some_and(|id| seen.insert(id.to_owned())));
         (all, failure)
     }
 
@@ -217,7 +217,7 @@ impl Upstreams {
     pub async fn first_model(&self, client: &Client, authorization: Option<&HeaderValue>) -> Result<String, ApiError> {
         let wanted = |upstream: &Upstream| upstream.local.is_none() || self.is_only(upstream);
         let (all, failure) = self.listed(client, authorization, wanted).await;
-        match (all.first().and_then(model_lists::id_of), failure) {
+        match (all.first().and_then(model_list_cache::id_of), failure) {
             (Some(first), _) => Ok(first.to_owned()),
             (None, None) if self.list.is_empty() => Err(ApiError::no_upstream()),
             (None, None | Some(Failure::Refused { .. })) => {
@@ -267,7 +267,7 @@ impl Upstreams {
         }
         match fetch_list(upstream, client, authorization).await {
             Ok(body) => {
-                let list = model_lists::entries(&body);
+                let list = model_list_cache::entries(&body);
                 self.models.insert(number, &list, Instant::now());
                 Ok(list)
             }

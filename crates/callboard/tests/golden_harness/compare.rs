@@ -6,7 +6,7 @@ use callboard_test_support::golden_page::Page;
 use serde_json::Value;
 
 use super::play::{Mode, Outcome, play, play_text, request_for};
-use super::{Harness, conversation, render, tables};
+use super::{Harness, conversation, render, request_tables};
 
 const EXPECTATIONS: [&str; 5] = ["## Asked upstream", "## Client", "## Contract", "## Accepted", "## Refused"];
 
@@ -17,7 +17,7 @@ pub(crate) fn check_page(harness: &Harness, page: &Arc<Page>) -> Option<String> 
     let seen = if page.is_conversation() {
         conversation::page_text(harness, page, &text, &mut faults)
     } else if page.section("Accepted").or_else(|| page.section("Refused")).is_some() {
-        with_inputs(&text, &tables::page_text(harness, page, &mut faults))
+        with_inputs(&text, &request_tables::page_text(harness, page, &mut faults))
     } else {
         with_inputs(&text, &scenario_text(harness, page, &mut faults))
     };

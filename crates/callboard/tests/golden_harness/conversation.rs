@@ -11,11 +11,11 @@ use serde_json::Value;
 
 use super::Harness;
 use super::compact_json::compact;
-use super::form::faults_of_stream;
 use super::harness::holds_text;
 use super::ids::Ids;
 use super::play::{Mode, Outcome};
 use super::render::{self, Titled, counted_usage};
+use super::reply_rules::faults_of_stream;
 use super::responses::last_object;
 
 const CHAT: &str = "/v1/chat/completions";

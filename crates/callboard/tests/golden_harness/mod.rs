@@ -3,16 +3,16 @@
 mod compact_json;
 mod compare;
 mod conversation;
-mod events;
-mod form;
 mod harness;
 mod ids;
 mod play;
 mod render;
+mod reply_events;
+mod reply_rules;
+mod request_tables;
 pub(crate) mod responses;
 mod scripts;
 mod strict_json;
-mod tables;
 mod threads;
 
 pub(crate) use compare::check_page;

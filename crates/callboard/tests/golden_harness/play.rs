@@ -7,9 +7,9 @@ use callboard_test_support::golden_page::Page;
 use serde_json::Value;
 
 use super::Harness;
-use super::events::{self, Event, Folded};
-use super::form::{faults_of_calls, faults_of_stream};
 use super::harness::post;
+use super::reply_events::{self, Event, Folded};
+use super::reply_rules::{faults_of_calls, faults_of_stream};
 
 const PATH: &str = "/v1/chat/completions";
 
@@ -81,7 +81,7 @@ impl Outcome {
 
     /// The events of a stream.
     pub(super) fn events(&self) -> Vec<Event> {
-        events::read(self.text())
+        reply_events::read(self.text())
     }
 
     /// The assembled reply; none after an error.

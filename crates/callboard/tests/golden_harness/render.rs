@@ -4,9 +4,9 @@ use callboard_test_support::golden_page::{Page, Reply, Section};
 use serde_json::{Map, Value, json};
 
 use super::compact_json::compact;
-use super::events::{Event, Folded, in_words};
 use super::ids::Ids;
 use super::play::{Mode, Outcome};
+use super::reply_events::{Event, Folded, in_words};
 
 /// A section of a page.
 #[derive(Debug, PartialEq, Eq)]

@@ -3,26 +3,26 @@
 #[cfg(test)]
 mod characters;
 #[cfg(test)]
-#[path = "../cluster/server.rs"]
-mod cluster;
-#[cfg(test)]
-mod conversations;
+mod conversation_refusals;
 #[cfg(test)]
 mod docs;
 #[cfg(test)]
 mod eval;
 #[cfg(test)]
-mod keep_alive;
+mod keys_limits_and_drain;
 #[cfg(test)]
-mod operation;
+mod late_failures;
 #[cfg(test)]
 mod persistence;
 #[cfg(test)]
-mod responses;
-#[cfg(test)]
 mod shutdown;
 #[cfg(test)]
+mod silent_model_server;
+#[cfg(test)]
 mod slow_clients;
+#[cfg(test)]
+#[path = "../postgres/test_server.rs"]
+mod test_server;
 #[cfg(test)]
 mod trace_context;
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use callboard::store::{Address, Store, StoreError, StoreSettings};
 
-use crate::cluster::{Server, new_name};
+use crate::test_server::{Server, new_name};
 
 /// The duration of leases in tests.
 pub(crate) const LEASE: Duration = Duration::from_millis(600);

@@ -7,10 +7,10 @@ use futures_util::FutureExt as _;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-use crate::cluster::{Server, new_name};
 use crate::contract::{WAIT, new, response};
 use crate::databases::{Database, Kind, block_on, runtime};
 use crate::proxy::{Fault, Proxy};
+use crate::test_server::{Server, new_name};
 
 fn open(address: &str) -> Store {
     open_with(address, |settings| settings.job_timeout = Duration::from_secs(3)).unwrap()

@@ -2,8 +2,8 @@
 
 use callboard::store::{Address, Store, StoreError, StoreSettings};
 
-use crate::cluster::Server;
 use crate::databases::block_on;
+use crate::test_server::Server;
 
 fn open(url: &str) -> Result<Store, StoreError> {
     Store::open(&Address::read(url)?, StoreSettings::new("encrypted"))

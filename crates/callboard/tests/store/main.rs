@@ -3,9 +3,6 @@
 //! The same list of checks runs on all of them. Crash recovery is tested with processes that are killed.
 
 #[cfg(test)]
-#[path = "../cluster/server.rs"]
-mod cluster;
-#[cfg(test)]
 mod contract;
 #[cfg(test)]
 mod crash;
@@ -19,15 +16,18 @@ mod files;
 #[cfg(test)]
 mod meetings;
 #[cfg(test)]
-mod movement;
-#[cfg(test)]
-#[path = "../cluster/proxy.rs"]
+#[path = "../postgres/faulty_proxy.rs"]
 mod proxy;
+#[cfg(test)]
+#[path = "../postgres/test_server.rs"]
+mod test_server;
+#[cfg(test)]
+mod two_stores;
 
 #[cfg(test)]
-use cluster::Server;
-#[cfg(test)]
 use databases::Kind;
+#[cfg(test)]
+use test_server::Server;
 
 #[test]
 fn the_contract_holds_on_sqlite_in_a_file() {
@@ -61,10 +61,10 @@ fn concurrent_turns_and_deletions_on_postgres() {
 
 #[test]
 fn conversations_move_between_two_stores_on_sqlite() {
-    movement::run(&Kind::File);
+    two_stores::run(&Kind::File);
 }
 
 #[test]
 fn conversations_move_between_two_stores_on_postgres() {
-    movement::run(&Kind::Postgres(Server::start()));
+    two_stores::run(&Kind::Postgres(Server::start()));
 }

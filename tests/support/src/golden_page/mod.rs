@@ -5,8 +5,8 @@
 
 mod page;
 mod reply;
+mod shared_tools;
 mod stream;
-mod tool_box;
 
 pub use page::{Page, Section, Step, read_pages};
 pub use reply::Reply;

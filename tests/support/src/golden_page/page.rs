@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::tool_box;
+use super::shared_tools;
 
 /// One scenario.
 pub struct Page {
@@ -41,7 +41,7 @@ fn folder() -> PathBuf {
 
 /// All pages in the order of their names.
 pub fn read_pages() -> Vec<Page> {
-    let tools = tool_box::read(&folder().join("tools.json"));
+    let tools = shared_tools::read(&folder().join("tools.json"));
     let entries = std::fs::read_dir(folder()).expect("the folder of golden pages");
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry of the folder").path()).collect();
     paths.retain(|path| path.extension().is_some_and(|ending| ending == "md") && !path.ends_with("README.md"));
@@ -49,7 +49,7 @@ pub fn read_pages() -> Vec<Page> {
     let page = |path: &PathBuf| {
         let text = std::fs::read_to_string(path).expect("a readable page");
         let stem = path.file_stem().expect("a name").to_string_lossy().into_owned();
-        Page::read(stem, &tool_box::spelled_out(&text, &tools))
+        Page::read(stem, &shared_tools::spelled_out(&text, &tools))
     };
     paths.iter().map(page).collect()
 }

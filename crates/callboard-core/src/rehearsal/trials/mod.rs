@@ -2,6 +2,6 @@
 
 mod calls_in_reply;
 mod everyday;
-mod manners;
+mod whole_model;
 
 use calls_in_reply::calls_of;

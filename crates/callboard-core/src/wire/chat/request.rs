@@ -14,7 +14,7 @@ use super::{fields, messages, tool_choice};
 use crate::contract::{CallRules, ResponseFormat, SchemaLimits, ToolCache, ToolSet};
 use crate::model::BadRequest;
 use crate::turn::TurnRequest;
-use crate::wire::json_object::{body_text, read_fields};
+use crate::wire::body_object::{body_text, read_fields};
 
 /// The two names of the field that says how many tokens may be written.
 pub(super) const TOKEN_LIMITS: [&str; 2] = ["max_tokens", "max_completion_tokens"];

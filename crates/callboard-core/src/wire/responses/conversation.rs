@@ -8,7 +8,7 @@ use super::stored_items::NewId;
 use super::stored_items::stored_form;
 use super::typed_fields::Fields;
 use crate::model::BadRequest;
-use crate::wire::json_object::read_object;
+use crate::wire::body_object::read_object;
 
 /// Items that one request may add.
 const MOST_ITEMS: usize = 20;

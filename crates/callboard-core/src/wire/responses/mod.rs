@@ -25,7 +25,7 @@ mod tools;
 mod typed_fields;
 mod writer;
 
-pub use super::json_object::read_object;
+pub use super::body_object::read_object;
 pub use call_outputs::{call_id_of, check_call_outputs, drop_unpaired};
 pub use conversation::{ConversationRequest, conversation_deleted, conversation_object, response_deleted};
 pub use object::{ItemText, ResponseObject, ResponseStamp};

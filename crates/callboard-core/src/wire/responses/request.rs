@@ -13,7 +13,7 @@ use super::tools::Tools;
 use super::typed_fields::Fields;
 use super::{text_format, tool_choice};
 use crate::model::BadRequest;
-use crate::wire::json_object::read_object;
+use crate::wire::body_object::read_object;
 
 /// A checked request.
 ///

@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 
 use super::case_setup;
 use super::cases::{Case, CaseFile, ExpectedCall};
-use super::expected_calls;
 use super::judge::{Offer, judge};
 use super::report::{Report, failed_case};
+use super::scripted_replies;
 use super::verdict::{MadeCall, ModelTurn, Verdict, call_line};
 use crate::author::scripted_model::ScriptedModel;
 use crate::author::turn_runner::{CharacterTurns, RecordedTurn};
@@ -51,7 +51,7 @@ async fn play_expected(
     script: &ScriptedModel,
     memory: CharacterMemory,
 ) -> (ModelTurn, Verdict) {
-    script.load(&expected_calls::replies(&turns.character.character, expected, &memory.record).await);
+    script.load(&scripted_replies::replies(&turns.character.character, expected, &memory.record).await);
     let (turn, verdict) = play_case(turns, case, memory).await;
     (turn, Verdict { arguments: verdict.arguments && verdict.state != Some(false), ..verdict })
 }

@@ -8,7 +8,7 @@ use callboard_python::{CallRequest, Character};
 use serde_json::{Map, Value, json};
 
 use super::cases::{Case, CaseFile, JournalCall};
-use super::expected_calls::with_samples;
+use super::scripted_replies::with_samples;
 use crate::store::CharacterMemory;
 
 /// Parts of a state that a character derives from another part: where a case sets the first, the second is emptied.

@@ -9,9 +9,9 @@ mod case_run;
 mod case_setup;
 mod cases;
 mod command;
-mod expected_calls;
 mod judge;
 mod report;
+mod scripted_replies;
 mod value_matching;
 mod verdict;
 

@@ -16,9 +16,9 @@ use tokio::time::{Instant, sleep_until};
 
 use super::super::error::StoreError;
 use super::super::handle::StoreSettings;
-use super::super::health::WriteHealth;
 use super::super::queue::{Jobs, SharedQueue};
 use super::super::statement::Job;
+use super::super::write_health::WriteHealth;
 use super::connection::Connection;
 use super::shared_server_state::Server;
 use super::worker::{DoneJob, serve_job, too_slow};

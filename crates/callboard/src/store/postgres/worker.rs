@@ -6,9 +6,9 @@ use tokio_postgres::error::SqlState;
 
 use super::super::error::StoreError;
 use super::super::handle::StoreSettings;
-use super::super::health::WriteHealth;
 use super::super::queue::Jobs;
 use super::super::statement::{Answer, Job, Work};
+use super::super::write_health::WriteHealth;
 use super::commit_outcome::LostWork;
 use super::connection::{Connection, failed};
 use super::pipeline;

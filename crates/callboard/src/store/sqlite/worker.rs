@@ -6,9 +6,9 @@ use rusqlite::types::{FromSqlError, ToSql, ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, Transaction, TransactionBehavior, params_from_iter};
 
 use super::super::error::StoreError;
-use super::super::health::WriteHealth;
 use super::super::queue::Jobs;
 use super::super::statement::{Answer, Cell, Job, Row, Statement, Work};
+use super::super::write_health::WriteHealth;
 use super::connection::{Database, failed, is_busy};
 use super::file_identity::FileIdentity;
 use crate::telemetry::log_throttle::LogThrottle;

@@ -6,14 +6,14 @@ use callboard_test_support::golden_page::Page;
 use serde_json::{Value, json};
 
 use super::super::Harness;
-use super::super::events::Folded;
-use super::super::form::faults_of_calls;
 use super::super::ids::Ids;
 use super::super::render::{self, Titled};
+use super::super::reply_events::Folded;
+use super::super::reply_rules::faults_of_calls;
 use super::expected::{self, Expected, Failure};
-use super::form::faults_of_events;
 use super::parts::{self, Part};
 use super::request;
+use super::stream_rules::faults_of_events;
 use super::transport::{Body, Received, Transport, play};
 
 /// Whether a page is a scenario whose request can be converted.

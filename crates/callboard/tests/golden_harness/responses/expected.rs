@@ -6,8 +6,8 @@
 use callboard_test_support::golden_page::{Page, Section};
 use serde_json::Value;
 
-use super::super::events::Folded;
 use super::super::render::counted_usage;
+use super::super::reply_events::Folded;
 use super::parts::{self, Part};
 
 /// The expected reply.

@@ -8,11 +8,11 @@ mod check;
 mod event_stream;
 mod exceptions;
 mod expected;
-mod form;
 mod parts;
 mod request;
+mod stream_rules;
 mod transport;
 
 pub(crate) use check::{can_be_played, check_page};
 pub(crate) use exceptions::{COUNT, exceptions, reason_against};
-pub(super) use form::last_object;
+pub(super) use stream_rules::last_object;

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::super::events::Folded;
 use super::super::ids::Ids;
+use super::super::reply_events::Folded;
 
 /// One part.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::client::{note, post, said};
 use super::fixture::{Database, Fixture};
-use crate::cluster::{Server, script};
+use crate::test_server::{Server, script};
 
 const CHAT: &str = "/v1/chat/completions";
 const RESPONSES: &str = "/v1/responses";

@@ -149,7 +149,7 @@ fn disconnect_during_tool(stream: bool) -> (Fixture, Program, String) {
 
 #[test]
 fn a_completed_call_is_stored_when_output_was_sent() {
-    let (_house, program, id) = disconnect_during_tool(true);
+    let (_fixture, program, id) = disconnect_during_tool(true);
     assert_eq!(said_next(&program, &id), "away again");
     let journal = get(&program.address, &format!("/v1/conversations/{id}/journal"));
     assert_eq!(journal["data"].as_array().map_or(0, Vec::len), 2, "{journal}");
@@ -164,7 +164,7 @@ fn a_completed_call_is_stored_when_output_was_sent() {
 
 #[test]
 fn a_completed_call_is_discarded_when_no_output_was_sent() {
-    let (_house, program, id) = disconnect_during_tool(false);
+    let (_fixture, program, id) = disconnect_during_tool(false);
     assert_eq!(said_next(&program, &id), "again");
     assert_eq!(kinds(&program, &id), ["message", "mcp_call", "message"]);
 }

@@ -10,7 +10,7 @@ use callboard_test_support::{CharacterFolder, Exchange, ModelServer, Program, ca
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::cluster::{Server, new_name};
+use crate::test_server::{Server, new_name};
 
 const KEEPER: &str = r#"
 CHARACTER_NAME = "Keeper"

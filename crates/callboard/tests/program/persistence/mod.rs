@@ -11,5 +11,5 @@ mod history_limits;
 mod kills;
 mod ownership;
 mod restart;
-mod store_errors;
+mod store_cannot_be_opened;
 mod two_programs;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use callboard::store::{CharacterMemory, NewConversation, NewItem, NewSnapshot, TurnRecords, TurnWrite};
 use callboard_core::journal::CallNote;
 
-use super::change::memory_after;
 use super::conversations::new;
 use super::histories::{find, memory_of};
+use super::memory_after_calls::memory_after;
 use super::records::{put, response};
 use super::run::Promise;
 use super::turns::WAIT;

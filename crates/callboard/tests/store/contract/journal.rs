@@ -4,8 +4,8 @@ use callboard::store::{Store, TurnWrite, UndoFailure};
 use callboard_core::journal::{CallNote, Target, UndoError, replay, with_inverses};
 use serde_json::Value;
 
-use super::change::{Made, memory_after};
 use super::conversations::new;
+use super::memory_after_calls::{Made, memory_after};
 use super::run::Promise;
 use super::turns::WAIT;
 use crate::databases::{Database, block_on};

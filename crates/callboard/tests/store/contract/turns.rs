@@ -5,9 +5,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use callboard::store::{Count, ItemPage, Store, StoreError, Turn, TurnRecords, TurnWrite};
 
-use super::change::memory_after;
 use super::conversations::{new, new_items};
 use super::journal::{made, replayed};
+use super::memory_after_calls::memory_after;
 use super::records::response;
 use super::run::Promise;
 use crate::databases::{Database, LEASE, block_on};

@@ -7,7 +7,7 @@ use callboard_core::wire::chat::ChatRequest;
 use super::context::Sampling;
 use super::counted_model_names::ModelNames;
 use super::otlp::Outbox;
-use super::pending::{Pending, StoreBatch};
+use super::store_queue::{Pending, StoreBatch};
 use super::{RecordedInput, TraceContext, TraceParent, TraceRecorder, TurnTrace, turn_metrics};
 use crate::clock;
 use crate::hex;

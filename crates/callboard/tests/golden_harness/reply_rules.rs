@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::events::{Event, Folded};
 use super::ids::has_valid_format;
+use super::reply_events::{Event, Folded};
 use super::strict_json::fault_of_object;
 
 /// Faults in the format of a stream.
