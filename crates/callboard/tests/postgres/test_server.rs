@@ -1,4 +1,4 @@
-//! A PostgreSQL server for tests: the one named by `CALLBOARD_TEST_POSTGRES`, or a new cluster that ends with this process at
+//! A PostgreSQL server for tests: the one named by `TEST_POSTGRES`, or a new cluster that ends with this process at
 //! the latest. If neither is available, the test fails with the reason.
 
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ pub(crate) struct Server {
 impl Server {
     /// The shared server, or a new one.
     pub(crate) fn start() -> Self {
-        match std::env::var("CALLBOARD_TEST_POSTGRES") {
+        match std::env::var("TEST_POSTGRES") {
             Ok(url) => Self { url, folder: None },
             Err(_) => Self::start_own(&[]),
         }
