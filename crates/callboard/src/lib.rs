@@ -19,7 +19,7 @@ pub mod random;
 pub mod server;
 pub mod services;
 pub mod session;
-pub mod shutdown_signal;
+pub mod shutdown_requested;
 pub mod store;
 pub mod telemetry;
 pub mod trace;

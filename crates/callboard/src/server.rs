@@ -23,7 +23,7 @@ use tokio::task::JoinSet;
 use crate::config::{Settings, Timeouts};
 use crate::http::ThreadServices;
 use crate::services::Services;
-use crate::shutdown_signal::shutdown_requested;
+use crate::shutdown_requested::shutdown_requested;
 use crate::telemetry::log_throttle::LogThrottle;
 use crate::{app, http, periodic_tasks, telemetry};
 

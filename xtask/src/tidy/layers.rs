@@ -36,7 +36,7 @@ const LAYERS: &[Layers] = &[
         "percent",
         "hex",
         "random",
-        "shutdown_signal",
+        "shutdown_requested",
     ]),
     ("callboard-core", &[
         "rehearsal",

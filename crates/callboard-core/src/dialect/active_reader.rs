@@ -8,7 +8,7 @@ use super::marked_json::{JsonArguments, JsonCalls};
 use super::opening_marks::{MarkKind, MarkRole};
 use super::pythonic::Pythonic;
 use super::tagged::Tagged;
-use super::unreadable::Unreadable;
+use super::unknown_form::Unreadable;
 use super::{bar_tokens, dropped_tokens, fence, harmony, missing_mark, mistral};
 
 /// The reader of a mark or a family, with its progress.

@@ -10,7 +10,7 @@ use super::input::{Decision, Incomplete, Input, ReadResult, leading, skip_whites
 use super::kimi::KIMI;
 use super::piece::TextEnd;
 use super::pythonic::{NamesAccepted, Pythonic};
-use super::unreadable::{CallEnd, Unreadable};
+use super::unknown_form::{CallEnd, Unreadable};
 use super::{dropped_tokens, gemma, hermes};
 
 const LONGEST_NAME: usize = 64;

@@ -5,10 +5,10 @@
 //! the answer ends with it.
 
 use super::active_reader::MarkupReader;
+use super::begins_json_call::begins_call;
 use super::fence::count_backticks;
 use super::input::{Decision, Incomplete, Input, ReadResult, skip};
 use super::json_call::{ARGUMENT_KEYS, ReadCall, members, read_calls};
-use super::json_call_head::begins_call;
 use super::json_scan::{Extent, ObjectScan};
 use super::marked_json::is_json;
 use super::opening_marks;

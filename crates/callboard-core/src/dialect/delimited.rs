@@ -8,7 +8,7 @@ use super::json_scan::{Extent, ObjectScan};
 use super::marked_json::deliverable;
 use super::piece::TextCall;
 use super::tool_names::{NAMESPACE, ToolNames, bare_name, leading_name};
-use super::unreadable::unreadable_call;
+use super::unknown_form::unreadable_call;
 use super::{dropped_tokens, gemma};
 
 const LONGEST_HEAD: usize = 256;

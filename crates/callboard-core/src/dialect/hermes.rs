@@ -11,7 +11,7 @@ use super::marked_json::{JsonCalls, skip_fence_head};
 use super::opening_marks;
 use super::qwen_coder::QWEN_CODER;
 use super::tagged::Tagged;
-use super::unreadable::{CallEnd, Unreadable};
+use super::unknown_form::{CallEnd, Unreadable};
 
 /// Reads the text after `mark`; if no family can, a closing mark may still show that it was a call.
 pub(super) fn open(mark: &str, input: &Input<'_>) -> ReadResult {

@@ -6,7 +6,7 @@ use super::input::{Decision, Incomplete, Input, ReadResult, begins_any, skip, sk
 use super::marked_json::JsonArguments;
 use super::piece::TextCall;
 use super::tool_names::{bare_name, leading_name};
-use super::unreadable::{CallEnd, Unreadable};
+use super::unknown_form::{CallEnd, Unreadable};
 
 const ARGUMENTS: &str = "[ARGS]";
 const CALL_ID: &str = "[CALL_ID]";

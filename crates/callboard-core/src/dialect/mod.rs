@@ -8,6 +8,7 @@
 mod active_reader;
 mod bar_tokens;
 mod bare_json;
+mod begins_json_call;
 mod channel_writer;
 #[cfg(test)]
 mod damage_tests;
@@ -23,7 +24,6 @@ mod hermes;
 mod input;
 mod invoke_tags;
 mod json_call;
-mod json_call_head;
 mod json_scan;
 mod kimi;
 mod marked_json;
@@ -44,7 +44,7 @@ mod tagged;
 mod tests;
 mod text_context;
 mod tool_names;
-mod unreadable;
+mod unknown_form;
 
 pub use piece::{TextCall, TextEnd, TextPiece};
 pub use reader::TextReader;

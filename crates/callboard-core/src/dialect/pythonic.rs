@@ -12,7 +12,7 @@ use super::json_call::value;
 use super::json_scan::{Extent, ObjectScan};
 use super::piece::{TextCall, TextEnd};
 use super::tool_names::{ToolNames, bare_name, leading_name};
-use super::unreadable::{CallEnd, Unreadable};
+use super::unknown_form::{CallEnd, Unreadable};
 
 /// Which names after a mark are those of tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -14,7 +14,7 @@ mod timeline;
 mod undo_target;
 
 #[cfg(test)]
-mod properties;
+mod property_tests;
 
 pub use apply::PatchError;
 pub use entry::{CallNote, Entry, InvertedEntry, Mode, Undoes, replay, with_inverses};

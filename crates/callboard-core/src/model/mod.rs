@@ -2,14 +2,14 @@
 //!
 //! Plain data without logic. `contract` validates it; `wire` serialises it.
 
+mod appended_item;
 mod bad_request;
 mod call_id;
 mod delta;
-mod item;
 mod usage;
 
+pub use appended_item::{Item, SpokenCall};
 pub use bad_request::BadRequest;
 pub use call_id::{CallId, RandomBytes};
 pub use delta::{CallFragment, Delta, Finish};
-pub use item::{Item, SpokenCall};
 pub use usage::Usage;

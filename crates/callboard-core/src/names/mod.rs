@@ -11,7 +11,7 @@ mod exact;
 mod numbers;
 mod pronunciation;
 #[cfg(test)]
-mod properties;
+mod property_tests;
 mod resolution;
 mod score;
 mod shorthand;

@@ -5,12 +5,12 @@
 //! model was asked again for broken calls. The transcript keeps everything in order; calls that went to the client have no
 //! result in it yet.
 
+use super::calls_by_handler::{CallsByHandler, Refusal};
 use super::checked_calls::CheckedCall;
+use super::held_back_client_calls::HeldBackClientCalls;
 use super::model_reply::{ModelReply, ReplyText};
-use super::pending_client_calls::PendingClientCalls;
 use super::reask_request::{self, spoken_call};
 use super::reply_checker::ReplyChecker;
-use super::tool_round::{Refusal, ToolRound};
 use super::{
     Action, CharacterRules, Ending, Event, Input, ModelCall, ToolChoice, ToolResult, TurnRequest, TurnSettings,
 };
@@ -29,8 +29,8 @@ pub(super) struct CharacterTurn {
     text_so_far: String,
     transcript: Vec<Item>,
     last_call: ModelCall,
-    waiting: ToolRound,
-    pending: PendingClientCalls,
+    waiting: CallsByHandler,
+    pending: HeldBackClientCalls,
     round: u32,
     /// How many tools were run.
     ran: u64,
@@ -58,8 +58,8 @@ impl CharacterTurn {
             text_so_far: String::new(),
             transcript: Vec::new(),
             last_call: ModelCall::default(),
-            waiting: ToolRound::default(),
-            pending: PendingClientCalls::default(),
+            waiting: CallsByHandler::default(),
+            pending: HeldBackClientCalls::default(),
             round: 0,
             ran: 0,
             called: false,
@@ -178,7 +178,7 @@ impl CharacterTurn {
     /// Runs the character's tools first; the client's calls follow.
     fn act(&mut self, checked_calls: &[CheckedCall], actions: &mut Vec<Action>) {
         let checked_calls = self.pending.join(checked_calls, &self.rules);
-        self.waiting = ToolRound::sorted(checked_calls, &self.rules, self.ran);
+        self.waiting = CallsByHandler::sorted(checked_calls, &self.rules, self.ran);
         let (calls, for_client) = (self.waiting.here(), self.waiting.has_client_calls());
         self.ran = self.ran.saturating_add(u64::try_from(calls.len()).unwrap_or(u64::MAX));
         self.called |= for_client || !calls.is_empty();

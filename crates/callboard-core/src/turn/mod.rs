@@ -6,18 +6,18 @@
 
 mod arguments_end;
 mod call_assembler;
+mod calls_by_handler;
 mod character_turn;
 mod checked_calls;
 mod engine;
 mod gateway;
+mod held_back_client_calls;
 mod model_reply;
-mod pending_client_calls;
 mod protocol;
 mod reask_request;
 mod reply_checker;
 mod streamed_calls;
 mod tool_result;
-mod tool_round;
 
 pub use call_assembler::Assembler;
 pub use engine::Turn;

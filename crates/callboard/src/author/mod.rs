@@ -6,14 +6,14 @@ mod check;
 mod dispatch;
 mod eval;
 mod line_editor;
-mod names;
 mod new;
+mod resolve_names;
 mod scenario;
 mod scripted_model;
 mod stats;
 mod test;
 mod try_tool;
 mod turn_runner;
-mod upstreams;
+mod upstream_status;
 
 pub use dispatch::run;

@@ -4,7 +4,7 @@ use callboard_core::wire::ApiError;
 use callboard_python::{CallError, Character, ToolManifest};
 use serde_json::{Map, Value, json};
 
-use super::undo_definition::undo_offer;
+use super::undo_tool_definition::undo_offer;
 use crate::store::CharacterMemory;
 
 /// A loaded character.

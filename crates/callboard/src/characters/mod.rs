@@ -4,12 +4,12 @@
 
 mod hot_reload;
 mod loaded_character;
-mod output;
+mod output_sinks;
 mod registry;
-mod undo_definition;
+mod undo_tool_definition;
 
 pub use hot_reload::reload_on_change;
 pub use loaded_character::{LoadedCharacter, offered};
-pub use output::{OutputBuffer, terminal_output};
+pub use output_sinks::{OutputBuffer, terminal_output};
 pub use registry::{CharacterRegistry, FileProblem};
-pub use undo_definition::UNDO;
+pub use undo_tool_definition::UNDO;

@@ -5,22 +5,22 @@
 mod chat_history;
 mod chat_snapshots;
 mod connection_cache;
-mod conversations_by_owner;
 mod history_key;
 mod ids;
 mod json_size;
+mod owned_conversation;
 mod response_chain;
 mod response_context;
 mod response_saving;
 mod saving;
-mod who_may_continue;
+mod which_model_may_continue;
 
 pub use chat_history::{ChatHistory, ChatOwner, ResumedChat, resume_chat};
 pub use chat_snapshots::ChatSnapshots;
 pub use connection_cache::{ConnectionCache, ConnectionResponse};
-pub use conversations_by_owner::{begin_turn, items_after, owned_conversation};
 pub use history_key::HistoryKey;
 pub use ids::{item_ids, new_conversation_id, new_response_id, renew_taken};
+pub use owned_conversation::{begin_turn, items_after, owned_conversation};
 pub use response_context::{ContextQuery, ResponseContext, TURN_WAIT, input_of, load_context};
 pub use response_saving::{ResponseSaving, SaveTarget};
 pub use saving::{FinishedTurn, SaveFuture, Saving};

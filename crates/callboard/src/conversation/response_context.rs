@@ -8,11 +8,11 @@ use callboard_core::wire::responses::{ResponsesRequest, drop_unpaired};
 use serde_json::Value;
 
 use super::connection_cache::{ConnectionCache, ConnectionResponse};
-use super::conversations_by_owner::{begin_turn, owned_conversation};
 use super::ids::response_of;
+use super::owned_conversation::{begin_turn, owned_conversation};
 use super::response_chain::LoadedResponses;
 use super::response_saving::{SaveTarget, character_of, snapshot_key};
-use super::who_may_continue::{Continued, check_continuation};
+use super::which_model_may_continue::{Continued, check_continuation};
 use crate::characters::LoadedCharacter;
 use crate::clock;
 use crate::store::{CharacterMemory, Exchange, FoundSnapshot, Store, StoreError, Turn};

@@ -15,7 +15,7 @@ use super::body::read_body;
 use super::reply::HttpResult;
 use super::requester::Requester;
 use super::router::Shared;
-use super::{journal, query, reply};
+use super::{query, reply, state_journal_undo};
 use crate::clock;
 use crate::conversation::{
     begin_turn, item_ids, items_after, new_conversation_id, new_response_id, owned_conversation, renew_taken,
@@ -28,9 +28,9 @@ pub(super) fn routes() -> Router<Shared> {
         .route("/v1/conversations/{id}", get(one).post(change).delete(delete))
         .route("/v1/conversations/{id}/items", get(list_items).post(add_items))
         .route("/v1/conversations/{id}/items/{item}", get(one_item).delete(delete_item))
-        .route("/v1/conversations/{id}/state", get(journal::state))
-        .route("/v1/conversations/{id}/journal", get(journal::list))
-        .route("/v1/conversations/{id}/undo", post(journal::undo))
+        .route("/v1/conversations/{id}/state", get(state_journal_undo::state))
+        .route("/v1/conversations/{id}/journal", get(state_journal_undo::list))
+        .route("/v1/conversations/{id}/undo", post(state_journal_undo::undo))
 }
 
 async fn create(State(shared): State<Shared>, request: Request) -> HttpResult {

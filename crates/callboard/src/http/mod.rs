@@ -8,7 +8,6 @@ mod conversations;
 mod delivery;
 mod health_and_metrics;
 mod in_flight_limit;
-mod journal;
 mod keys;
 mod models;
 mod query;
@@ -19,8 +18,9 @@ mod responses;
 mod router;
 mod socket;
 mod socket_messages;
+mod state_journal_undo;
 mod traces;
-mod undo_request;
+mod undo_body;
 mod upstreams;
 
 pub use keys::Keys;

@@ -23,7 +23,7 @@ use super::{
 use crate::conversation::ChatSnapshots;
 use crate::percent;
 use crate::services::Services;
-use crate::shutdown_signal::shutdown_requested;
+use crate::shutdown_requested::shutdown_requested;
 use crate::store::Store;
 use crate::upstream::Client;
 

@@ -24,7 +24,7 @@ use super::router::{Arrival, Shared};
 use super::socket_messages::{self, SocketRequest};
 use crate::conversation::ConnectionCache;
 use crate::session::{Session, Step};
-use crate::shutdown_signal::shutdown_requested;
+use crate::shutdown_requested::shutdown_requested;
 use crate::telemetry::metrics;
 use crate::trace::TraceParent;
 

@@ -7,8 +7,8 @@ use callboard_core::wire::ApiError;
 use callboard_core::wire::chat::{ChatRequest, ReplyReader};
 use http::HeaderValue;
 
+use super::idle_and_keep_alive::Timers;
 use super::model_request::ModelRequest;
-use super::timers::Timers;
 use super::tool_runner::ToolRunner;
 use crate::config::Settings;
 use crate::random;

@@ -5,16 +5,16 @@
 
 mod character_setup;
 mod driver;
+mod idle_and_keep_alive;
 mod model_request;
-mod passthrough;
+mod observed_passthrough;
 mod reply_reading;
 #[expect(clippy::module_inception, reason = "the session is what the module is about")]
 mod session;
-mod timers;
 mod tool_runner;
 mod undo_tool;
 
 pub use character_setup::{CharacterRequest, drive_character};
 pub use driver::{Progress, TurnContext, TurnDriver};
-pub use passthrough::{Observer, passthrough};
+pub use observed_passthrough::{Observer, passthrough};
 pub use session::{Session, Step};

@@ -9,8 +9,8 @@ use callboard_core::wire::chat::{ReplyFault, ReplyReader};
 use futures_util::FutureExt as _;
 
 use super::driver::{Progress, State, TurnDriver};
+use super::idle_and_keep_alive::Timer;
 use super::model_request::StartedReply;
-use super::timers::Timer;
 use crate::trace::TraceEvent;
 use crate::upstream::{Failure, ReplyBody};
 

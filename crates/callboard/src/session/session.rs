@@ -17,7 +17,7 @@ use tokio::sync::watch;
 use super::driver::{Progress, TurnDriver};
 use crate::clock;
 use crate::conversation::{ConnectionResponse, FinishedTurn, SaveFuture, Saving};
-use crate::shutdown_signal::shutdown_requested;
+use crate::shutdown_requested::shutdown_requested;
 use crate::store::{CharacterMemory, StoreError};
 use crate::telemetry::metrics;
 

@@ -6,7 +6,6 @@
 
 mod address;
 mod backoff;
-mod chain_part;
 mod character_memory;
 mod conversation;
 mod conversation_head;
@@ -27,6 +26,7 @@ mod response_deletion;
 mod retention;
 mod schema;
 mod snapshot;
+mod snapshot_chain;
 mod sqlite;
 mod statement;
 mod trace;

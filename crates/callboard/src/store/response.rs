@@ -1,6 +1,6 @@
 //! Responses: each with its input, its output, and the one it followed.
 //!
-//! A response can follow another only while that one exists, and keeps its row alive. Deletion is in `deletion`.
+//! A response can follow another only while that one exists, and keeps its row alive. Deletion is in `response_deletion`.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;

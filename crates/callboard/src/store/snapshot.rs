@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
-use super::chain_part::{ChainPart, LoadedChain};
 use super::character_memory::CharacterMemory;
 use super::error::StoreError;
 use super::handle::Store;
+use super::snapshot_chain::{ChainPart, LoadedChain};
 use super::statement::{Cell, Conflict, Row, Statement, cells};
 
 /// The newest keys match most often, so a second query is rare.

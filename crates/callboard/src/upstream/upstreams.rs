@@ -9,7 +9,7 @@ use http::HeaderValue;
 use serde_json::{Value, json};
 
 use super::health::{Health, InFlight};
-use super::local_model::Rehearsal;
+use super::in_process_model::Rehearsal;
 use super::model_list_cache::{self, ModelLists};
 use super::route::{Alias, Claim, Route};
 use super::{Client, Failure, LocalModel, QuirkCache};

@@ -13,7 +13,7 @@ mod text;
 #[cfg(test)]
 mod cases;
 #[cfg(test)]
-mod properties;
+mod property_tests;
 
 pub use coercion_walk::coerce;
 pub(super) use fit::names_type;

@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 
 use super::lenient::Reader;
-use super::parsed::{JsonRepair, MalformedJson, ParsedArguments};
+use super::parse_result::{JsonRepair, MalformedJson, ParsedArguments};
 
 /// How many times an object may be string-encoded.
 const ENCODINGS: usize = 2;

@@ -6,7 +6,7 @@
 use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
-use super::parsed::{DEEPEST, JsonRepair, MalformedJson, shown};
+use super::parse_result::{DEEPEST, JsonRepair, MalformedJson, shown};
 
 /// The words that are values: JSON's and Python's.
 const LITERALS: [&str; 6] = ["true", "false", "null", "True", "False", "None"];

@@ -7,15 +7,15 @@
 mod arguments;
 mod lenient;
 mod numbers;
-mod parsed;
+mod parse_result;
 mod strict;
 mod strings;
 
 #[cfg(test)]
 mod cases;
 #[cfg(test)]
-mod properties;
+mod property_tests;
 
 pub use arguments::read_arguments;
-pub use parsed::{JsonRepair, MalformedJson, ParsedArguments};
+pub use parse_result::{JsonRepair, MalformedJson, ParsedArguments};
 pub use strict::{read_schema, read_strict};

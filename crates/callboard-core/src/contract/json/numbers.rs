@@ -6,7 +6,7 @@
 use serde_json::Number;
 
 use super::lenient::Reader;
-use super::parsed::MalformedJson;
+use super::parse_result::MalformedJson;
 
 impl Reader<'_> {
     /// The number whose `-` or first digit is here.

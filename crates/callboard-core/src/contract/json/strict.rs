@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::lenient::Reader;
-use super::parsed::{DEEPEST, MalformedJson};
+use super::parse_result::{DEEPEST, MalformedJson};
 
 /// The nesting limit of a request's JSON, before the schema limits apply.
 const DEEPEST_SCHEMA: usize = 127;

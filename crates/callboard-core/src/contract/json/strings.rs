@@ -4,7 +4,7 @@
 //! `"C:\Users\new"` does with `\n`: then it is unclear which backslashes are escapes, and the string is refused.
 
 use super::lenient::Reader;
-use super::parsed::{JsonRepair, MalformedJson};
+use super::parse_result::{JsonRepair, MalformedJson};
 
 const MIXED: &str =
     "this string holds a lone backslash beside an escape such as `\\n`: write every literal backslash as `\\\\`";

@@ -3,10 +3,10 @@
 pub mod adapt;
 mod chunk;
 mod completion;
-mod fields;
-mod finish_reason;
-mod history;
-mod messages;
+mod field_checks;
+mod message_checks;
+mod plain_messages;
+mod read_finish_reason;
 mod reply_chunk;
 mod reply_fault;
 mod reply_reader;
@@ -19,8 +19,8 @@ mod writer;
 
 pub use chunk::{ChunkWriter, Stamp};
 pub use completion::Completion;
-pub use history::PlainMessage;
-pub(in crate::wire) use messages::{MessageFacts, is_object};
+pub(in crate::wire) use message_checks::{MessageFacts, is_object};
+pub use plain_messages::PlainMessage;
 pub use reply_fault::ReplyFault;
 pub use reply_reader::ReplyReader;
 pub use request::ChatRequest;

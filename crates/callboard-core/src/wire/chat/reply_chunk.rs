@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::finish_reason;
+use super::read_finish_reason;
 use super::reply_fault::ReplyFault;
 use crate::model::{CallFragment, Delta, Usage};
 
@@ -121,7 +121,7 @@ fn read_choice(choice: Choice, whole: bool, deltas: &mut Vec<Delta>) -> Result<(
         return Err(ReplyFault::reported(&error));
     }
     match text(choice.finish_reason) {
-        Some(word) => deltas.push(Delta::Finish(finish_reason::read(&word)?)),
+        Some(word) => deltas.push(Delta::Finish(read_finish_reason::read(&word)?)),
         None if whole => deltas.push(Delta::Text(String::new())),
         None => {}
     }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use super::chunk::json_text;
-use super::messages::MessageFacts;
-use super::{fields, messages, tool_choice};
+use super::message_checks::MessageFacts;
+use super::{field_checks, message_checks, tool_choice};
 use crate::contract::{CallRules, ResponseFormat, SchemaLimits, ToolCache, ToolSet};
 use crate::model::BadRequest;
 use crate::turn::TurnRequest;
@@ -51,9 +51,9 @@ impl ChatRequest {
         let text = body_text(body)?;
         let fields = field_ranges(&text)?;
         let mut request = Self { text, fields, ..Self::default() };
-        request.model = fields::model(request.required("model")?)?;
+        request.model = field_checks::model(request.required("model")?)?;
         request.read_scalars()?;
-        let facts = messages::check(request.required("messages")?)?;
+        let facts = message_checks::check(request.required("messages")?)?;
         let tool_set = request.get("tools").map_or_else(|| Ok(Arc::default()), |text| tools.compiled(text))?;
         request.with_turn(facts, tool_set, ("response_format.json_schema", tools.limits()))
     }
@@ -136,21 +136,21 @@ impl ChatRequest {
 
     /// Checks the plain fields, and keeps those that are acted on.
     pub(super) fn read_scalars(&mut self) -> Result<(), BadRequest> {
-        self.stream = fields::boolean("stream", self.get("stream"))?.unwrap_or(false);
-        self.include_usage = fields::stream_options(self.get("stream_options"), self.stream)?;
-        fields::number("temperature", self.get("temperature"), 0.0..=2.0)?;
-        fields::number("top_p", self.get("top_p"), 0.0..=1.0)?;
-        fields::number("presence_penalty", self.get("presence_penalty"), -2.0..=2.0)?;
-        fields::number("frequency_penalty", self.get("frequency_penalty"), -2.0..=2.0)?;
-        fields::positive_integer("max_tokens", self.get("max_tokens"))?;
-        fields::positive_integer("max_completion_tokens", self.get("max_completion_tokens"))?;
-        fields::one_choice(self.get("n"))?;
-        fields::stop(self.get("stop"))?;
-        fields::no_legacy_functions(self.get("functions"), self.get("function_call"))
+        self.stream = field_checks::boolean("stream", self.get("stream"))?.unwrap_or(false);
+        self.include_usage = field_checks::stream_options(self.get("stream_options"), self.stream)?;
+        field_checks::number("temperature", self.get("temperature"), 0.0..=2.0)?;
+        field_checks::number("top_p", self.get("top_p"), 0.0..=1.0)?;
+        field_checks::number("presence_penalty", self.get("presence_penalty"), -2.0..=2.0)?;
+        field_checks::number("frequency_penalty", self.get("frequency_penalty"), -2.0..=2.0)?;
+        field_checks::positive_integer("max_tokens", self.get("max_tokens"))?;
+        field_checks::positive_integer("max_completion_tokens", self.get("max_completion_tokens"))?;
+        field_checks::one_choice(self.get("n"))?;
+        field_checks::stop(self.get("stop"))?;
+        field_checks::no_legacy_functions(self.get("functions"), self.get("function_call"))
     }
 
     fn rules(&self, tools: &ToolSet) -> Result<CallRules, BadRequest> {
-        let parallel = fields::boolean("parallel_tool_calls", self.get("parallel_tool_calls"))?.unwrap_or(true);
+        let parallel = field_checks::boolean("parallel_tool_calls", self.get("parallel_tool_calls"))?.unwrap_or(true);
         let rules = tool_choice::read(self.get("tool_choice"), tools)?;
         Ok(CallRules { parallel, ..rules })
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::ChatRequest;
-use super::messages::{self, MessageFacts};
+use super::message_checks::{self, MessageFacts};
 use crate::contract::{ToolCache, ToolPlace, ToolSet};
 use crate::model::BadRequest;
 use crate::turn::TurnRequest;
@@ -63,7 +63,7 @@ impl ChatRequest {
         let list: Vec<&str> = std::iter::once(prompt.as_str()).chain(history.iter().map(String::as_str)).collect();
         let parts = ChatParts {
             model: part.model,
-            facts: messages::check_each(list.iter().copied())?,
+            facts: message_checks::check_each(list.iter().copied())?,
             messages: format!("[{}]", list.join(",")),
             tools: ToolPart::of_character(part.tools).collect(),
             fields: self.sampling_fields().map(|(key, text)| (key, text.into())).collect(),

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::call_outputs::call_id_of;
+use super::call_pairing::call_id_of;
 use super::content::Content;
 use super::custom_tool;
 use super::typed_fields::Fields;

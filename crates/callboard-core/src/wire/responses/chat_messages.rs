@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 
-use super::call_outputs::CallOutputs;
+use super::call_pairing::CallOutputs;
 use super::chat_item::{ChatItem, MessageRole, PastCall};
 use super::content::Content;
 use super::tools::Tools;

@@ -1,13 +1,13 @@
 //! The Responses API, both ways: a client's request becomes a chat request; the turn's events become a stream or one object.
 //! Models are always called over Chat Completions.
 
-mod call_outputs;
+mod call_pairing;
 mod character;
 mod chat_item;
 mod chat_messages;
 mod chat_request;
 mod content;
-mod conversation;
+mod conversation_object;
 mod custom_tool;
 mod echoed_fields;
 mod object;
@@ -26,8 +26,8 @@ mod typed_fields;
 mod writer;
 
 pub use super::body_object::read_object;
-pub use call_outputs::{call_id_of, check_call_outputs, drop_unpaired};
-pub use conversation::{ConversationRequest, conversation_deleted, conversation_object, response_deleted};
+pub use call_pairing::{call_id_of, check_call_outputs, drop_unpaired};
+pub use conversation_object::{ConversationRequest, conversation_deleted, conversation_object, response_deleted};
 pub use object::{ItemText, ResponseObject, ResponseStamp};
 pub use page::{PageQuery, whole_list};
 pub use request::ResponsesRequest;

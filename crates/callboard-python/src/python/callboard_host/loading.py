@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from callboard_host.problems import Problems, SourceLines, describe_exception, describe_message, line_in
 from callboard_host.state import NotJson, StateCodec
-from callboard_host.tools import Tool, ToolChecker
+from callboard_host.tool_checks import Tool, ToolChecker
 from callboard_host.variables import VariableReader
 
 if TYPE_CHECKING:

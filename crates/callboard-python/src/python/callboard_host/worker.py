@@ -18,7 +18,7 @@ from callboard_host.process_setup import flush_streams, set_up_child
 from callboard_host.state import NotJson, require_json, require_utf8
 
 if TYPE_CHECKING:
-    from callboard_host.tools import Tool
+    from callboard_host.tool_checks import Tool
 
     Request = dict[str, Any]
     Reply = dict[str, Any]

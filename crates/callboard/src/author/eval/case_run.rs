@@ -5,9 +5,9 @@ use std::io::Write;
 use callboard_core::turn::{ToolOutcome, ToolResult};
 use serde_json::{Map, Value, json};
 
-use super::case_setup;
+use super::case_starting_state;
 use super::cases::{Case, CaseFile, ExpectedCall};
-use super::judge::{Offer, judge};
+use super::expectation_check::{Offer, judge};
 use super::report::{Report, failed_case};
 use super::scripted_replies;
 use super::verdict::{MadeCall, ModelTurn, Verdict, call_line};
@@ -27,7 +27,7 @@ pub(super) async fn play(
         let alternatives = case.expect.alternatives();
         let times = if script.is_some() { alternatives.len() } else { 1 };
         for expected in alternatives.into_iter().take(times) {
-            let (turn, verdict) = match case_setup::open(&turns.character.character, file, case).await {
+            let (turn, verdict) = match case_starting_state::open(&turns.character.character, file, case).await {
                 Ok(memory) => match script {
                     Some(script) => play_expected(turns, case, expected, script, memory).await,
                     None => play_case(turns, case, memory).await,

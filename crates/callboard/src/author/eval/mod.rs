@@ -6,10 +6,10 @@
 mod bfcl;
 mod call_matching;
 mod case_run;
-mod case_setup;
+mod case_starting_state;
 mod cases;
 mod command;
-mod judge;
+mod expectation_check;
 mod report;
 mod scripted_replies;
 mod value_matching;

@@ -1,13 +1,13 @@
 //! PostgreSQL: pools of connections, one shared and one on each serving thread. A change is one statement, or a transaction whose
 //! statements are pipelined.
 
+mod combined_statement;
 mod commit_outcome;
 mod connect_options;
 mod connection;
 mod pipeline;
 mod pool;
 mod shared_server_state;
-mod single_statement;
 mod worker;
 
 pub(super) use pool::{ThreadPool, serve_thread};

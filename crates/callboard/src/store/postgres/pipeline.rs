@@ -9,9 +9,9 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{Format, IsNull, ToSql, Type, to_sql_checked};
 
 use super::super::statement::{Answer, Cell, Delivery, Row, Statement, Work, for_postgres};
+use super::combined_statement::combined;
 use super::commit_outcome::PendingCommit;
 use super::connection::{PgSession, is_refusal};
-use super::single_statement::combined;
 
 type PgResult<T> = Result<T, tokio_postgres::Error>;
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::content;
-use super::message_fields::{calls, is_system, role, set, take};
+use super::message_accessors::{calls, is_system, role, set, take};
 
 /// The user message before an assistant that speaks first.
 const OPENING: &str = "(The conversation begins.)";

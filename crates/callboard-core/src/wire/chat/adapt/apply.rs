@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::message_fields::{messages_mut, rename, take};
+use super::message_accessors::{messages_mut, rename, take};
 use super::{Family, Quirk, alternation, call_ids, content, prompt, response_format, system};
 
 /// The fields without which there is no request.

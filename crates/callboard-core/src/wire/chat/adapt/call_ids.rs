@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::message_fields::{answered_id, call_id, call_name, calls, set};
+use super::message_accessors::{answered_id, call_id, call_name, calls, set};
 
 /// How long Mistral wants ids.
 const LENGTH: usize = 9;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::message_fields::{calls, set};
+use super::message_accessors::{calls, set};
 
 /// Replaces content where a server takes neither null nor an empty string.
 const NOTHING: &str = "(no text)";

@@ -11,7 +11,7 @@ mod call_ids;
 mod content;
 mod heal;
 mod learn;
-mod message_fields;
+mod message_accessors;
 mod prompt;
 mod quirk;
 mod response_format;

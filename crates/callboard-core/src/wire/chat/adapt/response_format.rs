@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::message_fields::{messages_mut, take};
+use super::message_accessors::{messages_mut, take};
 use super::system;
 
 /// Takes the field out, and puts what it asks for into the system message.
@@ -20,7 +20,7 @@ pub(super) fn only_schemas(body: &mut Value) {
         Some("json_object") => {
             let schema =
                 json!({"type": "json_schema", "json_schema": {"name": "answer", "schema": {"type": "object"}}});
-            super::message_fields::set(body, "response_format", schema);
+            super::message_accessors::set(body, "response_format", schema);
         }
         _ => {}
     }

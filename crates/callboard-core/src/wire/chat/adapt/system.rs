@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::content;
-use super::message_fields::{is_system, role, set, take};
+use super::message_accessors::{is_system, role, set, take};
 
 /// Puts words behind the first system message, or before everything where there is none.
 pub(super) fn instruct(messages: &mut Vec<Value>, words: &str) {

@@ -2,7 +2,7 @@
 //!
 //! Its files are not part of Callboard; their format is described in docs/eval.md.
 
-mod answers;
+mod accepted_answer;
 mod ask;
 mod questions;
 mod schema;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
 
-use super::answers::Answer;
+use super::accepted_answer::Answer;
 use super::schema;
 
 /// Questions with this word in their id are to be answered without a call.

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Value, json};
 
 use super::message::heal_message;
-use crate::wire::chat::adapt::message_fields::{answered_id, call_id, calls};
+use crate::wire::chat::adapt::message_accessors::{answered_id, call_id, calls};
 
 const NO_RESULT: &str = "Error: no result was recorded for this call";
 

@@ -5,7 +5,7 @@ use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
 use crate::contract::json::read_arguments;
-use crate::wire::chat::adapt::message_fields::{calls, role, set, take};
+use crate::wire::chat::adapt::message_accessors::{calls, role, set, take};
 
 /// The key under which text is kept that is not a JSON object.
 const MALFORMED: &str = "malformed_arguments";

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::heal;
-use crate::wire::chat::adapt::message_fields::{answered_id, call_id, calls, role};
+use crate::wire::chat::adapt::message_accessors::{answered_id, call_id, calls, role};
 use crate::wire::chat::adapt::tests::{any_json, any_messages};
 
 fn user() -> Value {

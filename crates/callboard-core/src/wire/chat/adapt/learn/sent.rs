@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::complaint::Complaint;
 use crate::wire::chat::adapt::apply::INDISPENSABLE_IN_MESSAGES;
-use crate::wire::chat::adapt::message_fields::{calls, messages, role};
+use crate::wire::chat::adapt::message_accessors::{calls, messages, role};
 use crate::wire::chat::adapt::{Family, Quirk, adapt};
 
 /// A refused request, seen from one complaint.

@@ -9,7 +9,7 @@ use super::calls::{self, WrittenCall};
 use super::results::{self, WrittenResult};
 use crate::wire::chat::adapt::content::{paragraphs, words};
 use crate::wire::chat::adapt::heal::read_arguments_of;
-use crate::wire::chat::adapt::message_fields::{self, answered_id, call_id, call_name, role, set, take};
+use crate::wire::chat::adapt::message_accessors::{self, answered_id, call_id, call_name, role, set, take};
 
 /// What was called so far: id, number and name.
 #[derive(Default)]
@@ -44,7 +44,7 @@ fn results_message(pending: &mut Vec<WrittenResult>, family: Family) -> Option<V
 }
 
 fn write_calls(message: &mut Value, called: &mut Called, family: Family) {
-    let list: Vec<WrittenCall> = message_fields::calls(message).iter().map(|call| called.call(call)).collect();
+    let list: Vec<WrittenCall> = message_accessors::calls(message).iter().map(|call| called.call(call)).collect();
     take(message, "tool_calls");
     if !list.is_empty() {
         let text = words(message.get("content"));

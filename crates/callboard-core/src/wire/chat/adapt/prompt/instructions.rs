@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Family;
-use super::tools::name;
+use super::put_tools_in_prompt::name;
 use crate::contract::CallRules;
 
 /// The instructions for a conversation without calls so far.

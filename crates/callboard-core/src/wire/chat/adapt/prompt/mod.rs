@@ -7,11 +7,11 @@ mod calls;
 mod family;
 mod history;
 mod instructions;
+mod put_tools_in_prompt;
 mod results;
 #[cfg(test)]
 mod round_trip;
 mod tagged_calls;
-mod tools;
 
 pub use family::Family;
-pub(super) use tools::put_tools_in_prompt;
+pub(super) use put_tools_in_prompt::put_tools_in_prompt;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::Family;
 use super::calls::{WrittenCall, write};
 use crate::dialect::{TextEnd, TextPiece, TextReader};
-use crate::wire::chat::adapt::message_fields::{messages, role};
+use crate::wire::chat::adapt::message_accessors::{messages, role};
 use crate::wire::chat::adapt::tests::FAMILIES;
 
 const TOOLS: [&str; 3] = ["get_weather", "write_file", "list-files"];

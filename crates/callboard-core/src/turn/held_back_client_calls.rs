@@ -13,14 +13,14 @@ use crate::model::{CallId, Item};
 
 /// The calls of earlier replies that are not answered yet.
 #[derive(Debug, Default)]
-pub(super) struct PendingClientCalls {
+pub(super) struct HeldBackClientCalls {
     /// The client's valid calls, and the broken ones that are asked for again, in their order.
     checked_calls: Vec<CheckedCall>,
     /// The calls whose result says that they are accepted.
     accepted: HashSet<CallId>,
 }
 
-impl PendingClientCalls {
+impl HeldBackClientCalls {
     pub(super) fn is_empty(&self) -> bool {
         self.checked_calls.is_empty()
     }

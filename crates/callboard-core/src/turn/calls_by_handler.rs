@@ -10,7 +10,7 @@ use crate::model::CallId;
 
 /// The calls of one reply.
 #[derive(Debug, Default)]
-pub(super) struct ToolRound {
+pub(super) struct CallsByHandler {
     dispositions: Vec<Disposition>,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct RoundResults {
     pub(super) for_client: Vec<Call>,
 }
 
-impl ToolRound {
+impl CallsByHandler {
     /// Sorts the calls of a reply; `ran` tools were run in this turn already.
     pub(super) fn sorted(checked_calls: Vec<CheckedCall>, rules: &CharacterRules, ran: u64) -> Self {
         let mut left = rules.most_calls.map_or(u64::MAX, |most| most.saturating_sub(ran));

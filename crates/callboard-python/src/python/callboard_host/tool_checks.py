@@ -8,14 +8,14 @@ import types
 from typing import TYPE_CHECKING, Any
 
 from callboard_host.function_schema import NoSchema, description_of, parameters_of, takes_instance
-from callboard_host.schema import NO_PARAMETERS, apply_defaults, check_parameters, has_defaults
+from callboard_host.schema_check import NO_PARAMETERS, apply_defaults, check_parameters, has_defaults
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from callboard_host.function_schema import Convert, Function
     from callboard_host.problems import Path, Report, ReportAt
-    from callboard_host.schema import Limits, Schema
+    from callboard_host.schema_check import Limits, Schema
 
     # Runs a tool on an instance with arguments.
     Run = Callable[[Any, dict[str, Any]], Any]

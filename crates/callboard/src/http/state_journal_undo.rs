@@ -11,7 +11,7 @@ use super::body::read_body;
 use super::conversations::owned;
 use super::reply::HttpResult;
 use super::router::Shared;
-use super::{query, reply, undo_request};
+use super::{query, reply, undo_body};
 use crate::conversation::TURN_WAIT;
 use crate::store::{ConversationHead, StoreError, UndoFailure};
 use crate::{clock, random};
@@ -54,7 +54,7 @@ pub(super) async fn list(
 pub(super) async fn undo(State(shared): State<Shared>, Path(id): Path<String>, request: Request) -> HttpResult {
     let headers = request.headers().clone();
     let body = read_body(request, &shared.app.settings).await?;
-    let target = undo_request::read(&body)?;
+    let target = undo_body::read(&body)?;
     owned(&shared, &id, &headers).await?;
     let mut turn = shared.store.begin_turn(&id, TURN_WAIT).await?;
     let note = CallNote {

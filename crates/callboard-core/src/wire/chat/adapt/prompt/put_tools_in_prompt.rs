@@ -6,7 +6,7 @@ use super::Family;
 use super::history;
 use super::instructions;
 use crate::contract::CallRules;
-use crate::wire::chat::adapt::message_fields::{calls, messages_mut, role, take};
+use crate::wire::chat::adapt::message_accessors::{calls, messages_mut, role, take};
 use crate::wire::chat::adapt::{alternation, system};
 
 /// Leaves a request that a server which knows only system, user and assistant takes.
