@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use callboard_core::contract::{SchemaLimits, ToolCache};
-use callboard_python::{HostSettings, Limits, OutputSink};
+use callboard_python::{HostSettings, Limits as PythonLimits, OutputSink};
 use http::HeaderValue;
 use metrics_exporter_prometheus::PrometheusHandle;
 
 use crate::characters::{CharacterRegistry, terminal_output};
-use crate::config::{Settings, UpstreamSettings};
+use crate::config::{Limits, Settings, UpstreamSettings};
 use crate::random;
 use crate::services::Services;
 use crate::store::{Address, Store, StoreSettings};
@@ -20,9 +20,6 @@ use crate::upstream::{Alias, Client, Tls, Upstream, Upstreams, is_own_address, l
 
 /// Builds the services for so many serving threads.
 pub fn build(settings: Settings, serving_threads: usize) -> anyhow::Result<Services> {
-    let limits = &settings.limits;
-    let schema_limits =
-        SchemaLimits { tools: limits.tools, depth: limits.schema_depth, properties: limits.schema_properties };
     let mut upstreams = settings.upstreams.iter().map(upstream).collect::<anyhow::Result<Vec<_>>>()?;
     upstreams.push(Upstream::rehearsal(upstreams.is_empty()));
     let collector = Collector::find(&settings.otlp, |name| std::env::var(name).ok())?;
@@ -31,7 +28,7 @@ pub fn build(settings: Settings, serving_threads: usize) -> anyhow::Result<Servi
     let store = open_store(&settings, serving_threads)?;
     Ok(Services {
         traces: Traces::new(trace_rules(&settings), store.clone(), collector.map(Outbox::new)),
-        tools: ToolCache::new(schema_limits),
+        tools: ToolCache::new(schema_limits(&settings.limits)),
         upstreams: Upstreams::new(upstreams),
         metrics: start_metrics()?,
         characters: Arc::new(CharacterRegistry::new(
@@ -43,6 +40,20 @@ pub fn build(settings: Settings, serving_threads: usize) -> anyhow::Result<Servi
         tls: Tls::load(needs_tls).context("the system's certificates cannot be loaded")?,
         settings,
     })
+}
+
+/// How large the schemas of a request may be.
+pub fn schema_limits(limits: &Limits) -> SchemaLimits {
+    SchemaLimits {
+        tools: limits.tools,
+        depth: limits.schema_depth,
+        properties: limits.schema_properties,
+        nodes: limits.schema_nodes,
+        enum_values: limits.schema_enum_values,
+        patterns: limits.schema_patterns,
+        pattern_bytes: limits.schema_pattern_bytes,
+        validation_steps: limits.validation_steps as u64,
+    }
 }
 
 fn start_metrics() -> anyhow::Result<PrometheusHandle> {
@@ -76,11 +87,11 @@ fn trace_rules(settings: &Settings) -> TraceRules {
 /// How characters are run.
 pub fn python_settings(settings: &Settings, output: OutputSink) -> HostSettings {
     let python = &settings.python;
-    let limits = Limits {
+    let limits = PythonLimits {
         memory: python.memory_bytes as u64,
         import: python.import,
         workers_per_character: python.workers,
-        ..Limits::default()
+        ..PythonLimits::default()
     };
     HostSettings { interpreter: python.interpreter.clone(), limits, output }
 }

@@ -2,16 +2,12 @@
 //!
 //! A [`Call`] is the only form in which a call leaves Callboard, and its arguments can only be made here.
 
-use jsonschema::Validator;
 use serde_json::Value;
 
 use super::coerce::coerce;
 use super::json::{ParsedArguments, read_arguments};
 use super::{CallRules, Tool, ToolSet, Violation, ViolationKind, resolve_name};
 use crate::model::CallId;
-
-const MOST_PROBLEMS: usize = 5;
-const LONGEST_PROBLEM: usize = 300;
 
 /// A call as the model made it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -113,7 +109,7 @@ fn checked_values(
     for value in reading.values {
         let mut value = Value::Object(value);
         let coerced = coerce(&mut value, tool.parameters());
-        if let Some(problems) = problems(tool.validator(), &value) {
+        if let Some(problems) = tool.compiled().problems(&value, call.arguments.len()) {
             let message = format!("the arguments of {} do not fit its schema: {problems}", tool.name());
             return Err(Violation::new(ViolationKind::InvalidArguments, message));
         }
@@ -125,22 +121,6 @@ fn checked_values(
         checked.push(CheckedArguments { tool: tool.name().to_owned(), arguments: Arguments(text), repairs });
     }
     Ok(checked)
-}
-
-/// The validation errors of a value as text; none if it is valid.
-pub(super) fn problems(validator: &Validator, value: &Value) -> Option<String> {
-    if validator.is_valid(value) {
-        return None;
-    }
-    let words: Vec<String> =
-        validator.iter_errors(value).take(MOST_PROBLEMS).map(|error| problem_words(&error)).collect();
-    Some(words.join("; "))
-}
-
-fn problem_words(error: &jsonschema::ValidationError<'_>) -> String {
-    let place = error.instance_path().as_str().trim_start_matches('/').replace('/', ".");
-    let words = shortened(&error.to_string(), LONGEST_PROBLEM);
-    if place.is_empty() { words } else { format!("{place}: {words}") }
 }
 
 /// At most `most` bytes of a text, cut at a character and marked.

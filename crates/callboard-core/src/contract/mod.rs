@@ -9,6 +9,7 @@ pub mod json;
 mod reask;
 mod report;
 mod response_format;
+mod schema;
 mod strict_schema;
 mod tool_cache;
 mod tool_name;
@@ -22,8 +23,9 @@ pub use reask::{
     violation_message,
 };
 pub use report::{CallTally, ContractEvent, Outcome, Report};
-pub use response_format::ResponseFormat;
+pub use response_format::{JsonSchema, ResponseFormat};
+pub use schema::SchemaLimits;
 pub use tool_cache::ToolCache;
 pub use tool_name::resolve_name;
-pub use tool_set::{SchemaLimits, Tool, ToolPlace, ToolSet};
+pub use tool_set::{Tool, ToolPlace, ToolSet};
 pub use violation::{Violation, ViolationKind};

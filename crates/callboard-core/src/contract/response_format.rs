@@ -1,12 +1,10 @@
 //! `response_format`: a JSON answer is checked like arguments.
 
-use jsonschema::Validator;
 use serde_json::{Map, Value};
 
-use super::call_check::problems;
 use super::coerce::coerce;
 use super::json::read_arguments;
-use super::tool_set::compile_schema;
+use super::schema::{CompiledSchema, SchemaSource, SchemaUsage};
 use super::{SchemaLimits, Violation, ViolationKind};
 use crate::model::BadRequest;
 
@@ -19,13 +17,12 @@ pub enum ResponseFormat {
     /// Any JSON object.
     Object,
     /// A JSON object that fits a schema.
-    Schema {
-        /// The schema.
-        schema: Value,
-        /// Its compiled form.
-        validator: Box<Validator>,
-    },
+    Schema(JsonSchema),
 }
+
+/// The compiled schema of an answer.
+#[derive(Debug)]
+pub struct JsonSchema(Box<CompiledSchema>);
 
 impl ResponseFormat {
     /// Reads and checks the `response_format` of a chat request; `place` is where the client wrote the name and the schema.
@@ -57,9 +54,9 @@ impl ResponseFormat {
         };
         let mut value = Value::Object(value.clone());
         let mut repairs: Vec<&'static str> = reading.repairs.iter().map(|repair| repair.as_str()).collect();
-        if let Self::Schema { schema, validator } = self {
-            repairs.extend(coerce(&mut value, schema).iter().map(|repair| repair.as_str()));
-            if let Some(problems) = problems(validator, &value) {
+        if let Self::Schema(JsonSchema(schema)) = self {
+            repairs.extend(coerce(&mut value, schema.schema()).iter().map(|repair| repair.as_str()));
+            if let Some(problems) = schema.problems(&value, answer.len()) {
                 return Err(broken(format!("the answer does not fit the schema: {problems}")));
             }
         }
@@ -81,8 +78,9 @@ fn read_schema(
     let strict = field.get("strict").and_then(Value::as_bool).unwrap_or(false);
     let place = format!("{place}.schema");
     let schema = field.get("schema").ok_or_else(|| BadRequest::missing(&place, format!("{place} is missing")))?;
-    let validator = Box::new(compile_schema(schema, &place, strict, limits, "invalid_response_format")?);
-    Ok(ResponseFormat::Schema { schema: schema.clone(), validator })
+    let source = SchemaSource { place: &place, strict, code: "invalid_response_format" };
+    let compiled = CompiledSchema::compile(schema, &source, &limits, &mut SchemaUsage::default())?;
+    Ok(ResponseFormat::Schema(JsonSchema(Box::new(compiled))))
 }
 
 #[cfg(test)]

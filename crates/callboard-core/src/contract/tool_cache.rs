@@ -7,7 +7,8 @@ use super::{SchemaLimits, ToolPlace, ToolSet};
 use crate::model::BadRequest;
 
 const MOST_SETS: usize = 256;
-const MOST_BYTES: usize = 16 << 20;
+/// Of texts and of what was compiled from them.
+const MOST_BYTES: usize = 64 << 20;
 
 /// A bounded cache; the oldest entry is evicted first.
 #[derive(Debug, Default)]
@@ -61,16 +62,21 @@ impl ToolCache {
 impl CachedSets {
     fn insert(&mut self, text: &str, set: Arc<ToolSet>) {
         let key: Arc<str> = text.into();
+        let bytes = charge(&key, &set);
         if self.sets.insert(Arc::clone(&key), set).is_none() {
-            self.bytes += key.len();
+            self.bytes += bytes;
             self.order.push_back(key);
         }
         while self.order.len() > MOST_SETS || self.bytes > MOST_BYTES {
             let Some(oldest) = self.order.pop_front() else { break };
-            self.bytes -= oldest.len();
-            self.sets.remove(&oldest);
+            self.bytes -= self.sets.remove(&oldest).map_or(0, |set| charge(&oldest, &set));
         }
     }
+}
+
+/// What an entry holds.
+fn charge(text: &str, set: &ToolSet) -> usize {
+    text.len().saturating_add(set.held_bytes())
 }
 
 #[cfg(test)]
@@ -98,6 +104,27 @@ mod tests {
         }
         assert_eq!(cache.lock().sets.len(), MOST_SETS);
         assert!(!Arc::ptr_eq(&first, &cache.compiled(&tools("t0")).unwrap()));
+    }
+
+    #[test]
+    fn a_set_is_charged_with_what_it_holds() {
+        let cache = ToolCache::default();
+        let pattern = |number: usize| {
+            let parameters = format!(
+                r#"{{"type":"object","properties":{{"a":{{"type":"string","pattern":"^x{number}\\p{{L}}{{30}}$"}}}}}}"#
+            );
+            format!(r#"[{{"type":"function","function":{{"name":"t","parameters":{parameters}}}}}]"#)
+        };
+        for number in 0..20 {
+            cache.compiled(&pattern(number)).unwrap();
+        }
+        let cached = cache.lock();
+        assert!(
+            cached.sets.len() < 10 && cached.bytes <= MOST_BYTES,
+            "{} sets, {} bytes",
+            cached.sets.len(),
+            cached.bytes
+        );
     }
 
     #[test]

@@ -2,35 +2,18 @@
 //!
 //! An error names its exact place, such as `tools[1].function.parameters`. Remote `$ref`s are not followed.
 
-use jsonschema::Validator;
+use std::collections::HashMap;
+
 use serde_json::{Map, Value};
 
-use super::strict_schema;
+use super::schema::{CompiledSchema, SchemaLimits, SchemaSource, SchemaUsage};
 use crate::model::BadRequest;
-
-/// How large the tools of one request may be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SchemaLimits {
-    /// Tools per request.
-    pub tools: usize,
-    /// Nesting of one schema.
-    pub depth: usize,
-    /// Properties of one schema, all levels together.
-    pub properties: usize,
-}
-
-impl Default for SchemaLimits {
-    fn default() -> Self {
-        Self { tools: 128, depth: 32, properties: 1000 }
-    }
-}
 
 /// One tool on offer.
 #[derive(Debug)]
 pub struct Tool {
     name: String,
-    parameters: Value,
-    validator: Validator,
+    parameters: CompiledSchema,
 }
 
 impl Tool {
@@ -43,11 +26,12 @@ impl Tool {
     /// The JSON Schema of the arguments.
     #[must_use]
     pub fn parameters(&self) -> &Value {
-        &self.parameters
+        self.parameters.schema()
     }
 
-    pub(super) fn validator(&self) -> &Validator {
-        &self.validator
+    /// The compiled form of the parameters.
+    pub(super) fn compiled(&self) -> &CompiledSchema {
+        &self.parameters
     }
 }
 
@@ -76,6 +60,8 @@ impl ToolPlace {
 #[derive(Debug, Default)]
 pub struct ToolSet {
     tools: Vec<Tool>,
+    places: HashMap<String, usize>,
+    usage: SchemaUsage,
 }
 
 impl ToolSet {
@@ -103,8 +89,8 @@ impl ToolSet {
         let mut set = Self::default();
         for (number, tool) in list.iter().enumerate() {
             let place = place(number);
-            let tool = read_tool(tool, &place, limits)?;
-            if set.get(&tool.name).is_some() {
+            let tool = read_tool(tool, &place, &limits, &mut set.usage)?;
+            if set.places.insert(tool.name.clone(), number).is_some() {
                 let message = format!("two tools are named {:?}; names must be unique", tool.name);
                 return Err(BadRequest::at(format!("{}.name", place.function), "duplicate_tool_name", message));
             }
@@ -116,7 +102,7 @@ impl ToolSet {
     /// The tool of this exact name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Tool> {
-        self.tools.iter().find(|tool| tool.name == name)
+        self.at(*self.places.get(name)?)
     }
 
     /// The tool at an index.
@@ -130,6 +116,12 @@ impl ToolSet {
         self.tools.iter().map(|tool| tool.name.as_str())
     }
 
+    /// The memory that the compiled schemas hold, estimated.
+    #[must_use]
+    pub fn held_bytes(&self) -> usize {
+        self.usage.held_bytes()
+    }
+
     /// True when there are no tools.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -140,7 +132,8 @@ impl ToolSet {
 fn read_tool(
     tool: &Value,
     ToolPlace { tool: place, function: inner }: &ToolPlace,
-    limits: SchemaLimits,
+    limits: &SchemaLimits,
+    usage: &mut SchemaUsage,
 ) -> Result<Tool, BadRequest> {
     let Value::Object(tool) = tool else {
         return Err(BadRequest::wrong_type(place, format!("{place} must be an object")));
@@ -162,12 +155,17 @@ fn read_tool(
         }
     }
     match tool.get("function") {
-        Some(Value::Object(function)) => read_function(function, inner, limits),
+        Some(Value::Object(function)) => read_function(function, inner, limits, usage),
         _ => Err(BadRequest::missing(inner, format!("{inner} must be an object with name and parameters"))),
     }
 }
 
-fn read_function(function: &Map<String, Value>, place: &str, limits: SchemaLimits) -> Result<Tool, BadRequest> {
+fn read_function(
+    function: &Map<String, Value>,
+    place: &str,
+    limits: &SchemaLimits,
+    usage: &mut SchemaUsage,
+) -> Result<Tool, BadRequest> {
     let name = read_name(function.get("name"), &format!("{place}.name"))?;
     if function.get("description").is_some_and(|text| !text.is_string() && !text.is_null()) {
         return Err(BadRequest::wrong_type(format!("{place}.description"), "a tool's description must be a string"));
@@ -184,8 +182,8 @@ fn read_function(function: &Map<String, Value>, place: &str, limits: SchemaLimit
             format!("tool {name:?} has no parameters; write {{\"type\": \"object\", \"properties\": {{}}}}"),
         )
     })?;
-    let validator = compile_schema(parameters, &place, strict, limits, "invalid_tool_schema")?;
-    Ok(Tool { name, parameters: parameters.clone(), validator })
+    let source = SchemaSource { place: &place, strict, code: "invalid_tool_schema" };
+    Ok(Tool { name, parameters: CompiledSchema::compile(parameters, &source, limits, usage)? })
 }
 
 fn read_name(name: Option<&Value>, place: &str) -> Result<String, BadRequest> {
@@ -199,54 +197,6 @@ fn read_name(name: Option<&Value>, place: &str) -> Result<String, BadRequest> {
         Some(_) => Err(BadRequest::wrong_type(place, "a tool's name must be a string")),
         None => Err(BadRequest::missing(place, "a tool needs a name")),
     }
-}
-
-/// Checks a schema whose root must be an object, and compiles it.
-pub(super) fn compile_schema(
-    schema: &Value,
-    place: &str,
-    strict: bool,
-    limits: SchemaLimits,
-    code: &'static str,
-) -> Result<Validator, BadRequest> {
-    let bad = |place: String, message: String| BadRequest::at(place, code, message);
-    if schema.get("type").and_then(Value::as_str) != Some("object") {
-        return Err(bad(place.into(), format!("the root of {place} must be a JSON Schema with \"type\": \"object\"")));
-    }
-    measure(schema, place, limits)?;
-    if strict && let Err(violation) = strict_schema::check(schema) {
-        return Err(bad(format!("{place}{}", violation.place), violation.message));
-    }
-    jsonschema::validator_for(schema).map_err(|error| {
-        let message = format!("{place} is not a valid JSON Schema: {error} (at {:?})", error.instance_path().as_str());
-        bad(place.into(), message)
-    })
-}
-
-/// Counts depth and properties without recursion, so that no schema can exhaust the stack.
-fn measure(schema: &Value, place: &str, limits: SchemaLimits) -> Result<(), BadRequest> {
-    let mut waiting = vec![(schema, 1_usize)];
-    let mut properties = 0_usize;
-    while let Some((node, depth)) = waiting.pop() {
-        if depth > limits.depth.saturating_mul(2) {
-            let message = format!("{place} is nested deeper than the limit limits.schema_depth of {}", limits.depth);
-            return Err(BadRequest::at(place, "schema_too_deep", message));
-        }
-        match node {
-            Value::Object(map) => {
-                properties += map.get("properties").and_then(Value::as_object).map_or(0, Map::len);
-                waiting.extend(map.values().map(|child| (child, depth + 1)));
-            }
-            Value::Array(list) => waiting.extend(list.iter().map(|child| (child, depth + 1))),
-            _ => {}
-        }
-    }
-    if properties > limits.properties {
-        let message =
-            format!("{place} has {properties} properties; the limit limits.schema_properties is {}", limits.properties);
-        return Err(BadRequest::at(place, "schema_too_large", message));
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -306,7 +256,7 @@ mod tests {
         let set = ToolSet::compile(&json!([function("b", &object), function("a-1", &object)]), SchemaLimits::default())
             .unwrap();
         assert_eq!(set.names().collect::<Vec<_>>(), ["b", "a-1"]);
-        assert!(set.get("b").unwrap().validator().is_valid(&json!({"a": 1})));
-        assert!(!set.get("b").unwrap().validator().is_valid(&json!({"a": "x"})));
+        assert_eq!(set.get("b").unwrap().compiled().problems(&json!({"a": 1}), 7), None);
+        assert!(set.get("b").unwrap().compiled().problems(&json!({"a": "x"}), 9).is_some());
     }
 }

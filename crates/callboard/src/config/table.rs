@@ -96,15 +96,20 @@ section! {
 section! {
     /// How much is accepted from clients and from model servers.
     Limits, LIMITS = "limits", |draft| draft.settings.limits;
-    body_bytes: usize,        "body_bytes",        Bytes,             Text("8 MiB"),   "Size of a request body";
-    history_bytes: usize,     "history_bytes",     Bytes,             Text("8 MiB"),   "Size of a stored history that a turn continues";
-    tools: usize,             "tools",             Count(1, 100_000), Text("128"),     "Tools in a request";
-    schema_depth: usize,      "schema_depth",      Count(1, 64),      Text("32"),      "Levels of nesting in the schema of a tool";
-    schema_properties: usize, "schema_properties", Count(1, 100_000), Text("1000"),    "Properties in the schema of a tool";
-    arguments_bytes: usize,   "arguments_bytes",   Bytes,             Text("256 KiB"), "Size of the arguments of one call";
-    reply_bytes: usize,       "reply_bytes",       Bytes,             Text("32 MiB"),  "Size of one reply of a model server";
-    in_flight: usize,         "in_flight",         Count(1, 100_000), Text("1024"),    "Requests served at the same time";
-    retries: usize,           "retries",           Count(0, 10),      Text("2"),       "How often a request to a busy or unreachable model server is retried";
+    body_bytes: usize,           "body_bytes",            Bytes,                       Text("8 MiB"),    "Size of a request body";
+    history_bytes: usize,        "history_bytes",         Bytes,                       Text("8 MiB"),    "Size of a stored history that a turn continues";
+    tools: usize,                "tools",                 Count(1, 100_000),           Text("128"),      "Tools in a request";
+    schema_depth: usize,         "schema_depth",          Count(1, 64),                Text("32"),       "Levels of nesting in the schema of a tool";
+    schema_properties: usize,    "schema_properties",     Count(1, 100_000),           Text("1000"),     "Properties in the schema of a tool";
+    schema_nodes: usize,         "schema_nodes",          Count(1, 1_000_000),         Text("50000"),    "JSON values in all schemas of a request together";
+    schema_enum_values: usize,   "schema_enum_values",    Count(1, 1_000_000),         Text("10000"),    "Enum values in all schemas of a request together";
+    schema_patterns: usize,      "schema_patterns",       Count(0, 100_000),           Text("500"),      "Patterns in all schemas of a request together";
+    schema_pattern_bytes: usize, "schema_pattern_bytes",  Bytes,                       Text("4 MiB"),    "Compiled size of all patterns in the schemas of a request, estimated";
+    validation_steps: usize,     "validation_steps",      Count(1_000, 1_000_000_000), Text("1000000"),  "Work of validating the arguments of one call; a step is one schema applied to one value";
+    arguments_bytes: usize,      "arguments_bytes",       Bytes,                       Text("256 KiB"),  "Size of the arguments of one call";
+    reply_bytes: usize,          "reply_bytes",           Bytes,                       Text("32 MiB"),   "Size of one reply of a model server";
+    in_flight: usize,            "in_flight",             Count(1, 100_000),           Text("1024"),     "Requests served at the same time";
+    retries: usize,              "retries",               Count(0, 10),                Text("2"),        "How often a request to a busy or unreachable model server is retried";
 }
 
 section! {

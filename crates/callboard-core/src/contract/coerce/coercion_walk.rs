@@ -13,6 +13,8 @@ use super::text::read_text;
 /// One repair may enable another, so the walk is repeated until it repairs nothing. Bounded, because a contradictory schema
 /// would never settle.
 const MOST_PASSES: usize = 4;
+/// Bytes of a text that are read in one step.
+const BYTES_PER_STEP: usize = 64;
 
 /// Coerces `value` towards `schema`, the root schema of a tool's parameters, where only one reading is possible.
 ///
@@ -40,6 +42,9 @@ struct Coercion<'w, 's> {
 
 impl<'s> Coercion<'_, 's> {
     fn visit(&mut self, value: &mut Value, schema: &'s Value, depth: usize) {
+        if self.schemas.charge(text_steps(value)).is_none() {
+            return;
+        }
         let Some(ResolvedSchema { target, own }) = self.schemas.follow(schema, depth) else {
             return;
         };
@@ -113,6 +118,9 @@ impl<'s> Coercion<'_, 's> {
     fn convert(&mut self, value: &mut Value, branches: &'s [Value], depth: usize) {
         let mut found: Option<(Value, Vec<CoerceRepair>)> = None;
         for branch in branches {
+            if self.schemas.charge(text_steps(value)).is_none() {
+                return;
+            }
             let mut attempt = Coercion { schemas: self.schemas, repairs: Vec::new() };
             let mut candidate = value.clone();
             attempt.visit(&mut candidate, branch, depth + 1);
@@ -188,6 +196,11 @@ fn note(repairs: &mut Vec<CoerceRepair>, repair: CoerceRepair) {
     if !repairs.contains(&repair) {
         repairs.push(repair);
     }
+}
+
+/// What it costs to read or copy a text.
+fn text_steps(value: &Value) -> usize {
+    value.as_str().map_or(0, |text| text.len() / BYTES_PER_STEP)
 }
 
 fn is_scalar(value: &Value) -> bool {

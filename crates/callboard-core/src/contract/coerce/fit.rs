@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 
 use super::integer_from_float::may_be_integer;
 
-/// How many schemas are visited for one value: references may be cyclic.
-const MOST_STEPS: u32 = 200_000;
+/// How much is compared for one value: a schema is one step, each enum value one more. References may be cyclic.
+const MOST_STEPS: u32 = 500_000;
 /// How deep schemas and values are followed.
 const DEEPEST: usize = 128;
 
@@ -37,14 +37,21 @@ impl<'s> Schemas<'s> {
 
     /// The keywords of a schema, within the depth and step limits.
     pub(super) fn follow(&self, schema: &'s Value, depth: usize) -> Option<ResolvedSchema<'s>> {
-        let left = self.steps_left.get().checked_sub(1).filter(|_| depth < DEEPEST)?;
-        self.steps_left.set(left);
         let keywords = schema.as_object()?;
+        let values = keywords.get("enum").and_then(Value::as_array).map_or(0, Vec::len);
+        self.charge(values.saturating_add(1)).filter(|()| depth < DEEPEST)?;
         let reference = keywords.get("$ref").and_then(Value::as_str);
         Some(ResolvedSchema {
             target: reference.and_then(|reference| self.resolve(reference)),
             own: (reference.is_none() || self.siblings_of_ref_count).then_some(keywords),
         })
+    }
+
+    /// Spends steps; none if too few are left.
+    pub(super) fn charge(&self, steps: usize) -> Option<()> {
+        let left = self.steps_left.get().checked_sub(u32::try_from(steps).ok()?);
+        self.steps_left.set(left.unwrap_or(0));
+        left.map(|_| ())
     }
 
     fn resolve(&self, reference: &str) -> Option<&'s Value> {

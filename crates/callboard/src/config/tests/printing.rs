@@ -9,69 +9,74 @@ fn settings_are_printed_with_their_origins() {
         environment: &[("CALLBOARD_API_KEYS", "sk-one,sk-two"), ("CALLBOARD_TIMEOUTS_IDLE_SECONDS", "0.5")],
         flags: &["--listen", "0.0.0.0:0"],
     };
-    let expected = r#"listen             = "0.0.0.0:0"                 # command line --listen
-threads            = 2                           # callboard.toml line 1
-api_keys           = ["********", "********"]    # environment CALLBOARD_API_KEYS
-characters         = "characters"                # default
-store              = "sqlite:callboard.db"       # default
-store_connections  = 16                          # default
-log                = "info"                      # default
+    let expected = r#"listen               = "0.0.0.0:0"                 # command line --listen
+threads              = 2                           # callboard.toml line 1
+api_keys             = ["********", "********"]    # environment CALLBOARD_API_KEYS
+characters           = "characters"                # default
+store                = "sqlite:callboard.db"       # default
+store_connections    = 16                          # default
+log                  = "info"                      # default
 
 [[upstream]]
-url                = "http://127.0.0.1:8000/v1"  # callboard.toml line 3
-contract           = "off"                       # callboard.toml line 4
+url                  = "http://127.0.0.1:8000/v1"  # callboard.toml line 3
+contract             = "off"                       # callboard.toml line 4
 
 [contract]
-mode               = "enforce"                   # default
-reasks             = 1                           # default
-stream_arguments   = false                       # default
+mode                 = "enforce"                   # default
+reasks               = 1                           # default
+stream_arguments     = false                       # default
 
 [limits]
-body_bytes         = "8 MiB"                     # default
-history_bytes      = "8 MiB"                     # default
-tools              = 20                          # callboard.toml line 6
-schema_depth       = 32                          # default
-schema_properties  = 1000                        # default
-arguments_bytes    = "256 KiB"                   # default
-reply_bytes        = "32 MiB"                    # default
-in_flight          = 1024                        # default
-retries            = 2                           # default
+body_bytes           = "8 MiB"                     # default
+history_bytes        = "8 MiB"                     # default
+tools                = 20                          # callboard.toml line 6
+schema_depth         = 32                          # default
+schema_properties    = 1000                        # default
+schema_nodes         = 50000                       # default
+schema_enum_values   = 10000                       # default
+schema_patterns      = 500                         # default
+schema_pattern_bytes = "4 MiB"                     # default
+validation_steps     = 1000000                     # default
+arguments_bytes      = "256 KiB"                   # default
+reply_bytes          = "32 MiB"                    # default
+in_flight            = 1024                        # default
+retries              = 2                           # default
 
 [timeouts]
-connect_seconds    = 5                           # default
-first_byte_seconds = 600                         # default
-idle_seconds       = 0.5                         # environment CALLBOARD_TIMEOUTS_IDLE_SECONDS
-keep_alive_seconds = 15                          # default
-body_seconds       = 120                         # default
-client_seconds     = 60                          # default
-drain_seconds      = 30                          # default
+connect_seconds      = 5                           # default
+first_byte_seconds   = 600                         # default
+idle_seconds         = 0.5                         # environment CALLBOARD_TIMEOUTS_IDLE_SECONDS
+keep_alive_seconds   = 15                          # default
+body_seconds         = 120                         # default
+client_seconds       = 60                          # default
+drain_seconds        = 30                          # default
 
 [stage]
-model              = ""                          # default
-rounds             = 8                           # default
-turn_seconds       = 60                          # default
-arguments_bytes    = "2 KiB"                     # default
-result_characters  = 1000                        # default
-insist             = false                       # default
+model                = ""                          # default
+rounds               = 8                           # default
+turn_seconds         = 60                          # default
+arguments_bytes      = "2 KiB"                     # default
+result_characters    = 1000                        # default
+insist               = false                       # default
 
 [keep]
-conversation_days  = 0                           # default
-response_days      = 30                          # default
-history_days       = 30                          # default
-trace_days         = 7                           # default
+conversation_days    = 0                           # default
+response_days        = 30                          # default
+history_days         = 30                          # default
+trace_days           = 7                           # default
 
 [python]
-interpreter        = "python3"                   # default
-memory_bytes       = "512 MiB"                   # default
-workers            = 4                           # default
-import_seconds     = 5                           # default
+interpreter          = "python3"                   # default
+memory_bytes         = "512 MiB"                   # default
+workers              = 4                           # default
+import_seconds       = 5                           # default
 
 [trace]
-record_percent     = 100                         # default
-content            = false                       # default
+record_percent       = 100                         # default
+content              = false                       # default
 
 [otlp]
-headers            = []                          # default
+headers              = []                          # default
 "#;
     assert_eq!(start.load().unwrap().to_toml(), expected);
 }

@@ -1,0 +1,131 @@
+//! A schema and its validator. Validation does a bounded amount of work and reports the first few errors.
+
+use jsonschema::{PatternOptions, ValidationError, Validator};
+use serde_json::Value;
+
+use super::usage::too_deep;
+use super::validation_steps::{PatternSteps, UNBOUNDED, Unclear, steps_of, steps_per_byte};
+use super::{SchemaLimits, SchemaUsage};
+use crate::contract::call_check::shortened;
+use crate::contract::strict_schema;
+use crate::model::BadRequest;
+
+const MOST_PROBLEMS: usize = 5;
+const LONGEST_PROBLEM: usize = 300;
+/// Errors are collected where so many steps find them all: each may hold some hundred bytes.
+const EXPLAINED_STEPS: u64 = 50_000;
+/// A match that backtracks more often counts as unfinished.
+const BACKTRACKS: usize = 20_000;
+/// The cache of one matcher.
+const MATCHER_BYTES: usize = 256 << 10;
+
+/// A compiled schema.
+#[derive(Debug)]
+pub(in crate::contract) struct CompiledSchema {
+    schema: Value,
+    validator: Validator,
+    patterns: PatternSteps,
+    steps_per_byte: u64,
+    most_steps: u64,
+}
+
+/// How a schema is read.
+pub(in crate::contract) struct SchemaSource<'a> {
+    /// Where it is in the request.
+    pub(in crate::contract) place: &'a str,
+    /// Whether the rules of `strict` hold.
+    pub(in crate::contract) strict: bool,
+    /// The error code of an invalid schema.
+    pub(in crate::contract) code: &'static str,
+}
+
+impl CompiledSchema {
+    /// Checks a schema whose root must be an object, and compiles it.
+    pub(in crate::contract) fn compile(
+        schema: &Value,
+        source: &SchemaSource<'_>,
+        limits: &SchemaLimits,
+        usage: &mut SchemaUsage,
+    ) -> Result<Self, BadRequest> {
+        let SchemaSource { place, strict, code } = *source;
+        let bad = |place: String, message: String| BadRequest::at(place, code, message);
+        if schema.get("type").and_then(Value::as_str) != Some("object") {
+            return Err(bad(
+                place.into(),
+                format!("the root of {place} must be a JSON Schema with \"type\": \"object\""),
+            ));
+        }
+        let patterns = usage.add(schema, place, limits)?;
+        if strict && let Err(violation) = strict_schema::check(schema) {
+            return Err(bad(format!("{place}{}", violation.place), violation.message));
+        }
+        let steps_per_byte = steps_per_byte(schema, &patterns).map_err(|unclear| match unclear {
+            Unclear::TooDeep => too_deep(place, limits),
+            Unclear::Reference(reference) => bad(
+                place.into(),
+                format!(
+                    "{place} refers to {reference:?}, which is not in it; write `#/…` for a place inside the schema"
+                ),
+            ),
+        })?;
+        let validator = validator(schema, limits).map_err(|error| {
+            bad(
+                place.into(),
+                format!("{place} is not a valid JSON Schema: {error} (at {:?})", error.instance_path().as_str()),
+            )
+        })?;
+        let most_steps = limits.validation_steps;
+        Ok(Self { schema: schema.clone(), validator, patterns, steps_per_byte, most_steps })
+    }
+
+    /// The schema as it was written.
+    pub(in crate::contract) fn schema(&self) -> &Value {
+        &self.schema
+    }
+
+    /// The validation errors of a value as text; none if it is valid. `bytes` is the size of the value's text.
+    pub(in crate::contract) fn problems(&self, value: &Value, bytes: usize) -> Option<String> {
+        let steps = self.steps(value, bytes);
+        if steps > self.most_steps {
+            return Some(format!(
+                "validating them takes more than {} steps, the limit limits.validation_steps; write less, or nest less",
+                self.most_steps
+            ));
+        }
+        if self.validator.is_valid(value) {
+            return None;
+        }
+        if steps > EXPLAINED_STEPS && self.exact_steps(value) > EXPLAINED_STEPS {
+            return Some("they are too large or nested too deep to say where".to_owned());
+        }
+        let errors = self.validator.iter_errors(value).take(MOST_PROBLEMS);
+        Some(errors.map(|error| problem_words(&error)).collect::<Vec<_>>().join("; "))
+    }
+
+    /// The steps of validating a value: a bound where that is low enough, else their number.
+    fn steps(&self, value: &Value, bytes: usize) -> u64 {
+        let bound = self.steps_per_byte.saturating_mul(bytes as u64 + 2);
+        if bound <= self.most_steps { bound } else { self.exact_steps(value) }
+    }
+
+    fn exact_steps(&self, value: &Value) -> u64 {
+        match steps_of(&self.schema, value, &self.patterns, self.most_steps) {
+            steps if steps > self.most_steps => UNBOUNDED,
+            steps => steps,
+        }
+    }
+}
+
+fn validator(schema: &Value, limits: &SchemaLimits) -> Result<Validator, ValidationError<'static>> {
+    let patterns = PatternOptions::fancy_regex()
+        .backtrack_limit(BACKTRACKS)
+        .size_limit(limits.pattern_bytes.saturating_mul(2))
+        .dfa_size_limit(MATCHER_BYTES);
+    jsonschema::options().with_pattern_options(patterns).build(schema)
+}
+
+fn problem_words(error: &ValidationError<'_>) -> String {
+    let place = error.instance_path().as_str().trim_start_matches('/').replace('/', ".");
+    let words = shortened(&error.to_string(), LONGEST_PROBLEM);
+    if place.is_empty() { words } else { format!("{place}: {words}") }
+}
