@@ -9,7 +9,7 @@ mod fork_server;
 mod job_queue;
 mod process_handle;
 mod process_output;
-mod process_tree;
+mod shared_by_pools;
 mod progress_page;
 mod protocol;
 mod root_process;

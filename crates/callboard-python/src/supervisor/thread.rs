@@ -11,7 +11,7 @@ use std::thread::Builder;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{LocalSet, spawn_local};
 
-use super::process_tree::ProcessTree;
+use super::shared_by_pools::ProcessTree;
 use super::worker_pool::{self, LoadRequest};
 use crate::error::StartError;
 use crate::interpreter_check::check_interpreter;

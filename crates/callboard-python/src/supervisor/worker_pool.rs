@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::fork_server::ForkServer;
 use super::job_queue::{Job, JobQueue};
-use super::process_tree::ProcessTree;
+use super::shared_by_pools::ProcessTree;
 use super::thread::start_task;
 use super::transport::FrameSender;
 use super::worker::{self, WorkerExit, WorkerSetup};

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 use super::channel_process::Child;
 use super::exit_reports::ExitReport;
 use super::fork_server::ForkServer;
-use super::process_tree::ProcessTree;
+use super::shared_by_pools::ProcessTree;
 use super::protocol::{HostEvent, LoadFile};
 use super::transport::json_frame;
 use super::worker_pool::{MAX_START_RETRIES, START_BACKOFF};
