@@ -1,6 +1,6 @@
 //! What compiled schemas hold, against what they are charged with: a cache that charges too little has no limit.
 
-use callboard_core::contract::{CallRules, RawCall, SchemaLimits, ToolSet, check_arguments};
+use callboard_core::contract::{CallRules, CheckBudget, RawCall, SchemaLimits, ToolSet, check_arguments};
 use serde_json::{Value, json};
 
 /// Resident memory of this process.
@@ -16,7 +16,7 @@ fn set(number: usize, schema: &Value) -> ToolSet {
     let limits = SchemaLimits { pattern_bytes: 1 << 30, ..SchemaLimits::default() };
     let set = ToolSet::compile(&tools, limits).unwrap();
     let call = RawCall { name: "t".into(), arguments: r#"{"a":"éxample text"}"#.into(), ..RawCall::default() };
-    let _ = check_arguments(&call, &set, &CallRules::default(), 1000);
+    let _ = check_arguments(&call, &set, &CallRules::default(), &mut CheckBudget::new(1000));
     set
 }
 

@@ -14,9 +14,9 @@ use super::channel_process::{Child, Pipes};
 use super::exit_reports::ExitReport;
 use super::job_queue::{Job, JobQueue};
 use super::process_handle::Process;
-use super::shared_by_pools::ProcessTree;
 use super::progress_page::ProgressPage;
 use super::protocol::WorkerReply;
+use super::shared_by_pools::ProcessTree;
 use super::transport::FrameSender;
 use crate::error::{HostError, ToolError};
 

@@ -105,7 +105,7 @@ section! {
     schema_enum_values: usize,   "schema_enum_values",    Count(1, 1_000_000),         Text("10000"),    "Enum values in all schemas of a request together";
     schema_patterns: usize,      "schema_patterns",       Count(0, 100_000),           Text("500"),      "Patterns in all schemas of a request together";
     schema_pattern_bytes: usize, "schema_pattern_bytes",  Bytes,                       Text("4 MiB"),    "Compiled size of all patterns in the schemas of a request, estimated";
-    validation_steps: usize,     "validation_steps",      Count(1_000, 1_000_000_000), Text("1000000"),  "Work of validating the arguments of one call; a step is one schema applied to one value";
+    validation_steps: usize,     "validation_steps",      Count(1_000, 1_000_000_000), Text("2000000"),  "Work of checking the calls of one turn; a step is one schema applied to one value";
     arguments_bytes: usize,      "arguments_bytes",       Bytes,                       Text("256 KiB"),  "Size of the arguments of one call";
     reply_bytes: usize,          "reply_bytes",           Bytes,                       Text("32 MiB"),   "Size of one reply of a model server";
     in_flight: usize,            "in_flight",             Count(1, 100_000),           Text("1024"),     "Requests served at the same time";

@@ -84,7 +84,7 @@ fn defaults_apply_when_nothing_is_set() {
             schema_enum_values: 10_000,
             schema_patterns: 500,
             schema_pattern_bytes: 4 << 20,
-            validation_steps: 1_000_000,
+            validation_steps: 2_000_000,
             arguments_bytes: 256 * 1024,
             reply_bytes: 32 * 1024 * 1024,
             in_flight: 1024,
