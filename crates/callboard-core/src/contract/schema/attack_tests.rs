@@ -165,7 +165,7 @@ fn deep_chains_of_references_are_refused() {
         let mut definitions: serde_json::Map<String, Value> =
             (0..length).map(|level| (format!("d{level}"), next(level))).collect();
         definitions.insert(format!("d{length}"), json!({"type": "integer"}));
-        with_property(&json!({"$ref": "#/$defs/d0"}), definitions.into())
+        with_property(&json!({"$ref": "#/$defs/d0"}), definitions)
     };
     assert_eq!(check(&chain(100), &json!({"a": 1})), Ok(()));
     assert_eq!(compiled(&chain(10_000)).unwrap_err().0, "schema_too_deep");
