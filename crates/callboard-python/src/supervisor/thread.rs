@@ -15,6 +15,7 @@ use super::shared_by_pools::ProcessTree;
 use super::worker_pool::{self, LoadRequest};
 use crate::error::StartError;
 use crate::interpreter_check::check_interpreter;
+use crate::sandbox::KernelSupport;
 use crate::settings::HostSettings;
 
 pub(crate) enum Request {
@@ -24,12 +25,12 @@ pub(crate) enum Request {
 }
 
 /// Starts the thread and waits until the interpreter runs. The thread ends with the last sender.
-pub(crate) fn start(settings: HostSettings) -> Result<mpsc::UnboundedSender<Request>, StartError> {
+pub(crate) fn start(settings: HostSettings) -> Result<(mpsc::UnboundedSender<Request>, KernelSupport), StartError> {
     let (requests, received) = mpsc::unbounded_channel();
     let (ready, is_ready) = sync_channel(1);
     Builder::new().name("callboard-python".to_owned()).spawn(move || run(settings, received, &ready))?;
-    is_ready.recv().map_err(|_| io::Error::other("the supervisor thread panicked"))??;
-    Ok(requests)
+    let kernel = is_ready.recv().map_err(|_| io::Error::other("the supervisor thread panicked"))??;
+    Ok((requests, kernel))
 }
 
 /// Starts a task on this thread.
@@ -37,7 +38,11 @@ pub(super) fn start_task(task: impl Future<Output = ()> + 'static) {
     drop(spawn_local(task));
 }
 
-fn run(settings: HostSettings, requests: mpsc::UnboundedReceiver<Request>, ready: &SyncSender<Result<(), StartError>>) {
+fn run(
+    settings: HostSettings,
+    requests: mpsc::UnboundedReceiver<Request>,
+    ready: &SyncSender<Result<KernelSupport, StartError>>,
+) {
     // `start` waits for every message sent here, so sending cannot fail.
     let report = |result| drop(ready.send(result));
     let runtime = match runtime_for(&settings) {
@@ -47,14 +52,10 @@ fn run(settings: HostSettings, requests: mpsc::UnboundedReceiver<Request>, ready
     let tree = Rc::new(ProcessTree::new(settings));
     let tasks = LocalSet::new();
     let shutdown = tasks.block_on(&runtime, async {
-        match tree.root().await {
-            Ok(_) => report(Ok(())),
-            Err(error) => {
-                report(Err(error));
-                return None;
-            }
-        }
-        serve(&tree, requests).await
+        let started = tree.start().await;
+        let has_failed = started.is_err();
+        report(started);
+        if has_failed { None } else { serve(&tree, requests).await }
     });
     // Dropping the tasks kills their processes; the root process, our own child, is also reaped.
     drop(tasks);
@@ -62,7 +63,7 @@ fn run(settings: HostSettings, requests: mpsc::UnboundedReceiver<Request>, ready
 }
 
 fn runtime_for(settings: &HostSettings) -> Result<tokio::runtime::Runtime, StartError> {
-    check_interpreter(&settings.interpreter)?;
+    check_interpreter(&settings.interpreter, &settings.environment)?;
     Ok(tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?)
 }
 

@@ -1,9 +1,13 @@
 //! Characters on real interpreters. `CALLBOARD_TEST_PYTHON` picks the one; without it `python3` is used.
 
 #[cfg(test)]
+mod escapes;
+#[cfg(test)]
 mod harness;
 #[cfg(test)]
 mod hostile;
+#[cfg(test)]
+mod isolation;
 #[cfg(test)]
 mod loading;
 #[cfg(test)]

@@ -65,6 +65,8 @@ interpreter        = "python3"                   # default
 memory_bytes       = "512 MiB"                   # default
 workers            = 4                           # default
 import_seconds     = 5                           # default
+environment        = []                          # default
+sandbox            = "off"                       # default
 
 [trace]
 record_percent     = 100                         # default
