@@ -8,6 +8,7 @@ use std::rc::Rc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::Builder;
 
+use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{LocalSet, spawn_local};
 
@@ -26,11 +27,18 @@ pub(crate) enum Request {
 
 /// Starts the thread and waits until the interpreter runs. The thread ends with the last sender.
 pub(crate) fn start(settings: HostSettings) -> Result<(mpsc::UnboundedSender<Request>, KernelSupport), StartError> {
+    close_memory()?;
     let (requests, received) = mpsc::unbounded_channel();
     let (ready, is_ready) = sync_channel(1);
     Builder::new().name("callboard-python".to_owned()).spawn(move || run(settings, received, &ready))?;
     let kernel = is_ready.recv().map_err(|_| io::Error::other("the supervisor thread panicked"))??;
     Ok((requests, kernel))
+}
+
+/// Closes the memory and the environment of this program to other processes of its user, such as characters. Nor does it
+/// leave core files any more.
+fn close_memory() -> io::Result<()> {
+    Ok(set_dumpable_behavior(DumpableBehavior::NotDumpable)?)
 }
 
 /// Starts a task on this thread.

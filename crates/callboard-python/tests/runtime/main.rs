@@ -15,6 +15,8 @@ mod output;
 #[cfg(test)]
 mod processes;
 #[cfg(test)]
+mod sandbox;
+#[cfg(test)]
 mod state;
 #[cfg(test)]
 mod tools;
