@@ -67,6 +67,10 @@ impl ForkServer {
 }
 
 impl ForkServerHandle {
+    pub(crate) fn pid(&self) -> u32 {
+        self.shared.pid
+    }
+
     /// Kills the process, and with it all below.
     pub(crate) fn kill(&self) {
         self.shared.killed.set(true);

@@ -12,6 +12,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, p
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
+use super::process_state::parent_of;
 use super::transport::FrameSender;
 
 pub(crate) struct Process {
@@ -31,15 +32,20 @@ struct OwnChild {
 const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Process {
-    /// The process with a pid that it has just sent over its own channel.
-    pub(crate) fn open(pid: u32) -> io::Result<Self> {
-        let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
-        Ok(Self { pid, handle: watch(pidfd_open(pid, PidfdFlags::NONBLOCK)?)?, own: None })
+    /// The process with a pid that it has just sent over its own channel. It must be a child of this parent: a character
+    /// may have sent the pid, and no other process may be killed on its word.
+    pub(crate) fn open(pid: u32, parent: u32) -> io::Result<Self> {
+        let number = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
+        let handle = pidfd_open(number, PidfdFlags::NONBLOCK)?;
+        if parent_of(pid) != Some(parent) {
+            return Err(io::Error::other("its pid is that of another process"));
+        }
+        Ok(Self { pid: number, handle: watch(handle)?, own: None })
     }
 
     /// A process that we started ourselves.
     pub(crate) fn from_child(child: std::process::Child, channel: FrameSender) -> io::Result<Self> {
-        let mut process = Self::open(child.id())?;
+        let mut process = Self::open(child.id(), std::process::id())?;
         process.own = Some(OwnChild { child, channel });
         Ok(process)
     }

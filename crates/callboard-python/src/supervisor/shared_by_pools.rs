@@ -96,7 +96,7 @@ impl ProcessTree {
         };
         match serde_json::from_slice(&body) {
             Ok(HostEvent::Hello { pid, .. }) => {
-                let process = Process::open(pid).map_err(|error| not_started(&error.to_string()))?;
+                let process = Process::open(pid, server.pid()).map_err(|error| not_started(&error.to_string()))?;
                 Ok(Child { process, pipes })
             }
             _ => Err(HostError::Protocol("the first message of a process was not a hello".to_owned())),
