@@ -93,7 +93,8 @@ pub fn python_settings(settings: &Settings, output: OutputSink) -> HostSettings 
         workers_per_character: python.workers,
         ..PythonLimits::default()
     };
-    HostSettings { interpreter: python.interpreter.clone(), limits, output }
+    let (environment, sandbox) = (python.environment.clone(), python.sandbox == "on");
+    HostSettings { limits, output, environment, sandbox, ..HostSettings::new(&python.interpreter) }
 }
 
 fn upstream(settings: &UpstreamSettings) -> anyhow::Result<Upstream> {

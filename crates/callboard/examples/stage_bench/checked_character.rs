@@ -22,7 +22,7 @@ pub(crate) struct Player {
 impl Player {
     /// Loads a file in a separate interpreter.
     pub(crate) async fn load(file: &Path, limits: Limits) -> anyhow::Result<Self> {
-        let settings = HostSettings { interpreter: "python3".into(), limits, output: silent_terminal()? };
+        let settings = HostSettings { limits, output: silent_terminal()?, ..HostSettings::new("python3") };
         let company = PythonHost::start(settings)?;
         let character = company.load(file, "player").await.map_err(|failure| anyhow!("{failure}"))?;
         let tools =

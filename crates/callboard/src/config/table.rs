@@ -11,6 +11,9 @@ use super::kind::Kind;
 use super::secret::Secret;
 use super::settings::{ContractMode, LOG_LEVELS, Settings, UpstreamSettings};
 
+/// The values of a switch.
+const ON_OFF: [&str; 2] = ["off", "on"];
+
 /// The settings while they are filled in, with the upstream whose keys are read at the moment.
 pub(super) struct Draft {
     pub(super) settings: Settings,
@@ -151,6 +154,8 @@ section! {
     memory_bytes: usize,  "memory_bytes",   Bytes,          Text("512 MiB"), "Memory of one worker process";
     workers: usize,       "workers",        Count(1, 64),   Text("4"),       "Worker processes of one character";
     import: Duration,     "import_seconds", Seconds(0.001), Text("5"),       "Time limit for loading a character's file";
+    environment: Vec<String>, "environment", Names,         Text(""),        "Environment variables that characters see beside the usual ones such as PATH and LANG; NAME* names all that begin so";
+    sandbox: &'static str, "sandbox", Word(&ON_OFF), Text("off"), "Whether characters lose files, network, programs and privileges; needs Landlock and seccomp of Linux";
 }
 
 section! {

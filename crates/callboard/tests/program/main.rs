@@ -15,6 +15,8 @@ mod late_failures;
 #[cfg(test)]
 mod persistence;
 #[cfg(test)]
+mod secrets;
+#[cfg(test)]
 mod shutdown;
 #[cfg(test)]
 mod silent_model_server;
