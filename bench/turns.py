@@ -79,7 +79,7 @@ def answer(model: str, number: int) -> list[dict]:
 
 
 def new_conversation(base: str) -> str:
-    request = urllib.request.Request(f"{base}/v1/conversations", b"{}", {"authorization": "Bearer bench"})
+    request = urllib.request.Request(f"{base}/v1/conversations", b"{}", {"authorization": "Bearer bench", "content-type": "application/json"})
     with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=20) as reply:
         return json.load(reply)["id"]
 

@@ -7,6 +7,7 @@ use callboard_core::contract::{SchemaLimits, ToolCache};
 use callboard_python::{HostSettings, Limits, OutputSink};
 use http::HeaderValue;
 use metrics_exporter_prometheus::PrometheusHandle;
+use tokio::sync::Semaphore;
 
 use crate::characters::{CharacterRegistry, terminal_output};
 use crate::config::{Settings, UpstreamSettings};
@@ -40,6 +41,8 @@ pub fn build(settings: Settings, serving_threads: usize) -> anyhow::Result<Servi
         )),
         store,
         in_flight: Arc::default(),
+        body_bytes: Arc::new(Semaphore::new(limits.bodies_bytes.max(limits.body_bytes))),
+        sockets: Arc::new(Semaphore::new(limits.sockets)),
         tls: Tls::load(needs_tls).context("the system's certificates cannot be loaded")?,
         settings,
     })

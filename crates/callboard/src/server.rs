@@ -11,7 +11,10 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use axum::Router;
 use futures_util::FutureExt as _;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::Service;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use socket2::{SockRef, TcpKeepalive};
@@ -21,13 +24,12 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 
 use crate::config::{Settings, Timeouts};
-use crate::http::ThreadServices;
+use crate::http::{ClientConnection, ClientStream, OpenConnections, ThreadServices};
 use crate::services::Services;
 use crate::shutdown_signal::shutdown_requested;
 use crate::telemetry::log_throttle::LogThrottle;
 use crate::{app, http, periodic_tasks, telemetry};
 
-const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 const METRICS_UPKEEP: Duration = Duration::from_secs(5);
 /// How long replies that are cut off may take to send their last event.
 const LAST_EVENTS: Duration = Duration::from_secs(1);
@@ -203,7 +205,7 @@ async fn serve_connections(
     mut stopped: watch::Receiver<bool>,
     timeouts: &Timeouts,
 ) -> JoinSet<()> {
-    let (stopping, mut tasks) = (stopped.clone(), JoinSet::new());
+    let (stopping, mut tasks, mut open) = (stopped.clone(), JoinSet::new(), OpenConnections::default());
     loop {
         tokio::select! {
             biased;
@@ -212,9 +214,11 @@ async fn serve_connections(
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => {
                     set_options(&stream, timeouts.client);
-                    tasks.spawn(serve_connection(stream, router.clone(), stopping.clone()));
+                    let client = ClientConnection::new(stream);
+                    open.add(&client);
+                    tasks.spawn(serve_connection(client, router.clone(), timeouts.head, stopping.clone()));
                 }
-                Err(error) => pause_after(&error).await,
+                Err(error) => make_room(&error, &mut open).await,
             },
         }
     }
@@ -222,14 +226,21 @@ async fn serve_connections(
 }
 
 /// Serves one connection; at shutdown the reply in flight is its last.
-async fn serve_connection(stream: TcpStream, router: Router, mut stopped: watch::Receiver<bool>) {
-    let mut connection = std::pin::pin!(connection(stream, router));
+async fn serve_connection(
+    client: Arc<ClientConnection>,
+    router: Router,
+    head_time: Duration,
+    mut stopped: watch::Receiver<bool>,
+) {
+    let mut connection = std::pin::pin!(connection(&client, router, head_time));
     let ended = tokio::select! {
         biased;
         ended = connection.as_mut() => ended,
-        () = shutdown_requested(&mut stopped) => {
+        // Whatever is made for the client is dropped with the connection.
+        () = client.reset() => return,
+        () = async { tokio::select! { () = shutdown_requested(&mut stopped) => {}, () = client.close_requested() => {} } } => {
             connection.as_mut().graceful_shutdown();
-            connection.await
+            tokio::select! { biased; ended = connection.as_mut() => ended, () = client.reset() => return }
         }
     };
     if let Err(error) = ended {
@@ -237,14 +248,33 @@ async fn serve_connection(stream: TcpStream, router: Router, mut stopped: watch:
     }
 }
 
-type HttpConnection = http1::UpgradeableConnection<TokioIo<TcpStream>, TowerToHyperService<Router>>;
+type HttpConnection = http1::UpgradeableConnection<TokioIo<ClientStream>, ConnectionService>;
 
-fn connection(stream: TcpStream, router: Router) -> HttpConnection {
+fn connection(client: &Arc<ClientConnection>, router: Router, head_time: Duration) -> HttpConnection {
+    let service = ConnectionService { router: TowerToHyperService::new(router), client: Arc::clone(client) };
     http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_TIMEOUT)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
+        .header_read_timeout(head_time)
+        .half_close(true)
+        .serve_connection(TokioIo::new(ClientStream(Arc::clone(client))), service)
         .with_upgrades()
+}
+
+/// The router, with the connection that a request came on.
+struct ConnectionService {
+    router: TowerToHyperService<Router>,
+    client: Arc<ClientConnection>,
+}
+
+impl Service<Request<Incoming>> for ConnectionService {
+    type Response = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Response;
+    type Error = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Error;
+    type Future = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Future;
+
+    fn call(&self, mut request: Request<Incoming>) -> Self::Future {
+        request.extensions_mut().insert(Arc::clone(&self.client));
+        self.router.call(request)
+    }
 }
 
 /// Small pieces go out at once. A client that reads nothing, or cannot be reached, is disconnected after the timeout, so that its turn
@@ -265,11 +295,12 @@ fn set_timeouts(stream: &TcpStream, timeout: Duration) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Most likely out of file handles: a pause lets connections end.
-async fn pause_after(error: &std::io::Error) {
+/// Most likely out of file handles: the connection that has been idle for longest is closed, and the pause lets it end.
+async fn make_room(error: &std::io::Error, open: &mut OpenConnections) {
     static LOGGED: LogThrottle = LogThrottle::new();
     if LOGGED.is_due("") {
-        tracing::error!(%error, "connections cannot be accepted; more file handles may help (ulimit -n)");
+        tracing::error!(%error, "connections cannot be accepted; more file handles may help (ulimit -Hn)");
     }
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    open.close_idlest();
+    tokio::time::sleep(Duration::from_millis(20)).await;
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicUsize;
 
 use callboard_core::contract::ToolCache;
 use metrics_exporter_prometheus::PrometheusHandle;
+use tokio::sync::Semaphore;
 
 use crate::characters::CharacterRegistry;
 use crate::config::Settings;
@@ -30,6 +31,10 @@ pub struct Services {
     pub traces: Traces,
     /// Requests being answered, all threads together.
     pub in_flight: Arc<AtomicUsize>,
+    /// A permit for each byte of request bodies that may be in memory, all threads together.
+    pub body_bytes: Arc<Semaphore>,
+    /// A permit for each WebSocket that may be open.
+    pub sockets: Arc<Semaphore>,
     /// For connections to model servers.
     pub tls: Tls,
 }

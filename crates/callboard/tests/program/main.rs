@@ -36,4 +36,6 @@ mod upstream_reply_formats;
 #[cfg(test)]
 mod upstreams;
 #[cfg(test)]
+mod web_pages;
+#[cfg(test)]
 mod websocket;
