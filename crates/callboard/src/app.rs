@@ -1,6 +1,6 @@
 //! The composition root: builds the services once, in order, from the settings.
 
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 
 use anyhow::Context as _;
 use callboard_core::contract::{SchemaLimits, ToolCache};
@@ -40,6 +40,7 @@ pub fn build(settings: Settings, serving_threads: usize) -> anyhow::Result<Servi
             python_settings(&settings, terminal_output()),
         )),
         store,
+        api_keys: Arc::new(RwLock::new(settings.api_keys.clone())),
         in_flight: Arc::default(),
         body_bytes: Arc::new(Semaphore::new(limits.bodies_bytes.max(limits.body_bytes))),
         sockets: Arc::new(Semaphore::new(limits.sockets)),

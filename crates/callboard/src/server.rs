@@ -3,7 +3,7 @@
 //! A request stays on the thread that accepted it, so that a streamed piece is never handed from core to core. This is one
 //! of the few places that start tasks; all of them are owned and awaited here.
 
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::net::TcpListener as StdListener;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -37,8 +37,11 @@ const LAST_EVENTS: Duration = Duration::from_secs(1);
 /// Signals within this time after the first one belong to it.
 const SAME_SIGNAL: Duration = Duration::from_secs(1);
 
+/// Reads the settings anew.
+pub type ReadSettings<'a> = dyn Fn() -> anyhow::Result<Settings> + 'a;
+
 /// Builds the program from its settings and serves until a signal ends it.
-pub fn serve(mut settings: Settings) -> anyhow::Result<()> {
+pub fn serve(mut settings: Settings, read_settings: &ReadSettings<'_>) -> anyhow::Result<()> {
     telemetry::log::start(settings.log).context("logging cannot be started")?;
     let listener =
         StdListener::bind(settings.listen).with_context(|| format!("cannot listen on {}", settings.listen))?;
@@ -48,7 +51,7 @@ pub fn serve(mut settings: Settings) -> anyhow::Result<()> {
     let services = Arc::new(app::build(settings, threads)?);
     single_runtime()?.block_on(load_characters(&services));
     print_greeting(&services, &address.to_string());
-    run(&services, listener, threads)
+    run(&services, listener, threads, read_settings)
 }
 
 /// Without Python there are no characters, and the gateway serves all the same.
@@ -76,7 +79,12 @@ fn print_greeting(services: &Services, address: &str) {
 }
 
 /// Serves until a signal asks to stop and all replies in flight are complete, or the drain time is over.
-fn run(services: &Arc<Services>, listener: StdListener, threads: usize) -> anyhow::Result<()> {
+fn run(
+    services: &Arc<Services>,
+    listener: StdListener,
+    threads: usize,
+    read_settings: &ReadSettings<'_>,
+) -> anyhow::Result<()> {
     listener.set_nonblocking(true)?;
     let runtime = single_runtime()?;
     // Before the first request: a signal without a handler ends the program at once and cuts replies off.
@@ -92,7 +100,7 @@ fn run(services: &Arc<Services>, listener: StdListener, threads: usize) -> anyho
     drop(listener);
     runtime.block_on(async {
         tokio::select! {
-            () = signals.received(services) => {}
+            () = signals.received(services, read_settings) => {}
             () = periodic_tasks::run(services) => {}
         }
     });
@@ -131,22 +139,35 @@ fn single_runtime() -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()
 }
 
-/// The signals that end the program.
+/// The signals that end the program, or make it reload.
 struct Signals {
     terminate: Signal,
     interrupt: Signal,
+    hangup: Signal,
+    /// The program was started from a terminal, whose end is the program's.
+    has_terminal: bool,
 }
 
 impl Signals {
     fn listen() -> std::io::Result<Self> {
-        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            hangup: signal(SignalKind::hangup())?,
+            has_terminal: std::io::stdin().is_terminal(),
+        })
     }
 
-    async fn received(&mut self, services: &Services) {
+    async fn received(&mut self, services: &Services, read_settings: &ReadSettings<'_>) {
         let mut upkeep = tokio::time::interval(METRICS_UPKEEP);
         loop {
             tokio::select! {
-                _ = self.next() => return,
+                _ = self.terminate.recv() => return,
+                _ = self.interrupt.recv() => return,
+                _ = self.hangup.recv() => match self.has_terminal {
+                    true => return,
+                    false => reload(services, read_settings).await,
+                },
                 _ = upkeep.tick() => services.metrics.run_upkeep(),
             }
         }
@@ -159,6 +180,16 @@ impl Signals {
             _ = self.interrupt.recv() => 130,
         }
     }
+}
+
+/// Takes the API keys from the settings and loads all characters again. Settings that cannot be read change nothing.
+async fn reload(services: &Services, read_settings: &ReadSettings<'_>) {
+    tracing::info!("reloading API keys and characters");
+    match read_settings() {
+        Ok(settings) => services.set_api_keys(settings.api_keys),
+        Err(error) => tracing::error!("the settings cannot be read again, so the API keys stay: {error:#}"),
+    }
+    load_characters(services).await;
 }
 
 fn serve_thread(services: &Arc<Services>, listener: StdListener, stopped: watch::Receiver<bool>) -> anyhow::Result<()> {

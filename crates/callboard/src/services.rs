@@ -1,14 +1,14 @@
 //! What all serving threads share: built once by `app`, used by every handler and by the commands of authors.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use callboard_core::contract::ToolCache;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::sync::Semaphore;
 
 use crate::characters::CharacterRegistry;
-use crate::config::Settings;
+use crate::config::{Secret, Settings};
 use crate::store::Store;
 use crate::trace::Traces;
 use crate::upstream::{Client, Tls, Upstreams};
@@ -17,6 +17,8 @@ use crate::upstream::{Client, Tls, Upstreams};
 pub struct Services {
     /// The settings.
     pub settings: Settings,
+    /// The accepted API keys, which a reload may change.
+    pub api_keys: Arc<RwLock<Vec<Secret>>>,
     /// Compiled tools.
     pub tools: ToolCache,
     /// The model servers.
@@ -40,6 +42,16 @@ pub struct Services {
 }
 
 impl Services {
+    /// Accepts these API keys from now on. The last key cannot be removed in a running program, which would open it to everyone.
+    pub fn set_api_keys(&self, keys: Vec<Secret>) {
+        let mut accepted = self.api_keys.write().unwrap_or_else(PoisonError::into_inner);
+        if keys.is_empty() && !accepted.is_empty() {
+            tracing::error!("the settings name no api_keys any more: the old ones stay; restart to serve without keys");
+            return;
+        }
+        *accepted = keys;
+    }
+
     /// A client with a connection pool for one thread.
     pub fn client(&self) -> Client {
         let timeouts = &self.settings.timeouts;

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::TcpStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 
@@ -14,7 +14,7 @@ pub struct Program {
     /// `HOST:PORT`.
     pub address: String,
     lines: Receiver<String>,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 /// The binary that was built with the running test.
@@ -71,7 +71,7 @@ impl Program {
         let lines = lines_of(child.stdout.take().unwrap());
         let line = lines.iter().find(|line| line.contains("listening on http://")).expect("a line with the address");
         let address = line.split("listening on http://").nth(1).unwrap().trim().to_owned();
-        Self { child, address, lines, _folder: folder }
+        Self { child, address, lines, folder }
     }
 
     /// Waits for a line on the program's terminal; false when the program ends without it.
@@ -86,9 +86,23 @@ impl Program {
         self.lines.iter().collect()
     }
 
+    /// The folder that it runs in, with its settings file.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// Sends SIGTERM.
     pub fn terminate(&self) {
-        let sent = Command::new("kill").arg(self.child.id().to_string()).status().unwrap();
+        self.signal("TERM");
+    }
+
+    /// Sends SIGHUP.
+    pub fn hang_up(&self) {
+        self.signal("HUP");
+    }
+
+    fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status().unwrap();
         assert!(sent.success());
     }
 

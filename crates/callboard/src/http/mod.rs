@@ -28,5 +28,4 @@ mod undo_request;
 mod upstreams;
 
 pub use client_connection::{ClientConnection, ClientStream, OpenConnections};
-pub use keys::Keys;
 pub use router::{ThreadServices, router};

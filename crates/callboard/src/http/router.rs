@@ -74,7 +74,7 @@ pub(super) struct Arrival {
 /// The router of one thread.
 pub fn router(app: Arc<Services>, thread: ThreadServices) -> Router {
     let in_flight = InFlight::new(Arc::clone(&app.in_flight), app.settings.limits.in_flight);
-    let keys = Keys::new(app.settings.api_keys.iter().map(|key| key.expose().to_owned()));
+    let keys = Keys::new(Arc::clone(&app.api_keys));
     let limits = &app.settings.limits;
     let bodies = BodyBudget::new(Arc::clone(&app.body_bytes), limits.bodies_bytes.max(limits.body_bytes));
     let allowed_hosts = AllowedHosts::new(&app.settings.hosts);

@@ -15,11 +15,13 @@ use axum::{Extension, RequestExt as _};
 use callboard_core::wire::ApiError;
 use callboard_core::wire::responses::{Framing, ResponseWriter, ResponsesRequest};
 use futures_util::SinkExt as _;
+use http::HeaderMap;
 use tokio::time::timeout;
 
 use super::body_budget::BodyBytes;
 use super::client_connection::ClientConnection;
 use super::delivery::Wire as _;
+use super::in_flight_limit::Ticket;
 use super::reply;
 use super::requester::Requester;
 use super::responses::{ResponseTurn, Responses, prepare};
@@ -72,6 +74,7 @@ pub(super) async fn open(
         return reply::error(&ApiError::too_many_sockets(limits.sockets));
     };
     let requester = Requester::of(&shared, request.headers());
+    let credentials = request.headers().clone();
     let most = limits.body_bytes;
     let read = most.saturating_mul(READ_BEYOND);
     let upgrade =
@@ -82,7 +85,8 @@ pub(super) async fn open(
         let _open = (shared.sockets.clone(), place);
         let timeouts = &shared.app.settings.timeouts;
         let input = Input { socket, client, body_time: timeouts.body, client_time: timeouts.client };
-        let mut connection = Connection { input, shared: shared.clone(), arrival, requester, waiting, answered: 0 };
+        let mut connection =
+            Connection { input, shared: shared.clone(), arrival, requester, credentials, waiting, answered: 0 };
         connection.serve().await;
     })
 }
@@ -92,6 +96,8 @@ struct Connection {
     shared: Shared,
     arrival: Arrival,
     requester: Requester,
+    /// The headers that admitted the connection; its key may have been removed since.
+    credentials: HeaderMap,
     waiting: Waiting,
     answered: usize,
 }
@@ -141,7 +147,7 @@ impl Connection {
         self.answered += 1;
         let (request_id, at) = (format!("{}.{}", self.arrival.id, self.answered), Instant::now());
         let SocketRequest { request, stream_id, caller } = SocketRequest::read(text, self.waiting.most_bytes);
-        let entered = request.and_then(|request| Ok((request, self.shared.in_flight.enter()?)));
+        let entered = request.and_then(|request| Ok((request, self.enter()?)));
         let (prepared, _ticket) = match entered {
             Ok((request, ticket)) => (self.prepare(&request_id, request, caller, cache).await?, Some(ticket)),
             Err(error) => (Err(error), None),
@@ -152,6 +158,13 @@ impl Connection {
         };
         metrics::request(Responses::ENDPOINT, status, at.elapsed());
         Ok(())
+    }
+
+    fn enter(&self) -> Result<Ticket, ApiError> {
+        if !self.shared.keys.admit(&self.credentials) {
+            return Err(ApiError::invalid_api_key());
+        }
+        self.shared.in_flight.enter()
     }
 
     async fn prepare(
