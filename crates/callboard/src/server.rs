@@ -17,6 +17,7 @@ use hyper::server::conn::http1;
 use hyper::service::Service;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use socket2::{SockRef, TcpKeepalive};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -43,6 +44,7 @@ pub type ReadSettings<'a> = dyn Fn() -> anyhow::Result<Settings> + 'a;
 /// Builds the program from its settings and serves until a signal ends it.
 pub fn serve(mut settings: Settings, read_settings: &ReadSettings<'_>) -> anyhow::Result<()> {
     telemetry::log::start(settings.log).context("logging cannot be started")?;
+    raise_file_limit();
     let listener =
         StdListener::bind(settings.listen).with_context(|| format!("cannot listen on {}", settings.listen))?;
     let address = listener.local_addr()?;
@@ -52,6 +54,21 @@ pub fn serve(mut settings: Settings, read_settings: &ReadSettings<'_>) -> anyhow
     single_runtime()?.block_on(load_characters(&services));
     print_greeting(&services, &address.to_string());
     run(&services, listener, threads, read_settings)
+}
+
+/// Each connection is a file. The soft limit of many systems is meant for programs that use `select`.
+fn raise_file_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }) {
+        tracing::debug!(%error, "the limit of open files cannot be raised");
+    }
+}
+
+/// How many connections of clients a thread keeps open while they are idle: half of the files, as a request needs one more for the model
+/// server.
+fn most_connections(threads: usize) -> usize {
+    let files = getrlimit(Resource::Nofile).current.and_then(|files| usize::try_from(files).ok()).unwrap_or(usize::MAX);
+    (files / 2 / threads).max(1)
 }
 
 /// Without Python there are no characters, and the gateway serves all the same.
@@ -144,6 +161,8 @@ struct Signals {
     terminate: Signal,
     interrupt: Signal,
     hangup: Signal,
+    /// Without a handler it ends the program where a file may not grow; with one, the write fails.
+    _file_size: Signal,
     /// The program was started from a terminal, whose end is the program's.
     has_terminal: bool,
 }
@@ -154,6 +173,7 @@ impl Signals {
             terminate: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
             hangup: signal(SignalKind::hangup())?,
+            _file_size: signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))?,
             has_terminal: std::io::stdin().is_terminal(),
         })
     }
@@ -202,7 +222,8 @@ fn serve_thread(services: &Arc<Services>, listener: StdListener, stopped: watch:
         let thread = ThreadServices { client: services.client(), store, stopping: stopped.clone(), ending, sockets };
         let router = http::router(Arc::clone(services), thread);
         let listener = TcpListener::from_std(listener).context("cannot listen")?;
-        let tasks = serve_connections(listener, router, stopped, &services.settings.timeouts).await;
+        let most = most_connections(thread_count(services.settings.threads));
+        let tasks = serve_connections(listener, router, stopped, &services.settings.timeouts, most).await;
         drain(tasks, closed, &end, services.settings.timeouts.drain).await;
         drop(close_store);
         while let Some(ended) = storing.join_next().await {
@@ -235,8 +256,10 @@ async fn serve_connections(
     router: Router,
     mut stopped: watch::Receiver<bool>,
     timeouts: &Timeouts,
+    most_connections: usize,
 ) -> JoinSet<()> {
-    let (stopping, mut tasks, mut open) = (stopped.clone(), JoinSet::new(), OpenConnections::default());
+    let (stopping, mut tasks) = (stopped.clone(), JoinSet::new());
+    let mut open = OpenConnections::new(most_connections);
     loop {
         tokio::select! {
             biased;

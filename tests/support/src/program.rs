@@ -48,6 +48,20 @@ impl Program {
         (program, log)
     }
 
+    /// Starts the program with the limits that a command of the shell sets.
+    pub fn start_in_shell(limits: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
+        let folder = TempDir::new().unwrap();
+        let program = command(&folder, arguments, environment);
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", &format!("{limits}; exec \"$0\" \"$@\"")])
+            .arg(program.get_program())
+            .args(program.get_args());
+        shell.env_clear().envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        shell.current_dir(folder.path()).stdin(Stdio::null());
+        Self::begin(shell, folder)
+    }
+
     /// A program with this text as its settings file.
     pub fn with_settings(settings: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
         let folder = TempDir::new().unwrap();

@@ -95,32 +95,42 @@ impl ClientConnection {
     }
 }
 
-/// The connections of a thread, to close the longest idle one when there are no file handles left.
-#[derive(Default)]
+/// The connections of a thread. The longest idle one is closed where there are too many, or no file handles left.
 pub struct OpenConnections {
     connections: Vec<Weak<ClientConnection>>,
-    /// The number of entries at which those that are gone are removed.
-    prune_at: usize,
+    /// More than these are closed while they are idle.
+    most: usize,
 }
 
 impl OpenConnections {
+    /// No connections yet.
+    pub fn new(most: usize) -> Self {
+        Self { connections: Vec::new(), most }
+    }
+
     /// Adds a connection.
     pub fn add(&mut self, connection: &Arc<ClientConnection>) {
-        if self.connections.len() >= self.prune_at {
+        if self.connections.len() >= self.most {
             self.connections.retain(|connection| connection.strong_count() > 0);
-            self.prune_at = (self.connections.len() * 2).max(64);
+        }
+        if self.connections.len() >= self.most {
+            self.close_idlest();
         }
         self.connections.push(Arc::downgrade(connection));
     }
 
-    /// Closes the connection that has been idle for longest. One with a request in flight is closed after its reply. False when there is none.
-    pub fn close_idlest(&mut self) -> bool {
-        self.connections
-            .retain(|connection| connection.upgrade().is_some_and(|connection| connection.input().is_none()));
-        let idle = |connection: &Weak<ClientConnection>| connection.upgrade().map_or(0, |open| open.idle_millis());
-        let found = (0..self.connections.len()).max_by_key(|index| self.connections.get(*index).map_or(0, idle));
-        let idlest = found.and_then(|index| self.connections.swap_remove(index).upgrade());
-        idlest.inspect(|connection| connection.to_close.notify_one()).is_some()
+    /// Closes the connection that has been idle for longest. One with a request in flight is closed after its reply.
+    pub fn close_idlest(&mut self) {
+        let idle = |connection: &Weak<ClientConnection>| {
+            let open = connection.upgrade().filter(|connection| connection.input().is_none());
+            open.map(|connection| connection.idle_millis())
+        };
+        let idle_times = self.connections.iter().enumerate();
+        let idlest = idle_times.filter_map(|(index, connection)| Some((idle(connection)?, index))).max();
+        let idlest = idlest.and_then(|(_, index)| self.connections.swap_remove(index).upgrade());
+        if let Some(connection) = idlest {
+            connection.to_close.notify_one();
+        }
     }
 }
 

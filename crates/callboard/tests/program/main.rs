@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod characters;
 #[cfg(test)]
+mod connections;
+#[cfg(test)]
 mod conversation_refusals;
 #[cfg(test)]
 mod docs;
