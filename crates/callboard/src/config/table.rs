@@ -73,6 +73,7 @@ keys! { TOP = "", |draft| draft.settings;
     listen,            "listen",            Address,             Text("127.0.0.1:8787"),      "Address to listen on; port 0 picks a free one", flag "listen" "ADDR";
     threads,           "threads",           Count(0, 1024),      Text("0"),                   "Threads that serve requests; 0 is one per core";
     api_keys,          "api_keys",          Secrets,             Text(""),                    "Keys that clients must send; without any, only loopback addresses are served";
+    hosts,             "hosts",             Hosts,               Text(""),                    "Host names, besides localhost and loopback addresses, that requests and web pages may name while there are no `api_keys`";
     characters,        "characters",        Path,                Text("characters"),          "Folder of characters", flag "characters" "DIR";
     store,             "store",             Store,               Text("sqlite:callboard.db"), "Where conversations are kept", flag "store" "URL";
     store_connections, "store_connections", Count(1, 1000),      Text("16"),                  "Most connections to PostgreSQL; work waits for a free one";
@@ -112,6 +113,8 @@ section! {
     arguments_bytes: usize,      "arguments_bytes",       Bytes,                       Text("256 KiB"),  "Size of the arguments of one call";
     reply_bytes: usize,          "reply_bytes",           Bytes,                       Text("32 MiB"),   "Size of one reply of a model server";
     in_flight: usize,            "in_flight",             Count(1, 100_000),           Text("1024"),     "Requests served at the same time";
+    bodies_bytes: usize,         "bodies_bytes",          Bytes,                       Text("256 MiB"),  "Size of the bodies of all requests together, while they arrive and are answered";
+    sockets: usize,              "sockets",               Count(1, 100_000),           Text("1024"),     "WebSockets open at the same time";
     retries: usize,              "retries",               Count(0, 10),                Text("2"),        "How often a request to a busy or unreachable model server is retried";
 }
 
@@ -122,7 +125,9 @@ section! {
     first_byte: Duration, "first_byte_seconds", Seconds(0.001), Text("600"), "Wait for the first byte of its reply";
     idle: Duration,       "idle_seconds",       Seconds(0.001), Text("60"),  "Wait for more of a reply that has begun";
     keep_alive: Duration, "keep_alive_seconds", Seconds(0.001), Text("15"),  "Silence after which a comment keeps the client's connection open; a stream begins with it if the model has said nothing yet";
-    body: Duration,       "body_seconds",       Seconds(0.001), Text("120"), "Wait for the whole body of a request";
+    body: Duration,       "body_seconds",       Seconds(0.001), Text("120"), "Wait for the whole body of a request, or a whole message on a WebSocket";
+    head: Duration,       "head_seconds",       Seconds(0.001), Text("30"),  "Wait for the head of a request, also for the next one on an open connection";
+    socket: Duration,     "socket_seconds",     Seconds(0.001), Text("3600"), "Wait for the next request on a WebSocket; then it is closed";
     client: Duration,     "client_seconds",     Seconds(1.0),   Text("60"),  "Wait for a client that does not read its reply or cannot be reached; then its connection is closed";
     drain: Duration,      "drain_seconds",      Seconds(0.0),   Text("30"),  "Wait for requests in flight at shutdown; unfinished ones then end with an error";
 }

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod characters;
 #[cfg(test)]
+mod connections;
+#[cfg(test)]
 mod conversation_refusals;
 #[cfg(test)]
 mod docs;
@@ -37,5 +39,7 @@ mod upstream_failures;
 mod upstream_reply_formats;
 #[cfg(test)]
 mod upstreams;
+#[cfg(test)]
+mod web_pages;
 #[cfg(test)]
 mod websocket;
