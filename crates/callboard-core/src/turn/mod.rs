@@ -6,6 +6,7 @@
 
 mod arguments_end;
 mod call_assembler;
+mod call_places;
 mod character_turn;
 mod checked_calls;
 mod engine;
@@ -15,6 +16,7 @@ mod pending_client_calls;
 mod protocol;
 mod reask_request;
 mod reply_checker;
+mod seen_calls;
 mod streamed_calls;
 mod tool_result;
 mod tool_round;

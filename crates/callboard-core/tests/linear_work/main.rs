@@ -12,4 +12,6 @@ mod dialects;
 #[cfg(test)]
 mod runs;
 #[cfg(test)]
+mod turns;
+#[cfg(test)]
 mod wires;

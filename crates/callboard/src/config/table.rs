@@ -103,6 +103,7 @@ section! {
     schema_properties: usize, "schema_properties", Count(1, 100_000), Text("1000"),    "Properties in the schema of a tool";
     arguments_bytes: usize,   "arguments_bytes",   Bytes,             Text("256 KiB"), "Size of the arguments of one call";
     reply_bytes: usize,       "reply_bytes",       Bytes,             Text("32 MiB"),  "Size of one reply of a model server";
+    reply_calls: usize,       "reply_calls",       Count(1, 100_000), Text("10000"),   "Tool calls in one reply of a model server";
     in_flight: usize,         "in_flight",         Count(1, 100_000), Text("1024"),    "Requests served at the same time";
     retries: usize,           "retries",           Count(0, 10),      Text("2"),       "How often a request to a busy or unreachable model server is retried";
 }

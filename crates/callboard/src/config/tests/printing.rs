@@ -34,6 +34,7 @@ schema_depth       = 32                          # default
 schema_properties  = 1000                        # default
 arguments_bytes    = "256 KiB"                   # default
 reply_bytes        = "32 MiB"                    # default
+reply_calls        = 10000                       # default
 in_flight          = 1024                        # default
 retries            = 2                           # default
 
