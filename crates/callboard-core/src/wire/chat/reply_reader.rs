@@ -3,7 +3,7 @@
 use super::reply_chunk::{Marks, read_chunk};
 use super::reply_fault::ReplyFault;
 use super::stream_detector::StreamDetector;
-use crate::model::Delta;
+use crate::model::{CallFragment, Delta};
 use crate::wire::sse::{EventTooLong, SseEvent, SseReader};
 
 /// Turns bytes into deltas.
@@ -43,6 +43,8 @@ struct Stream {
 
 /// An event with content counts for at least this part of its size.
 const JSON_PER_CONTENT: usize = 16;
+/// What an event has around its data.
+const EVENT_FRAME: &str = "data: \n\n";
 
 impl ReplyReader {
     /// A reader for a reply that is declared as an event stream.
@@ -171,9 +173,9 @@ impl Stream {
         let new = deltas.get(before..).unwrap_or_default();
         self.has_deltas |= !new.is_empty();
         self.finished |= new.iter().any(|delta| matches!(delta, Delta::Finish(_)));
-        let content = new.iter().map(|delta| weight(delta, data.len())).fold(0, usize::saturating_add);
+        let content = content_bytes(new, data.len());
         if content > 0 {
-            self.content_events = self.content_events.saturating_add(data.len());
+            self.content_events = self.content_events.saturating_add(data.len() + EVENT_FRAME.len());
             self.content = self.content.saturating_add(content.max(data.len() / JSON_PER_CONTENT));
         }
         Ok(())
@@ -191,12 +193,22 @@ impl Stream {
     }
 }
 
-/// How much a delta adds to a reply.
-fn weight(delta: &Delta, chunk: usize) -> usize {
+/// How much the deltas of one event, which is `event` bytes long, add to a reply. Each byte counts once: most of an event
+/// with probabilities is these.
+fn content_bytes(deltas: &[Delta], event: usize) -> usize {
+    if deltas.iter().any(|delta| matches!(delta, Delta::Logprobs(_))) {
+        return event;
+    }
+    deltas.iter().map(delta_bytes).fold(0, usize::saturating_add)
+}
+
+fn delta_bytes(delta: &Delta) -> usize {
     match delta {
         Delta::Text(text) | Delta::Reasoning(text) | Delta::Refusal(text) => text.len(),
-        Delta::Call(_) | Delta::Logprobs(_) => chunk,
-        _ => 0,
+        Delta::Call(CallFragment { id, name, arguments, .. }) => {
+            [id, name, arguments].into_iter().flatten().map(String::len).sum()
+        }
+        Delta::Logprobs(_) | Delta::Finish(_) | Delta::Usage(_) => 0,
     }
 }
 
@@ -294,6 +306,28 @@ mod tests {
             let whole = read(declared_stream, until_close, std::iter::once(bytes.as_slice()));
             prop_assert_eq!(read(declared_stream, until_close, bytes.chunks(size)), whole);
         }
+    }
+
+    /// Each byte is charged once, however many calls an event has.
+    #[test]
+    fn the_calls_of_one_event_are_charged_once() {
+        let call =
+            |number: usize| format!("{{\"index\":{number},\"function\":{{\"name\":\"f\",\"arguments\":\"{{}}\"}}}}");
+        let calls = (0..500).map(call).collect::<Vec<_>>().join(",");
+        let event = format!("data: {{\"choices\":[{{\"delta\":{{\"tool_calls\":[{calls}]}}}}]}}\n\n");
+        let (mut reader, mut deltas) = (ReplyReader::stream(event.len()), Vec::new());
+        assert_eq!(reader.feed(event.as_bytes(), &mut deltas), Ok(()));
+        assert_eq!(deltas.len(), 500);
+    }
+
+    #[test]
+    fn arguments_in_small_pieces_are_refused_at_the_limit() {
+        let piece = "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"12345678\"}}]}}]}\n\n";
+        let (mut reader, mut deltas) = (ReplyReader::stream(1000), Vec::new());
+        for _ in 0..125 {
+            assert_eq!(reader.feed(piece.as_bytes(), &mut deltas), Ok(()));
+        }
+        assert_eq!(reader.feed(piece.as_bytes(), &mut deltas), Err(too_long("it", 1000)));
     }
 
     #[test]
