@@ -16,6 +16,8 @@ const USUAL: &[&str] = &[
     "PATH",
     "PYENV_*",
     "PYTHON*",
+    "REQUESTS_CA_BUNDLE",
+    "SSL_CERT_*",
     "TMPDIR",
     "TZ",
     "TZDIR",

@@ -43,6 +43,59 @@ async fn what_a_call_leaves_in_the_interpreter_does_not_reach_the_next() {
     }
 }
 
+/// Its source has none of the words for which everything is compared.
+const PLAIN: &str = r#"
+import json
+import math
+
+CHARACTER_NAME = "Plain"
+INSTRUCTIONS = {}
+NOTES = {"all": []}
+TOOL_TIMEOUT_MS = 10_000
+
+
+def leaves(where: str) -> str:
+    """Leaves something."""
+    if where == "module":
+        math.secret = "s"
+    elif where == "submodule":
+        json.decoder.secret = "s"
+    elif where == "list":
+        NOTES["all"].append("s")
+    elif where == "function":
+        leaves.secret = "s"
+    elif where == "class":
+        PromptGenerator.secret = "s"
+    return "left"
+
+
+def finds() -> str:
+    """Looks for what was left."""
+    left = [hasattr(owner, "secret") for owner in (math, json.decoder, leaves, PromptGenerator)]
+    return str(any(left) or bool(NOTES["all"]))
+
+
+TOOLS = [leaves, finds]
+
+
+class PromptGenerator:
+    def __init__(self, instructions):
+        pass
+
+    def make_system_prompt(self):
+        return ""
+"#;
+
+#[tokio::test]
+async fn what_a_plain_character_changes_is_found_by_name() {
+    let host = one_worker();
+    let plain = host.load_text(PLAIN).await;
+    for place in ["module", "submodule", "list", "function", "class"] {
+        assert_eq!(text(&plain, "leaves", serde_json::json!({ "where": place })).await, "left");
+        assert_eq!(text(&plain, "finds", serde_json::json!({})).await, "False", "{place}");
+    }
+}
+
 #[tokio::test]
 async fn a_worker_that_imported_a_module_is_kept() {
     let host = one_worker();

@@ -8,14 +8,26 @@ from __future__ import annotations
 
 import builtins
 import os
+import re
 import signal
 import sys
 import types
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 # Of larger tables only the sizes are compared: reading them at every call costs time, and copies shared memory.
 _MAX_COMPARED = 2_000
 _MAX_DEPTH = 20
+# Only code with one of these words can change what it does not name. Reading all names and modules would cost other
+# characters more than their calls.
+_REACHING_ALL = frozenset(
+    "builtins ctypes compile eval exec gc getattr globals import_module importlib inspect pickle runpy setattr sys vars "
+    "__builtins__ __dict__ __globals__ __import__".split()
+)
+_WORD = re.compile(r"\w+")
+
 # Where a module keeps which warnings it has shown.
 _WARNINGS = "__warningregistry__"
 _CONTAINERS = (dict, list, set, tuple, types.MappingProxyType)
@@ -24,30 +36,45 @@ _CONTAINERS = (dict, list, set, tuple, types.MappingProxyType)
 class Leftovers:
     """Remembers the interpreter as it was when the file had been loaded."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, source: str) -> None:
         self._folder = os.path.join(folder, "")
+        own = [module for module in sys.modules.values() if self._is_own(module)]
+        self._words = set(_WORD.findall(source)).union(*map(_words_of, own))
+        self._reaches_all = not self._words.isdisjoint(_REACHING_ALL)
         self._builtins = dict(vars(builtins))
         self._environment: Any = vars(os.environ)["_data"]
         self._variables = dict(self._environment)
         self._current_folder = _current_folder()
         self._remember_modules()
-        own = [module for module in self._modules.values() if self._is_own(module)]
         copies = _Copies(own)
         self._compared = copies.live, copies.copies, copies.names
+        self._function_attributes = copies.function_attributes
+        self._attribute_count = sum(map(len, self._function_attributes))
 
     def find(self) -> str | None:
         """What the last call has changed."""
-        if vars(builtins) != self._builtins:
+        if self._builtins_changed():
             return "builtins were changed"
         if self._environment != self._variables or _current_folder() != self._current_folder:
             return "the environment was changed"
         if signal.getitimer(signal.ITIMER_REAL)[0]:
             return "a timer was left running"
-        if sys.modules != self._modules or sum(map(len, self._namespaces)) != self._total_size:
+        if self._modules_changed():
             return self._examine_modules()
         return self._find_changed_variable()
 
+    def _builtins_changed(self) -> bool:
+        now, before = vars(builtins), self._builtins
+        return now != before if self._reaches_all else len(now) != len(before)
+
+    def _modules_changed(self) -> bool:
+        if self._reaches_all and sys.modules != self._modules or len(sys.modules) != len(self._modules):
+            return True
+        return sum(map(len, self._namespaces)) != self._total_size
+
     def _find_changed_variable(self) -> str | None:
+        if sum(map(len, self._function_attributes)) != self._attribute_count:
+            return "a function's attributes were changed"
         live, copies, names = self._compared
         try:
             if live == copies:
@@ -73,9 +100,13 @@ class Leftovers:
 
     def _remember_modules(self) -> None:
         self._modules = dict(sys.modules)
-        self._namespaces = [vars(module) for module in self._modules.values() if isinstance(module, types.ModuleType)]
+        reached = [module for name, module in self._modules.items() if self._reaches_all or self._is_named(name)]
+        self._namespaces = [vars(module) for module in reached if isinstance(module, types.ModuleType)]
         self._sizes = list(map(len, self._namespaces))
         self._total_size = sum(self._sizes)
+
+    def _is_named(self, name: str) -> bool:
+        return self._words.issuperset(name.split("."))
 
     def _is_installed(self, module: Any) -> bool:
         spec = getattr(module, "__spec__", None)
@@ -83,6 +114,15 @@ class Leftovers:
 
     def _is_own(self, module: Any) -> bool:
         return str(getattr(module, "__file__", None)).startswith(self._folder)
+
+
+def _words_of(module: Any) -> Iterable[str]:
+    """The words of a module's source; without it, those that reach all."""
+    try:
+        with open(module.__file__, encoding="utf-8") as file:
+            return _WORD.findall(file.read())
+    except Exception:
+        return _REACHING_ALL
 
 
 def _has_only_gained(namespace: dict[str, Any], size: int, modules: dict[str, Any]) -> bool:
@@ -107,29 +147,34 @@ class _Copies:
         self.live: list[Any] = []
         self.copies: list[Any] = []
         self.names: list[str] = []
+        self.function_attributes: list[dict[str, Any]] = []
+        own = {module.__name__ for module in modules}
         for module in modules:
             vars(module).setdefault(_WARNINGS, {})
             self._add(vars(module), module.__name__)
             for name, value in list(vars(module).items()):
-                self._add_parts(value, f"{module.__name__}.{name}")
+                if name[:2] != "__" and getattr(value, "__module__", None) in own:
+                    self._add_parts(value, f"{module.__name__}.{name}")
 
     def _add_parts(self, value: Any, name: str) -> None:
         if isinstance(value, types.FunctionType):
-            for part in (value.__dict__, value.__defaults__, value.__kwdefaults__):
-                self._add(part, name)
+            self.function_attributes.append(value.__dict__)
+            for defaults in (value.__defaults__ or (), (value.__kwdefaults__ or {}).values()):
+                for default in defaults:
+                    if type(default) in _CONTAINERS:
+                        self._add(default, name)
         elif isinstance(value, type):
             self._add(vars(value), name)
             for part in list(vars(value).values()):
                 if isinstance(part, types.FunctionType):
                     self._add_parts(part, f"{name}.{part.__name__}")
-        elif isinstance(getattr(value, "__dict__", None), dict) and not isinstance(value, types.ModuleType):
+        elif isinstance(getattr(value, "__dict__", None), dict):
             self._add(vars(value), name)
 
     def _add(self, live: Any, name: str) -> None:
-        if live is not None:
-            self.live.append(live)
-            self.copies.append(self._copy(live, 0))
-            self.names.append(name)
+        self.live.append(live)
+        self.copies.append(self._copy(live, 0))
+        self.names.append(name)
 
     def _copy(self, value: Any, depth: int) -> Any:
         if type(value) not in _CONTAINERS:

@@ -27,7 +27,6 @@ def run(parent: int, limits: dict[str, Any], is_sandboxed: bool, descriptors: li
     flush_streams()
     if character is None:
         return
-    character.leftovers = Leftovers(os.path.dirname(request["path"]))
     gc.freeze()
     zygote = os.getpid()
     ForkServer(channel, parent, 4, lambda given: worker.run(zygote, character, limits, given)).serve()
@@ -42,6 +41,7 @@ def _load(channel: Channel, path: str, source: str | None) -> Character | None:
         if source is None:
             source = read_source(path)
         character, manifest = load(path, os.path.dirname(path), source)
+        character.leftovers = Leftovers(os.path.dirname(path), source)
         report = {"loaded": {"manifest": manifest, "source": source}}
     except InvalidFile as error:
         report = {"invalid": {"problems": error.problems}}
