@@ -29,6 +29,7 @@ drain_seconds = 5
 [stage]
 model = "soak"
 turn_seconds = 20
+result_characters = 10000
 
 [python]
 workers = {WORKERS}

@@ -26,11 +26,13 @@ class Chaos:
             "suspend a model server": self.suspend_model_server,
             "break a character's file": self.break_a_character,
         }
-        for fault in stage.store.faults:
-            self.faults[fault.__name__.replace("_", " ")] = partial(fault, self.chance)
         if clock:
             self.faults["set the clock"] = self.set_clock
-        self.restarts = {"kill and restart Callboard": self.kill_callboard, "drain and restart Callboard": self.drain_callboard}
+        of_store = {fault.__name__.replace("_", " "): partial(fault, self.chance) for fault in stage.store.faults}
+        self.faults.update(of_store)
+        self.restarts = {"kill a worker": self.kill_worker, "kill and restart a model server": self.restart_model_server,
+                         "kill and restart Callboard": self.kill_callboard,
+                         "drain and restart Callboard": self.drain_callboard, **of_store}
 
     def run_for(self, seconds: float, faults: dict[str, Callable[[], None]]) -> None:
         """Every fault once, in a random order, then again, until the time is over."""

@@ -34,7 +34,7 @@ class Report:
             print(f"         {complaint[:1500]}", flush=True)
 
     def print_counts(self) -> None:
-        for kind, counter in self.counts.items():
+        for kind, counter in sorted(self.counts.items()):
             print(f"{kind}: {sum(counter.values())}")
             for name, number in counter.most_common():
                 print(f"  {number:6} {name}")
