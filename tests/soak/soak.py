@@ -21,6 +21,7 @@ from callboard import DAY, faketime
 from chaos import EXIT, Chaos
 from figures import Figures, settled_figures
 from http_client import send
+from report import Report
 from stage import Stage
 
 PR_SET_CHILD_SUBREAPER = 36
@@ -132,23 +133,30 @@ def play(stage: Stage, seconds: float) -> None:
 
 def main() -> None:
     options = read_options()
-    print(f"store {options.store}, {options.minutes:g} minutes, seed {options.seed}", flush=True)
+    print(f"store {options.store}, {options.minutes:g} minutes, seed {options.seed}")
     adopt_orphans()
     scratch = Path(tempfile.mkdtemp(prefix="soak-"))
     scratch.chmod(0o755)  # PostgreSQL is run by an ordinary user
-    stage = Stage(options.callboard, scratch, options.store, options.seed)
-    signal.signal(signal.SIGALRM, out_of_time)
-    signal.alarm(int(options.minutes * 60) + LONGEST)
+    report = Report()
     try:
-        play(stage, options.minutes * 60)
+        play_on_a_stage(options, scratch, report)
     except Exception:
-        stage.report.complain("the run reaches its end", traceback.format_exc())
-    finally:
-        stage.gate.end()
-        stage.stop()
-    code = stage.report.finish()
+        report.complain("the run reaches its end", traceback.format_exc()[-1400:])
+    code = report.finish()
     remove(scratch, failed=code != 0)
     sys.exit(code)
+
+
+def play_on_a_stage(options: argparse.Namespace, scratch: Path, report: Report) -> None:
+    signal.signal(signal.SIGALRM, out_of_time)
+    signal.alarm(int(options.minutes * 60) + LONGEST)
+    stage = Stage(options.callboard, scratch, options.store, options.seed, report)
+    try:
+        play(stage, options.minutes * 60)
+    finally:
+        signal.alarm(0)
+        stage.gate.end()
+        stage.stop()
 
 
 def out_of_time(*_: object) -> None:

@@ -16,9 +16,9 @@ RATE = 30
 
 
 class Stage:
-    def __init__(self, program: str, scratch: Path, kind: str, seed: str):
+    def __init__(self, program: str, scratch: Path, kind: str, seed: str, report: Report):
         self.seed, self.scratch = seed, scratch
-        self.report, self.gate = Report(), LoadGate(RATE)
+        self.report, self.gate = report, LoadGate(RATE)
         shutil.copytree(ROOT / "characters", scratch / "characters")
         shutil.copytree(Path(__file__).with_name("characters"), scratch / "characters", dirs_exist_ok=True)
         self.store: Union[Postgres, Sqlite] = Postgres(scratch) if kind == "postgres" else Sqlite(scratch)

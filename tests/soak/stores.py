@@ -83,7 +83,7 @@ class Sqlite:
         self.mounted = mounted.returncode == 0
         self.url = f"sqlite:{self.disk}/callboard.db"
         self.faults = [self.fill_disk] if self.mounted else []
-        self.skipped = [] if self.mounted else [f"the full disk: no tmpfs can be mounted: {mounted.stderr.strip()}"]
+        self.skipped = [] if self.mounted else [f"the full disk: no tmpfs can be mounted: {mounted.stderr.splitlines()[0]}"]
 
     def fill_disk(self, chance: random.Random) -> None:
         filler = self.disk / "filler"
