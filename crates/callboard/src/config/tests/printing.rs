@@ -40,6 +40,7 @@ schema_pattern_bytes = "4 MiB"                     # default
 validation_steps     = 2000000                     # default
 arguments_bytes      = "256 KiB"                   # default
 reply_bytes          = "32 MiB"                    # default
+reply_calls          = 10000                       # default
 in_flight            = 1024                        # default
 bodies_bytes         = "256 MiB"                   # default
 sockets              = 1024                        # default
