@@ -2,6 +2,8 @@
 //!
 //! An error names its exact place, such as `tools[1].function.parameters`. Remote `$ref`s are not followed.
 
+use std::collections::HashSet;
+
 use jsonschema::Validator;
 use serde_json::{Map, Value};
 
@@ -100,11 +102,11 @@ impl ToolSet {
             let message = format!("{} tools were sent; the limit limits.tools is {}", list.len(), limits.tools);
             return Err(BadRequest::at("tools", "too_many_tools", message));
         }
-        let mut set = Self::default();
+        let (mut set, mut names) = (Self::default(), HashSet::with_capacity(list.len()));
         for (number, tool) in list.iter().enumerate() {
             let place = place(number);
             let tool = read_tool(tool, &place, limits)?;
-            if set.get(&tool.name).is_some() {
+            if !names.insert(tool.name.clone()) {
                 let message = format!("two tools are named {:?}; names must be unique", tool.name);
                 return Err(BadRequest::at(format!("{}.name", place.function), "duplicate_tool_name", message));
             }
