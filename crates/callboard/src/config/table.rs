@@ -103,7 +103,7 @@ section! {
     schema_depth: usize,      "schema_depth",      Count(1, 64),      Text("32"),      "Levels of nesting in the schema of a tool";
     schema_properties: usize, "schema_properties", Count(1, 100_000), Text("1000"),    "Properties in the schema of a tool";
     arguments_bytes: usize,   "arguments_bytes",   Bytes,             Text("256 KiB"), "Size of the arguments of one call";
-    reply_bytes: usize,       "reply_bytes",       Bytes,             Text("32 MiB"),  "Size of one reply of a model server";
+    reply_bytes: usize,       "reply_bytes",       Bytes,             Text("32 MiB"),  "Size of one reply of a model server, without most of the JSON around its content";
     in_flight: usize,         "in_flight",         Count(1, 100_000), Text("1024"),    "Requests served at the same time";
     bodies_bytes: usize,      "bodies_bytes",      Bytes,             Text("256 MiB"), "Size of the bodies of all requests together, while they arrive and are answered";
     sockets: usize,           "sockets",           Count(1, 100_000), Text("1024"),    "WebSockets open at the same time";
