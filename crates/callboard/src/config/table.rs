@@ -111,7 +111,7 @@ section! {
     schema_pattern_bytes: usize, "schema_pattern_bytes",  Bytes,                       Text("4 MiB"),    "Compiled size of all patterns in the schemas of a request, estimated";
     validation_steps: usize,     "validation_steps",      Count(1_000, 1_000_000_000), Text("2000000"),  "Work of checking the calls of one turn; a step is one schema applied to one value";
     arguments_bytes: usize,      "arguments_bytes",       Bytes,                       Text("256 KiB"),  "Size of the arguments of one call";
-    reply_bytes: usize,          "reply_bytes",           Bytes,                       Text("32 MiB"),   "Size of one reply of a model server";
+    reply_bytes: usize,          "reply_bytes",           Bytes,                       Text("32 MiB"),   "Size of one reply of a model server, without most of the JSON around its content";
     reply_calls: usize,          "reply_calls",           Count(1, 100_000),           Text("10000"),    "Tool calls in one reply of a model server";
     in_flight: usize,            "in_flight",             Count(1, 100_000),           Text("1024"),     "Requests served at the same time";
     bodies_bytes: usize,         "bodies_bytes",          Bytes,                       Text("256 MiB"),  "Size of the bodies of all requests together, while they arrive and are answered";

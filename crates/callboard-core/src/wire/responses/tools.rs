@@ -4,6 +4,8 @@
 //! tool, which takes plain text, becomes a function with one parameter.
 //! Hosted tools are skipped. Schemas are checked later, with the chat request.
 
+use std::collections::{HashMap, HashSet};
+
 use serde_json::{Map, Value, json};
 
 use super::custom_tool;
@@ -21,6 +23,8 @@ const MOST_FUNCTIONS: usize = 4096;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tools {
     offers: Vec<Offer>,
+    /// The places of the offers, by namespace and name.
+    numbers: HashMap<Option<String>, HashMap<String, usize>>,
 }
 
 #[derive(Debug, Clone)]
@@ -59,7 +63,8 @@ impl Tools {
 
     /// The name on offer to the model for a client's own name.
     pub(super) fn flat(&self, namespace: Option<&str>, name: &str) -> Option<&str> {
-        self.offers.iter().find(|offer| offer.is(namespace, name)).map(|offer| offer.flat.as_str())
+        let number = self.numbers.get(&namespace.map(str::to_owned))?.get(name)?;
+        self.offers.get(*number).map(|offer| offer.flat.as_str())
     }
 
     /// The name on offer for a name in a choice, where the namespace may be missing as long as one tool is meant.
@@ -150,7 +155,8 @@ impl Tools {
             let message = format!("more than {MOST_FUNCTIONS} functions were sent");
             return Err(BadRequest::at("tools", "too_many_tools", message));
         }
-        if self.offers.iter().any(|offer| offer.is(namespace, name)) {
+        let names = self.numbers.entry(namespace.map(str::to_owned)).or_default();
+        if names.insert(name.to_owned(), self.offers.len()).is_some() {
             let message = format!("two tools are named {name:?}; names must be unique");
             return Err(BadRequest::at(fields.place("name"), "duplicate_tool_name", message));
         }
@@ -167,21 +173,20 @@ impl Tools {
 
     /// Gives the functions inside namespaces names that nothing else on offer has.
     fn flatten(&mut self) {
-        let mut taken: Vec<String> =
-            self.offers.iter().filter(|offer| offer.namespace.is_none()).map(|offer| offer.flat.clone()).collect();
+        let plain = self.offers.iter().filter(|offer| offer.namespace.is_none());
+        let mut taken: HashSet<String> = plain.map(|offer| offer.flat.clone()).collect();
+        let mut next_numbers = HashMap::new();
         for offer in &mut self.offers {
             let Some(namespace) = &offer.namespace else { continue };
-            offer.flat = free_name(joined(namespace, &offer.name), &taken);
-            taken.push(offer.flat.clone());
+            let wanted = joined(namespace, &offer.name);
+            let next_number = next_numbers.entry(wanted.clone()).or_insert(2);
+            offer.flat = free_name(&wanted, &taken, next_number);
+            taken.insert(offer.flat.clone());
         }
     }
 }
 
 impl Offer {
-    fn is(&self, namespace: Option<&str>, name: &str) -> bool {
-        self.namespace.as_deref() == namespace && self.name == name
-    }
-
     /// `crm.get` for a function inside a namespace.
     fn whole_name(&self) -> String {
         self.namespace.as_ref().map_or_else(|| self.name.clone(), |namespace| format!("{namespace}.{}", self.name))
@@ -226,10 +231,14 @@ fn joined(namespace: &str, name: &str) -> String {
     if whole.len() > LONGEST_NAME { name.to_owned() } else { whole }
 }
 
-fn free_name(wanted: String, taken: &[String]) -> String {
-    let is_free = |name: &String| !taken.contains(name);
-    let numbered = (2_usize..).map(|number| format!("{wanted}_{number}"));
-    std::iter::once(wanted.clone()).chain(numbered).find(is_free).unwrap_or(wanted)
+/// The name, or the first free one of those with a number; lower numbers than the next are taken.
+fn free_name(wanted: &str, taken: &HashSet<String>, next_number: &mut usize) -> String {
+    let mut name = wanted.to_owned();
+    while taken.contains(&name) {
+        name = format!("{wanted}_{next_number}");
+        *next_number += 1;
+    }
+    name
 }
 
 #[cfg(test)]
@@ -238,6 +247,20 @@ mod tests {
 
     fn read(tools: &Value) -> Result<Tools, BadRequest> {
         Tools::read(tools.as_array())
+    }
+
+    /// Namespaces that become the same name. Trying all numbers for each would take minutes.
+    #[test]
+    fn colliding_names_are_numbered_in_linear_time() {
+        let namespace = |number: usize| {
+            let spaces: String =
+                format!("{number:012b}").chars().map(|bit| if bit == '0' { '?' } else { '!' }).collect();
+            json!({"type": "namespace", "name": format!("n{spaces}"), "tools": [{"type": "function", "name": "f"}]})
+        };
+        let tools = read(&(0..MOST_FUNCTIONS).map(namespace).collect()).unwrap();
+        let names: Vec<&str> = tools.flat_names().collect();
+        assert_eq!((names.first(), names.last()), (Some(&"n__f"), Some(&"n__f_4096")));
+        assert_eq!(tools.flat(Some("n????????????"), "f"), Some("n__f"));
     }
 
     #[test]

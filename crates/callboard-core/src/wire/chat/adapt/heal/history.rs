@@ -40,16 +40,15 @@ fn order_results(messages: &mut Vec<Value>) {
 
 /// Whether every call is followed by its results; those of the last message are still to come.
 fn is_ordered(messages: &[Value]) -> bool {
-    let mut open: Vec<&str> = Vec::new();
+    let mut open: HashSet<&str> = HashSet::new();
     let mut answers = 0_usize;
     for message in messages {
-        if let Some(place) = answered_id(message).and_then(|id| open.iter().position(|open| *open == id)) {
-            open.swap_remove(place);
+        if answered_id(message).is_some_and(|id| open.remove(id)) {
             answers += 1;
         } else if !open.is_empty() || answered_id(message).is_some() {
             return false;
         } else {
-            (open, answers) = (ids(message), 0);
+            (open, answers) = (ids(message).into_iter().collect(), 0);
         }
     }
     open.is_empty() || answers == 0
@@ -76,4 +75,22 @@ fn missing(message: &Value, answers: &[Value]) -> Vec<Value> {
     let answered: HashSet<&str> = answers.iter().filter_map(answered_id).collect();
     let open = ids(message).into_iter().filter(|id| !answered.contains(id));
     open.map(|id| json!({"role": "tool", "tool_call_id": id, "content": NO_RESULT})).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Results in the reverse order of their calls. Looking for each among all open calls would take minutes.
+    #[test]
+    fn many_results_are_matched_in_linear_time() {
+        let numbers = 0..200_000;
+        let calls: Vec<Value> = numbers.clone().map(|number| json!({"id": format!("call_{number}")})).collect();
+        let result = |number| json!({"role": "tool", "tool_call_id": format!("call_{number}"), "content": ""});
+        let mut messages = vec![json!({"role": "assistant", "tool_calls": calls})];
+        messages.extend(numbers.rev().map(result));
+        assert!(is_ordered(&messages));
+        messages.pop();
+        assert!(!is_ordered(&messages), "one call has no result");
+    }
 }
