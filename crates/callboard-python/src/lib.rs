@@ -22,3 +22,6 @@ pub use manifest::{CharacterLimits, Manifest, ReplyMode, ToolManifest};
 pub use output::{OutputLine, OutputSink};
 pub use problem::{LoadError, Problem, ProblemKind};
 pub use settings::{HostSettings, Limits};
+
+#[doc(hidden)]
+pub use supervisor::read_worker_frames;
