@@ -31,6 +31,8 @@ pub(crate) struct GoldenParts {
     pub(crate) tools: Vec<String>,
     /// Settings files.
     pub(crate) settings: BTreeSet<String>,
+    /// Chat requests, each with the streams that answer it.
+    pub(crate) turns: Vec<Vec<String>>,
     /// States of characters.
     pub(crate) states: Vec<String>,
 }
@@ -46,6 +48,7 @@ impl GoldenParts {
         parts.bodies.retain(|text| text.len() < MOST_BYTES);
         parts.texts.retain(|text| text.len() < MOST_BYTES);
         parts.calls.retain(|(_, arguments)| arguments.len() < MOST_BYTES);
+        parts.turns.retain(|turn| turn.iter().map(String::len).sum::<usize>() < MOST_BYTES);
         parts.tools.retain(|tools| tools.len() < MOST_BYTES);
         parts
     }
@@ -54,6 +57,8 @@ impl GoldenParts {
         let raw = page.section("Request (raw)").and_then(|section| section.fence("text"));
         self.chat_requests.extend(raw);
         if let Some(request) = page.request() {
+            let streams = page.upstreams().into_iter().filter_map(stream_of);
+            self.turns.push([with_model(request.clone()).to_string()].into_iter().chain(streams).collect());
             self.add_chat_request(request);
         }
         for section in &page.sections {
@@ -91,12 +96,16 @@ impl GoldenParts {
             self.bodies.insert(whole_reply(&reply).to_string());
             self.calls.extend(reply.calls.iter().filter_map(named_call));
         }
-        let Some(pieces) = section.stream(1, true) else { return };
-        let bytes = |piece| if let StreamPiece::Bytes(text) = piece { Some(text) } else { None };
-        let stream: String = pieces.into_iter().filter_map(bytes).collect();
+        let Some(stream) = stream_of(section) else { return };
         self.texts.insert(text_of(&stream));
         self.streams.insert(stream);
     }
+}
+
+/// The stream of a reply, without its pauses.
+fn stream_of(section: &Section) -> Option<String> {
+    let bytes = |piece| if let StreamPiece::Bytes(text) = piece { Some(text) } else { None };
+    Some(section.stream(1, true)?.into_iter().filter_map(bytes).collect())
 }
 
 fn with_model(mut request: Value) -> Value {

@@ -14,6 +14,7 @@ mod responses_request;
 mod settings;
 mod sse;
 mod tool_schema;
+mod turn;
 mod worker_protocol;
 
 pub(crate) use golden_seeds::GoldenParts;
@@ -47,5 +48,6 @@ pub(crate) const TARGETS: &[Target] = targets![
     settings,
     sse,
     tool_schema,
+    turn,
     worker_protocol
 ];

@@ -35,5 +35,6 @@ replay!(
     settings,
     sse,
     tool_schema,
+    turn,
     worker_protocol,
 );
