@@ -79,7 +79,8 @@ def answer(model: str, number: int) -> list[dict]:
 
 
 def new_conversation(base: str) -> str:
-    request = urllib.request.Request(f"{base}/v1/conversations", b"{}", {"authorization": "Bearer bench"})
+    headers = {"authorization": "Bearer bench", "content-type": "application/json"}
+    request = urllib.request.Request(f"{base}/v1/conversations", b"{}", headers)
     with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=20) as reply:
         return json.load(reply)["id"]
 

@@ -1,7 +1,7 @@
 //! Schemas of tools, and calls checked against them: bounded work, and what comes out is valid as it is.
 
 use callboard_core::contract::json::read_schema;
-use callboard_core::contract::{CallRules, RawCall, SchemaLimits, ToolSet, check_arguments};
+use callboard_core::contract::{CallRules, CheckBudget, RawCall, SchemaLimits, ToolSet, check_arguments};
 
 use super::fields::{fields, joined, text};
 use super::golden_seeds::GoldenParts;
@@ -63,7 +63,7 @@ pub(crate) fn run(data: &[u8]) {
 }
 
 fn check(call: &RawCall, tools: &ToolSet) {
-    match check_arguments(call, tools, &CallRules::default(), MOST_BYTES) {
+    match check_arguments(call, tools, &CallRules::default(), &mut CheckBudget::new(MOST_BYTES)) {
         Err(violation) => assert!(!violation.message.is_empty()),
         Ok(checked) => checked.iter().for_each(|checked| {
             let again = RawCall {
@@ -71,7 +71,8 @@ fn check(call: &RawCall, tools: &ToolSet) {
                 arguments: checked.arguments.as_str().to_owned(),
                 ..RawCall::default()
             };
-            let valid = check_arguments(&again, tools, &CallRules::default(), usize::MAX).expect("valid arguments");
+            let valid = check_arguments(&again, tools, &CallRules::default(), &mut CheckBudget::new(usize::MAX))
+                .expect("valid arguments");
             let [valid] = valid.as_slice() else { panic!("one call became {valid:?}") };
             assert_eq!(valid.arguments, checked.arguments, "valid arguments are left unchanged");
             assert_eq!(valid.repairs, [""; 0], "valid arguments need no repair");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callboard_core::contract::{Call, CallRules, RawCall, ToolCache, ToolSet, check_arguments};
+use callboard_core::contract::{Call, CallRules, CheckBudget, RawCall, ToolCache, ToolSet, check_arguments};
 use callboard_core::model::Delta;
 use callboard_core::turn::{Action, Event, Input, Turn, TurnRequest, TurnSettings};
 use callboard_core::wire::chat::{ChatRequest, ReplyFault, ReplyReader};
@@ -147,7 +147,8 @@ impl Trace {
         assert!(!self.forbidden, "{call:?} although no call is allowed");
         let raw =
             RawCall { name: call.name.clone(), arguments: call.arguments.as_str().to_owned(), ..RawCall::default() };
-        let checked = check_arguments(&raw, &self.tools, &CallRules::default(), usize::MAX).expect("a valid call");
+        let checked = check_arguments(&raw, &self.tools, &CallRules::default(), &mut CheckBudget::new(usize::MAX))
+            .expect("a valid call");
         let same = checked.iter().all(|checked| checked.arguments == call.arguments && checked.repairs.is_empty());
         assert!(same && checked.len() == 1, "{call:?} is checked again as {checked:?}");
         let id = call.id.as_str().to_owned();

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """A scripted model server: Chat Completions, streamed and whole, with the faults of real servers.
 
-The model's name selects a script (see scripts.py, and plays.py for characters), and the history in the request selects the
-step, so the server is stateless and serves any number of clients. It is strict about requests: a history that a chat template
-could not render is refused. Standard library only.
+The model's name selects a script (see scripts.py, and character_scripts.py for characters), and the history in the request
+selects the step, so the server is stateless and serves any number of clients. It is strict about requests: a history that a
+chat template could not render is refused. Standard library only.
 
     model.py [--record FILE]        prints `listening on http://127.0.0.1:PORT` when ready
 """
@@ -16,9 +16,9 @@ from typing import Optional
 
 import responses_scripts
 import scripts
-from plays import stage_play
+from character_scripts import character_script
 
-SCRIPTS = {**scripts.SCRIPTS, **responses_scripts.SCRIPTS, "stage-play": stage_play}
+SCRIPTS = {**scripts.SCRIPTS, **responses_scripts.SCRIPTS, "character-script": character_script}
 
 USAGE = {"prompt_tokens": 20, "completion_tokens": 10, "total_tokens": 30}
 PIECE = 7

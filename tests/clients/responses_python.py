@@ -3,7 +3,8 @@
 
     responses_python.py URL
 
-Conversations and stored responses are in responses_kept.py, characters in responses_stage.py, sockets in responses_websocket.py.
+Conversations and stored responses are in responses_stored.py, characters in responses_characters.py, sockets in
+responses_websocket.py.
 """
 import asyncio
 import json

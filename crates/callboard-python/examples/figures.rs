@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use callboard_python::{CallRequest, Character, HostSettings, Limits, OutputSink, PythonHost};
+use callboard_python::{CallRequest, Character, HostSettings, Limits, PythonHost};
 use futures_util::future::join_all;
 
 const CALLS: u32 = 20_000;
@@ -82,7 +82,7 @@ async fn measure(path: &Path) -> Result<()> {
 
 fn start(limits: Limits) -> Result<PythonHost> {
     let interpreter = std::env::var_os("PYTHON").map_or_else(|| "python3".into(), PathBuf::from);
-    Ok(PythonHost::start(HostSettings { interpreter, limits, output: OutputSink::none() })?)
+    Ok(PythonHost::start(HostSettings { limits, ..HostSettings::new(interpreter) })?)
 }
 
 async fn loads(host: &PythonHost, path: &Path) -> Result<()> {

@@ -115,6 +115,11 @@ pub enum StartError {
     /// The interpreter is missing or unsuitable.
     #[error(transparent)]
     Interpreter(#[from] InterpreterError),
+    /// The kernel cannot enforce the sandbox.
+    #[error(
+        "the kernel offers no {0}, which the sandbox needs; set [python] sandbox to \"off\", or run another kernel"
+    )]
+    Sandbox(&'static str),
     /// The system refuses a thread, a socket or a process.
     #[error("Python's processes cannot be started: {0}")]
     System(#[from] io::Error),

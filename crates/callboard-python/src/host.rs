@@ -8,6 +8,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::character::Character;
 use crate::error::{HostError, StartError};
 use crate::problem::{LoadError, Problem, ProblemKind};
+use crate::sandbox::KernelSupport;
 use crate::settings::HostSettings;
 use crate::supervisor::{CharacterFile, LoadRequest, Request, start};
 
@@ -16,13 +17,20 @@ use crate::supervisor::{CharacterFile, LoadRequest, Request, start};
 pub struct PythonHost {
     requests: mpsc::UnboundedSender<Request>,
     prompt_limit: Duration,
+    kernel: KernelSupport,
 }
 
 impl PythonHost {
     /// Starts the interpreter. Blocks until it runs.
     pub fn start(settings: HostSettings) -> Result<Self, StartError> {
         let prompt_limit = settings.limits.prompt;
-        Ok(Self { requests: start(settings)?, prompt_limit })
+        let (requests, kernel) = start(settings)?;
+        Ok(Self { requests, prompt_limit, kernel })
+    }
+
+    /// What the kernel offers for the sandbox.
+    pub fn kernel(&self) -> KernelSupport {
+        self.kernel
     }
 
     /// Loads a file as the character `id`. Characters loaded from an earlier version of the file are not affected.

@@ -8,6 +8,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use thiserror::Error;
 
+use crate::environment::restrict_environment;
+
 /// Major and minor version of Python.
 type Version = (u32, u32);
 
@@ -53,9 +55,9 @@ fn needed() -> String {
 }
 
 /// Checks that a program is a suitable interpreter. Blocks until it has answered.
-pub(crate) fn check_interpreter(program: &Path) -> Result<(), InterpreterError> {
-    let answer =
-        run_probe(program).map_err(|source| InterpreterError::NotStarted { program: program.into(), source })?;
+pub(crate) fn check_interpreter(program: &Path, environment: &[String]) -> Result<(), InterpreterError> {
+    let answer = run_probe(program, environment)
+        .map_err(|source| InterpreterError::NotStarted { program: program.into(), source })?;
     match parse_version(&answer) {
         None => Err(InterpreterError::NotCPython { program: program.into(), answer }),
         Some(version) if version >= MINIMUM => Ok(()),
@@ -66,9 +68,12 @@ pub(crate) fn check_interpreter(program: &Path) -> Result<(), InterpreterError> 
 }
 
 /// What a program prints when it runs the probe. One that does not end is killed.
-fn run_probe(program: &Path) -> io::Result<String> {
+fn run_probe(program: &Path, environment: &[String]) -> io::Result<String> {
     let mut command = Command::new(program);
-    let command = command.args(["-I", "-S", "-c", PROBE]).stdin(Stdio::null()).stderr(Stdio::null());
+    let command = restrict_environment(&mut command, environment)
+        .args(["-I", "-S", "-c", PROBE])
+        .stdin(Stdio::null())
+        .stderr(Stdio::null());
     let mut child = command.stdout(Stdio::piped()).spawn()?;
     if !ends_in_time(&child)? {
         child.kill()?;
@@ -97,14 +102,14 @@ mod tests {
 
     #[test]
     fn the_systems_python_is_suitable() {
-        check_interpreter(Path::new("python3")).unwrap();
+        check_interpreter(Path::new("python3"), &[]).unwrap();
     }
 
     #[test]
     fn unsuitable_programs_are_named() {
-        let missing = check_interpreter(Path::new("no-such-python")).unwrap_err().to_string();
+        let missing = check_interpreter(Path::new("no-such-python"), &[]).unwrap_err().to_string();
         assert!(missing.contains("no-such-python") && missing.contains("3.9"));
-        assert!(matches!(check_interpreter(Path::new("echo")), Err(InterpreterError::NotCPython { .. })));
+        assert!(matches!(check_interpreter(Path::new("echo"), &[]), Err(InterpreterError::NotCPython { .. })));
     }
 
     #[test]

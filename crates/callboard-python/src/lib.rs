@@ -5,12 +5,14 @@
 //! and state is up to the caller.
 
 mod character;
+mod environment;
 mod error;
 mod host;
 mod interpreter_check;
 mod manifest;
 mod output;
 mod problem;
+mod sandbox;
 mod settings;
 mod supervisor;
 
@@ -21,6 +23,7 @@ pub use interpreter_check::InterpreterError;
 pub use manifest::{CharacterLimits, Manifest, ReplyMode, ToolManifest};
 pub use output::{OutputLine, OutputSink};
 pub use problem::{LoadError, Problem, ProblemKind};
+pub use sandbox::KernelSupport;
 pub use settings::{HostSettings, Limits};
 
 #[doc(hidden)]

@@ -18,6 +18,18 @@ pub struct HostSettings {
     pub limits: Limits,
     /// Receives the lines that characters print.
     pub output: OutputSink,
+    /// Environment variables that characters see beside the usual ones: names, or beginnings of names followed by `*`.
+    pub environment: Vec<String>,
+    /// Whether characters give up files, network and programs.
+    pub sandbox: bool,
+}
+
+impl HostSettings {
+    /// Default limits, no output and no sandbox.
+    pub fn new(interpreter: impl Into<PathBuf>) -> Self {
+        let (limits, output) = (Limits::default(), OutputSink::none());
+        Self { interpreter: interpreter.into(), limits, output, environment: Vec::new(), sandbox: false }
+    }
 }
 
 /// What characters may use. Each limit holds per process or call, unless it says otherwise.

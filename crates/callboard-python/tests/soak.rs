@@ -11,9 +11,7 @@ mod soaking {
     use std::fs;
     use std::path::Path;
 
-    use callboard_python::{
-        CallError, CallOutcome, CallRequest, Character, HostSettings, Limits, OutputSink, PythonHost, ToolError,
-    };
+    use callboard_python::{CallError, CallOutcome, CallRequest, Character, HostSettings, PythonHost, ToolError};
 
     use crate::process_tree::{children, process_tree};
 
@@ -59,9 +57,7 @@ class PromptGenerator:
     #[tokio::test]
     async fn nothing_is_left_behind() {
         let calls: usize = std::env::var("CALLBOARD_SOAK").map_or(400, |calls| calls.parse().unwrap());
-        let output = OutputSink::none();
-        let settings = HostSettings { interpreter: interpreter(), limits: Limits::default(), output };
-        let host = PythonHost::start(settings).unwrap();
+        let host = PythonHost::start(HostSettings::new(interpreter())).unwrap();
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("soaked.py");
         fs::write(&path, SOAKED).unwrap();
         let soaked = host.load(&path, "soaked").await.unwrap();

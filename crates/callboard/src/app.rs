@@ -1,12 +1,13 @@
 //! The composition root: builds the services once, in order, from the settings.
 
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 
 use anyhow::Context as _;
 use callboard_core::contract::{SchemaLimits, ToolCache};
 use callboard_python::{HostSettings, Limits as PythonLimits, OutputSink};
 use http::HeaderValue;
 use metrics_exporter_prometheus::PrometheusHandle;
+use tokio::sync::Semaphore;
 
 use crate::characters::{CharacterRegistry, terminal_output};
 use crate::config::{Limits, Settings, UpstreamSettings};
@@ -20,6 +21,7 @@ use crate::upstream::{Alias, Client, Tls, Upstream, Upstreams, is_own_address, l
 
 /// Builds the services for so many serving threads.
 pub fn build(settings: Settings, serving_threads: usize) -> anyhow::Result<Services> {
+    let limits = &settings.limits;
     let mut upstreams = settings.upstreams.iter().map(upstream).collect::<anyhow::Result<Vec<_>>>()?;
     upstreams.push(Upstream::rehearsal(upstreams.is_empty()));
     let collector = Collector::find(&settings.otlp, |name| std::env::var(name).ok())?;
@@ -28,7 +30,7 @@ pub fn build(settings: Settings, serving_threads: usize) -> anyhow::Result<Servi
     let store = open_store(&settings, serving_threads)?;
     Ok(Services {
         traces: Traces::new(trace_rules(&settings), store.clone(), collector.map(Outbox::new)),
-        tools: ToolCache::new(schema_limits(&settings.limits)),
+        tools: ToolCache::new(schema_limits(limits)),
         upstreams: Upstreams::new(upstreams),
         metrics: start_metrics()?,
         characters: Arc::new(CharacterRegistry::new(
@@ -36,7 +38,10 @@ pub fn build(settings: Settings, serving_threads: usize) -> anyhow::Result<Servi
             python_settings(&settings, terminal_output()),
         )),
         store,
+        api_keys: Arc::new(RwLock::new(settings.api_keys.clone())),
         in_flight: Arc::default(),
+        body_bytes: Arc::new(Semaphore::new(limits.bodies_bytes.max(limits.body_bytes))),
+        sockets: Arc::new(Semaphore::new(limits.sockets)),
         tls: Tls::load(needs_tls).context("the system's certificates cannot be loaded")?,
         settings,
     })
@@ -93,7 +98,8 @@ pub fn python_settings(settings: &Settings, output: OutputSink) -> HostSettings 
         workers_per_character: python.workers,
         ..PythonLimits::default()
     };
-    HostSettings { interpreter: python.interpreter.clone(), limits, output }
+    let (environment, sandbox) = (python.environment.clone(), python.sandbox == "on");
+    HostSettings { limits, output, environment, sandbox, ..HostSettings::new(&python.interpreter) }
 }
 
 fn upstream(settings: &UpstreamSettings) -> anyhow::Result<Upstream> {

@@ -25,7 +25,10 @@ fn run() -> anyhow::Result<bool> {
         loaded.check_characters()?;
     }
     match command {
-        Command::Serve(_) => server::serve(loaded.settings).map(|()| true),
+        Command::Serve(_) => {
+            let read = || Ok(config::load(command.flags(), &environment, &directory)?.settings);
+            server::serve(loaded.settings, &read).map(|()| true)
+        }
         Command::Config(_) => Ok(cli::write_config(&loaded, &mut std::io::stdout()).map(|()| true)?),
         command => author::run(command, loaded.settings),
     }

@@ -3,7 +3,7 @@
 //! A request stays on the thread that accepted it, so that a streamed piece is never handed from core to core. This is one
 //! of the few places that start tasks; all of them are owned and awaited here.
 
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::net::TcpListener as StdListener;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,9 +11,13 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use axum::Router;
 use futures_util::FutureExt as _;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::Service;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use socket2::{SockRef, TcpKeepalive};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -21,13 +25,12 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 
 use crate::config::{Settings, Timeouts};
-use crate::http::ThreadServices;
+use crate::http::{ClientConnection, ClientStream, OpenConnections, ThreadServices};
 use crate::services::Services;
 use crate::shutdown_requested::shutdown_requested;
 use crate::telemetry::log_throttle::LogThrottle;
 use crate::{app, http, periodic_tasks, telemetry};
 
-const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 const METRICS_UPKEEP: Duration = Duration::from_secs(5);
 /// How long replies that are cut off may take to send their last event.
 const LAST_EVENTS: Duration = Duration::from_secs(1);
@@ -35,9 +38,13 @@ const LAST_EVENTS: Duration = Duration::from_secs(1);
 /// Signals within this time after the first one belong to it.
 const SAME_SIGNAL: Duration = Duration::from_secs(1);
 
+/// Reads the settings anew.
+pub type ReadSettings<'a> = dyn Fn() -> anyhow::Result<Settings> + 'a;
+
 /// Builds the program from its settings and serves until a signal ends it.
-pub fn serve(mut settings: Settings) -> anyhow::Result<()> {
+pub fn serve(mut settings: Settings, read_settings: &ReadSettings<'_>) -> anyhow::Result<()> {
     telemetry::log::start(settings.log).context("logging cannot be started")?;
+    raise_file_limit();
     let listener =
         StdListener::bind(settings.listen).with_context(|| format!("cannot listen on {}", settings.listen))?;
     let address = listener.local_addr()?;
@@ -46,7 +53,22 @@ pub fn serve(mut settings: Settings) -> anyhow::Result<()> {
     let services = Arc::new(app::build(settings, threads)?);
     single_runtime()?.block_on(load_characters(&services));
     print_greeting(&services, &address.to_string());
-    run(&services, listener, threads)
+    run(&services, listener, threads, read_settings)
+}
+
+/// Each connection is a file. The soft limit of many systems is meant for programs that use `select`.
+fn raise_file_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }) {
+        tracing::debug!(%error, "the limit of open files cannot be raised");
+    }
+}
+
+/// How many connections of clients a thread keeps open while they are idle: half of the files, as a request needs one more for the model
+/// server.
+fn most_connections(threads: usize) -> usize {
+    let files = getrlimit(Resource::Nofile).current.and_then(|files| usize::try_from(files).ok()).unwrap_or(usize::MAX);
+    (files / 2 / threads).max(1)
 }
 
 /// Without Python there are no characters, and the gateway serves all the same.
@@ -74,7 +96,12 @@ fn print_greeting(services: &Services, address: &str) {
 }
 
 /// Serves until a signal asks to stop and all replies in flight are complete, or the drain time is over.
-fn run(services: &Arc<Services>, listener: StdListener, threads: usize) -> anyhow::Result<()> {
+fn run(
+    services: &Arc<Services>,
+    listener: StdListener,
+    threads: usize,
+    read_settings: &ReadSettings<'_>,
+) -> anyhow::Result<()> {
     listener.set_nonblocking(true)?;
     let runtime = single_runtime()?;
     // Before the first request: a signal without a handler ends the program at once and cuts replies off.
@@ -90,7 +117,7 @@ fn run(services: &Arc<Services>, listener: StdListener, threads: usize) -> anyho
     drop(listener);
     runtime.block_on(async {
         tokio::select! {
-            () = signals.received(services) => {}
+            () = signals.received(services, read_settings) => {}
             () = periodic_tasks::run(services) => {}
         }
     });
@@ -129,22 +156,38 @@ fn single_runtime() -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()
 }
 
-/// The signals that end the program.
+/// The signals that end the program, or make it reload.
 struct Signals {
     terminate: Signal,
     interrupt: Signal,
+    hangup: Signal,
+    /// Without a handler it ends the program where a file may not grow; with one, the write fails.
+    _file_size: Signal,
+    /// The program was started from a terminal, whose end is the program's.
+    has_terminal: bool,
 }
 
 impl Signals {
     fn listen() -> std::io::Result<Self> {
-        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            hangup: signal(SignalKind::hangup())?,
+            _file_size: signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))?,
+            has_terminal: std::io::stdin().is_terminal(),
+        })
     }
 
-    async fn received(&mut self, services: &Services) {
+    async fn received(&mut self, services: &Services, read_settings: &ReadSettings<'_>) {
         let mut upkeep = tokio::time::interval(METRICS_UPKEEP);
         loop {
             tokio::select! {
-                _ = self.next() => return,
+                _ = self.terminate.recv() => return,
+                _ = self.interrupt.recv() => return,
+                _ = self.hangup.recv() => match self.has_terminal {
+                    true => return,
+                    false => reload(services, read_settings).await,
+                },
                 _ = upkeep.tick() => services.metrics.run_upkeep(),
             }
         }
@@ -159,6 +202,16 @@ impl Signals {
     }
 }
 
+/// Takes the API keys from the settings and loads all characters again. Settings that cannot be read change nothing.
+async fn reload(services: &Services, read_settings: &ReadSettings<'_>) {
+    tracing::info!("reloading API keys and characters");
+    match read_settings() {
+        Ok(settings) => services.set_api_keys(settings.api_keys),
+        Err(error) => tracing::error!("the settings cannot be read again, so the API keys stay: {error:#}"),
+    }
+    load_characters(services).await;
+}
+
 fn serve_thread(services: &Arc<Services>, listener: StdListener, stopped: watch::Receiver<bool>) -> anyhow::Result<()> {
     single_runtime()?.block_on(async {
         let (close_store, store_closed) = oneshot::channel::<()>();
@@ -169,7 +222,8 @@ fn serve_thread(services: &Arc<Services>, listener: StdListener, stopped: watch:
         let thread = ThreadServices { client: services.client(), store, stopping: stopped.clone(), ending, sockets };
         let router = http::router(Arc::clone(services), thread);
         let listener = TcpListener::from_std(listener).context("cannot listen")?;
-        let tasks = serve_connections(listener, router, stopped, &services.settings.timeouts).await;
+        let most = most_connections(thread_count(services.settings.threads));
+        let tasks = serve_connections(listener, router, stopped, &services.settings.timeouts, most).await;
         drain(tasks, closed, &end, services.settings.timeouts.drain).await;
         drop(close_store);
         while let Some(ended) = storing.join_next().await {
@@ -202,8 +256,10 @@ async fn serve_connections(
     router: Router,
     mut stopped: watch::Receiver<bool>,
     timeouts: &Timeouts,
+    most_connections: usize,
 ) -> JoinSet<()> {
     let (stopping, mut tasks) = (stopped.clone(), JoinSet::new());
+    let mut open = OpenConnections::new(most_connections);
     loop {
         tokio::select! {
             biased;
@@ -212,9 +268,11 @@ async fn serve_connections(
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => {
                     set_options(&stream, timeouts.client);
-                    tasks.spawn(serve_connection(stream, router.clone(), stopping.clone()));
+                    let client = ClientConnection::new(stream);
+                    open.add(&client);
+                    tasks.spawn(serve_connection(client, router.clone(), timeouts.head, stopping.clone()));
                 }
-                Err(error) => pause_after(&error).await,
+                Err(error) => make_room(&error, &mut open).await,
             },
         }
     }
@@ -222,14 +280,21 @@ async fn serve_connections(
 }
 
 /// Serves one connection; at shutdown the reply in flight is its last.
-async fn serve_connection(stream: TcpStream, router: Router, mut stopped: watch::Receiver<bool>) {
-    let mut connection = std::pin::pin!(connection(stream, router));
+async fn serve_connection(
+    client: Arc<ClientConnection>,
+    router: Router,
+    head_time: Duration,
+    mut stopped: watch::Receiver<bool>,
+) {
+    let mut connection = std::pin::pin!(connection(&client, router, head_time));
     let ended = tokio::select! {
         biased;
         ended = connection.as_mut() => ended,
-        () = shutdown_requested(&mut stopped) => {
+        // Whatever is made for the client is dropped with the connection.
+        () = client.reset() => return,
+        () = async { tokio::select! { () = shutdown_requested(&mut stopped) => {}, () = client.close_requested() => {} } } => {
             connection.as_mut().graceful_shutdown();
-            connection.await
+            tokio::select! { biased; ended = connection.as_mut() => ended, () = client.reset() => return }
         }
     };
     if let Err(error) = ended {
@@ -237,14 +302,33 @@ async fn serve_connection(stream: TcpStream, router: Router, mut stopped: watch:
     }
 }
 
-type HttpConnection = http1::UpgradeableConnection<TokioIo<TcpStream>, TowerToHyperService<Router>>;
+type HttpConnection = http1::UpgradeableConnection<TokioIo<ClientStream>, ConnectionService>;
 
-fn connection(stream: TcpStream, router: Router) -> HttpConnection {
+fn connection(client: &Arc<ClientConnection>, router: Router, head_time: Duration) -> HttpConnection {
+    let service = ConnectionService { router: TowerToHyperService::new(router), client: Arc::clone(client) };
     http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_TIMEOUT)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
+        .header_read_timeout(head_time)
+        .half_close(true)
+        .serve_connection(TokioIo::new(ClientStream(Arc::clone(client))), service)
         .with_upgrades()
+}
+
+/// The router, with the connection that a request came on.
+struct ConnectionService {
+    router: TowerToHyperService<Router>,
+    client: Arc<ClientConnection>,
+}
+
+impl Service<Request<Incoming>> for ConnectionService {
+    type Response = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Response;
+    type Error = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Error;
+    type Future = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Future;
+
+    fn call(&self, mut request: Request<Incoming>) -> Self::Future {
+        request.extensions_mut().insert(Arc::clone(&self.client));
+        self.router.call(request)
+    }
 }
 
 /// Small pieces go out at once. A client that reads nothing, or cannot be reached, is disconnected after the timeout, so that its turn
@@ -265,11 +349,12 @@ fn set_timeouts(stream: &TcpStream, timeout: Duration) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Most likely out of file handles: a pause lets connections end.
-async fn pause_after(error: &std::io::Error) {
+/// Most likely out of file handles: the connection that has been idle for longest is closed, and the pause lets it end.
+async fn make_room(error: &std::io::Error, open: &mut OpenConnections) {
     static LOGGED: LogThrottle = LogThrottle::new();
     if LOGGED.is_due("") {
-        tracing::error!(%error, "connections cannot be accepted; more file handles may help (ulimit -n)");
+        tracing::error!(%error, "connections cannot be accepted; more file handles may help (ulimit -Hn)");
     }
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    open.close_idlest();
+    tokio::time::sleep(Duration::from_millis(20)).await;
 }

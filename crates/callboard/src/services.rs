@@ -1,13 +1,14 @@
 //! What all serving threads share: built once by `app`, used by every handler and by the commands of authors.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use callboard_core::contract::ToolCache;
 use metrics_exporter_prometheus::PrometheusHandle;
+use tokio::sync::Semaphore;
 
 use crate::characters::CharacterRegistry;
-use crate::config::Settings;
+use crate::config::{Secret, Settings};
 use crate::store::Store;
 use crate::trace::Traces;
 use crate::upstream::{Client, Tls, Upstreams};
@@ -16,6 +17,8 @@ use crate::upstream::{Client, Tls, Upstreams};
 pub struct Services {
     /// The settings.
     pub settings: Settings,
+    /// The accepted API keys, which a reload may change.
+    pub api_keys: Arc<RwLock<Vec<Secret>>>,
     /// Compiled tools.
     pub tools: ToolCache,
     /// The model servers.
@@ -30,11 +33,25 @@ pub struct Services {
     pub traces: Traces,
     /// Requests being answered, all threads together.
     pub in_flight: Arc<AtomicUsize>,
+    /// A permit for each byte of request bodies that may be in memory, all threads together.
+    pub body_bytes: Arc<Semaphore>,
+    /// A permit for each WebSocket that may be open.
+    pub sockets: Arc<Semaphore>,
     /// For connections to model servers.
     pub tls: Tls,
 }
 
 impl Services {
+    /// Accepts these API keys from now on. The last key cannot be removed in a running program, which would open it to everyone.
+    pub fn set_api_keys(&self, keys: Vec<Secret>) {
+        let mut accepted = self.api_keys.write().unwrap_or_else(PoisonError::into_inner);
+        if keys.is_empty() && !accepted.is_empty() {
+            tracing::error!("the settings name no api_keys any more: the old ones stay; restart to serve without keys");
+            return;
+        }
+        *accepted = keys;
+    }
+
     /// A client with a connection pool for one thread.
     pub fn client(&self) -> Client {
         let timeouts = &self.settings.timeouts;

@@ -1,4 +1,4 @@
-"""Stagehand: a character for the suite in stage.py. Its tools wait for each other, overrun, fail and keep nothing.
+"""Stagehand: a character for the suite in chat_characters.py. Its tools wait for each other, overrun, fail and keep nothing.
 
 The pipes belong to the suite, which decides what happens when.
 """

@@ -102,10 +102,12 @@ impl Connection {
 
     fn try_send(address: &str, method: &str, path: &str, headers: &[&str], body: &str) -> io::Result<Self> {
         let mut stream = TcpStream::connect(address)?;
+        let names_host = headers.iter().any(|header| header.starts_with("host:"));
+        let host = if names_host { String::new() } else { format!("host: {address}\r\n") };
         let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
         let length = body.len();
         let request = format!(
-            "{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {length}\r\n{headers}\r\n{body}"
+            "{method} {path} HTTP/1.1\r\n{host}connection: close\r\ncontent-length: {length}\r\n{headers}\r\n{body}"
         );
         stream.write_all(request.as_bytes())?;
         Ok(Self { reader: BufReader::new(stream) })

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::TcpStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 
@@ -14,7 +14,7 @@ pub struct Program {
     /// `HOST:PORT`.
     pub address: String,
     lines: Receiver<String>,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 /// The binary that was built with the running test.
@@ -48,6 +48,20 @@ impl Program {
         (program, log)
     }
 
+    /// Starts the program with the limits that a command of the shell sets.
+    pub fn start_in_shell(limits: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
+        let folder = TempDir::new().unwrap();
+        let program = command(&folder, arguments, environment);
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", &format!("{limits}; exec \"$0\" \"$@\"")])
+            .arg(program.get_program())
+            .args(program.get_args());
+        shell.env_clear().envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        shell.current_dir(folder.path()).stdin(Stdio::null());
+        Self::begin(shell, folder)
+    }
+
     /// A program with this text as its settings file.
     pub fn with_settings(settings: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
         let folder = TempDir::new().unwrap();
@@ -71,7 +85,7 @@ impl Program {
         let lines = lines_of(child.stdout.take().unwrap());
         let line = lines.iter().find(|line| line.contains("listening on http://")).expect("a line with the address");
         let address = line.split("listening on http://").nth(1).unwrap().trim().to_owned();
-        Self { child, address, lines, _folder: folder }
+        Self { child, address, lines, folder }
     }
 
     /// Waits for a line on the program's terminal; false when the program ends without it.
@@ -86,9 +100,23 @@ impl Program {
         self.lines.iter().collect()
     }
 
+    /// The folder that it runs in, with its settings file.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// Sends SIGTERM.
     pub fn terminate(&self) {
-        let sent = Command::new("kill").arg(self.child.id().to_string()).status().unwrap();
+        self.signal("TERM");
+    }
+
+    /// Sends SIGHUP.
+    pub fn hang_up(&self) {
+        self.signal("HUP");
+    }
+
+    fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status().unwrap();
         assert!(sent.success());
     }
 

@@ -58,6 +58,8 @@ const LAYERS: &[Layers] = &[
         "problem",
         "error",
         "interpreter_check",
+        "environment",
+        "sandbox",
     ]),
 ];
 

@@ -4,9 +4,8 @@
 
 use serde_json::Value;
 
-use super::coerce::coerce;
 use super::json::{ParsedArguments, read_arguments};
-use super::{CallRules, Tool, ToolSet, Violation, ViolationKind, resolve_name};
+use super::{CallRules, CheckBudget, Tool, ToolSet, Violation, ViolationKind, resolve_name};
 use crate::model::CallId;
 
 /// A call as the model made it.
@@ -63,9 +62,10 @@ pub fn check_arguments(
     call: &RawCall,
     tools: &ToolSet,
     rules: &CallRules,
-    most_bytes: usize,
+    budget: &mut CheckBudget,
 ) -> Result<Vec<CheckedArguments>, Violation> {
     let (tool, cleaned) = find_tool(call, tools, rules)?;
+    let most_bytes = budget.most_bytes;
     if call.arguments.len() > most_bytes {
         let size = call.arguments.len();
         let message = format!(
@@ -79,7 +79,7 @@ pub fn check_arguments(
         Violation::new(ViolationKind::MalformedArguments, message)
     })?;
     let repairs = [cleaned.then_some("tool_name"), call.object.then_some("arguments_object")];
-    checked_values(call, tool, reading, repairs.into_iter().flatten().collect())
+    checked_values(call, tool, reading, repairs.into_iter().flatten().collect(), budget)
 }
 
 fn find_tool<'a>(call: &RawCall, tools: &'a ToolSet, rules: &CallRules) -> Result<(&'a Tool, bool), Violation> {
@@ -102,14 +102,15 @@ fn checked_values(
     tool: &Tool,
     reading: ParsedArguments,
     mut read_repairs: Vec<&'static str>,
+    budget: &mut CheckBudget,
 ) -> Result<Vec<CheckedArguments>, Violation> {
     read_repairs.extend(reading.repairs.iter().map(|repair| repair.as_str()));
     let untouched = reading.repairs.is_empty();
     let mut checked = Vec::with_capacity(reading.values.len());
     for value in reading.values {
         let mut value = Value::Object(value);
-        let coerced = coerce(&mut value, tool.parameters());
-        if let Some(problems) = tool.compiled().problems(&value, call.arguments.len()) {
+        let coerced = tool.compiled().coerce(&mut value, budget);
+        if let Some(problems) = tool.compiled().problems(&value, call.arguments.len(), budget) {
             let message = format!("the arguments of {} do not fit its schema: {problems}", tool.name());
             return Err(Violation::new(ViolationKind::InvalidArguments, message));
         }
@@ -155,7 +156,7 @@ mod tests {
 
     fn check(name: &str, arguments: &str) -> Result<Vec<CheckedArguments>, Violation> {
         let call = RawCall { name: name.into(), arguments: arguments.into(), ..RawCall::default() };
-        check_arguments(&call, &tools(), &CallRules::default(), 1000)
+        check_arguments(&call, &tools(), &CallRules::default(), &mut CheckBudget::new(1000))
     }
 
     #[test]

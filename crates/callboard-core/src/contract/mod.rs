@@ -4,6 +4,7 @@
 
 mod call_check;
 mod call_rules;
+mod check_budget;
 pub mod coerce;
 pub mod json;
 mod reask;
@@ -18,6 +19,7 @@ mod violation;
 
 pub use call_check::{Arguments, Call, CheckedArguments, RawCall, check_arguments};
 pub use call_rules::CallRules;
+pub use check_budget::CheckBudget;
 pub use reask::{
     accepted_message, choice_message, format_message, history_call, text_only_message, tool_error_message,
     violation_message,

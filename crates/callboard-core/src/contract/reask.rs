@@ -15,6 +15,7 @@ pub fn violation_message(call: &RawCall, violation: &Violation) -> String {
         ViolationKind::MalformedArguments => "Make this call again with arguments that are one valid JSON object.",
         ViolationKind::InvalidArguments => "Make this call again with all of its arguments, corrected.",
         ViolationKind::ChoiceUnmet => "Follow that.",
+        ViolationKind::TooManyCalls => "Make fewer calls.",
         ViolationKind::InvalidFormat => "Answer again with the corrected JSON only.",
     };
     let quote = match violation.kind {
@@ -30,7 +31,7 @@ pub fn tool_error_message(call: &RawCall, violation: &Violation) -> String {
     match violation.kind {
         ViolationKind::UnknownTool | ViolationKind::ChoiceUnmet => format!("Error: Unknown tool: {}", call.name),
         ViolationKind::MalformedArguments => format!("Error: Invalid JSON arguments - {violation}"),
-        ViolationKind::InvalidArguments | ViolationKind::InvalidFormat => {
+        ViolationKind::InvalidArguments | ViolationKind::InvalidFormat | ViolationKind::TooManyCalls => {
             format!("Error: Invalid parameters - {violation}")
         }
     }

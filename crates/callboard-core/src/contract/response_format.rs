@@ -2,10 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::coerce::coerce;
 use super::json::read_arguments;
 use super::schema::{CompiledSchema, SchemaSource, SchemaUsage};
-use super::{SchemaLimits, Violation, ViolationKind};
+use super::{CheckBudget, SchemaLimits, Violation, ViolationKind};
 use crate::model::BadRequest;
 
 /// The required format of a text answer.
@@ -55,8 +54,9 @@ impl ResponseFormat {
         let mut value = Value::Object(value.clone());
         let mut repairs: Vec<&'static str> = reading.repairs.iter().map(|repair| repair.as_str()).collect();
         if let Self::Schema(JsonSchema(schema)) = self {
-            repairs.extend(coerce(&mut value, schema.schema()).iter().map(|repair| repair.as_str()));
-            if let Some(problems) = schema.problems(&value, answer.len()) {
+            let mut budget = CheckBudget::new(usize::MAX);
+            repairs.extend(schema.coerce(&mut value, &mut budget).iter().map(|repair| repair.as_str()));
+            if let Some(problems) = schema.problems(&value, answer.len(), &mut budget) {
                 return Err(broken(format!("the answer does not fit the schema: {problems}")));
             }
         }

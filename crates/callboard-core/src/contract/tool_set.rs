@@ -255,8 +255,9 @@ mod tests {
         let object = json!({"type": "object", "properties": {"a": {"type": "integer"}}});
         let set = ToolSet::compile(&json!([function("b", &object), function("a-1", &object)]), SchemaLimits::default())
             .unwrap();
+        let mut budget = super::super::CheckBudget::new(100);
         assert_eq!(set.names().collect::<Vec<_>>(), ["b", "a-1"]);
-        assert_eq!(set.get("b").unwrap().compiled().problems(&json!({"a": 1}), 7), None);
-        assert!(set.get("b").unwrap().compiled().problems(&json!({"a": "x"}), 9).is_some());
+        assert_eq!(set.get("b").unwrap().compiled().problems(&json!({"a": 1}), 7, &mut budget), None);
+        assert!(set.get("b").unwrap().compiled().problems(&json!({"a": "x"}), 9, &mut budget).is_some());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Four violations by tool calls, and one by structured answers.
+/// Five violations by tool calls, and one by structured answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ViolationKind {
     /// The name is not among the tools on offer.
@@ -13,6 +13,8 @@ pub enum ViolationKind {
     InvalidArguments,
     /// `tool_choice` was not followed.
     ChoiceUnmet,
+    /// The reply has more calls than are accepted.
+    TooManyCalls,
     /// The answer does not fit `response_format`.
     InvalidFormat,
 }
@@ -26,6 +28,7 @@ impl ViolationKind {
             Self::MalformedArguments => "malformed_tool_arguments",
             Self::InvalidArguments => "invalid_tool_arguments",
             Self::ChoiceUnmet => "tool_choice_unmet",
+            Self::TooManyCalls => "too_many_tool_calls",
             Self::InvalidFormat => "invalid_response_format",
         }
     }

@@ -49,6 +49,21 @@ impl MarkupReader {
         }
     }
 
+    /// Where the reader continues when more text arrives.
+    pub(super) fn resumes_at(&self) -> usize {
+        match self {
+            Self::JsonCalls(calls) => calls.resumes_at(),
+            Self::JsonArguments(arguments) => arguments.resumes_at(),
+            Self::Tagged(tagged) => tagged.resumes_at(),
+            Self::Delimited(delimited) => delimited.resumes_at(),
+            Self::BareJson(json) => json.resumes_at(),
+            Self::Pythonic(pythonic) => pythonic.resumes_at(),
+            Self::FencedMarkup(markup) => markup.resumes_at(),
+            Self::Unreadable(unreadable) => unreadable.resumes_at(),
+            Self::Marked(..) | Self::MistralChain | Self::Harmony | Self::Fence | Self::MissingMark => 0,
+        }
+    }
+
     /// Whether `body`, dropped because the token limit cut it, was the beginning of a call and not only a mark.
     pub(super) fn cuts_call(&self, body: &str) -> bool {
         match self {

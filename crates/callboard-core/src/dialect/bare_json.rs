@@ -29,23 +29,33 @@ pub(super) struct BareJson {
     closing: Closing,
     /// Where the current object, or the gap before the next, begins.
     at: usize,
+    /// The gap has been read to here.
+    gap_end: usize,
     scan: Option<ObjectScan>,
     /// The current object has the head of a call.
     likely: bool,
     calls: Vec<TextCall>,
-    /// Whole objects have been read to here.
+    /// Whole objects, and the gaps around them, have been read to here.
     examined: usize,
 }
 
 impl BareJson {
     /// An object or a list begins at `at`.
     pub(super) fn new(at: usize, closing: Closing) -> Self {
-        Self { closing, at, scan: None, likely: false, calls: Vec::new(), examined: 0 }
+        Self { closing, at, gap_end: at, scan: None, likely: false, calls: Vec::new(), examined: 0 }
     }
 
     /// How many bytes have been read completely and are not retried.
     pub(super) fn examined(&self) -> usize {
         self.examined
+    }
+
+    pub(super) fn resumes_at(&self) -> usize {
+        match &self.scan {
+            Some(scan) if self.likely => scan.at(),
+            Some(_) => self.at,
+            None => self.gap_end,
+        }
     }
 
     pub(super) fn next(&mut self, input: &Input<'_>) -> ReadResult {
@@ -58,31 +68,50 @@ impl BareJson {
     }
 
     fn find_object(&mut self, input: &Input<'_>) -> ReadResult<Option<Decision>> {
-        let rest = input.from(self.at);
         let between = |character: char| character.is_ascii_whitespace() || matches!(character, '[' | ']' | ',' | ';');
-        let at = skip(input.body, self.at, between);
-        match input.from(at).chars().next() {
+        self.gap_end = skip(input.body, self.gap_end, between);
+        let at = self.gap_end;
+        let decision = match input.from(at).chars().next() {
             Some('{') => {
                 (self.at, self.scan, self.likely) = (at, Some(ObjectScan::new(at)), false);
-                Ok(None)
+                return Ok(None);
             }
-            Some(character) if self.calls.is_empty() => {
-                let pythonic = rest.starts_with('[') && (character.is_alphabetic() || character == '_');
-                Ok(Some(if pythonic {
-                    Decision::Become(MarkupReader::Pythonic(Pythonic::bare(self.at, self.closing)))
-                } else {
-                    Decision::Text
-                }))
-            }
-            None if self.calls.is_empty() => input.wait_or(Decision::Text).map(Some),
-            _ => end_of_calls(self.closing, input, at, &mut self.calls).map(Some),
+            Some(character) if self.calls.is_empty() => self.pythonic(input, character),
+            None if self.calls.is_empty() => input.wait_or(Decision::Text)?,
+            _ => end_of_calls(self.closing, input, at, &mut self.calls)?,
+        };
+        if matches!(decision, Decision::Text) {
+            self.examine_gap(input);
         }
+        Ok(Some(decision))
+    }
+
+    /// The only bracket before a name may open a list of Python calls.
+    fn pythonic(&self, input: &Input<'_>, next: char) -> Decision {
+        let inside = input.between(self.at, self.gap_end).strip_prefix('[');
+        let begins = inside.is_some_and(|inside| inside.trim_ascii().is_empty());
+        if begins && (next.is_alphabetic() || next == '_') {
+            Decision::Become(MarkupReader::Pythonic(Pythonic::bare(self.at, self.closing)))
+        } else {
+            Decision::Text
+        }
+    }
+
+    /// From any bracket of a gap the same text follows, so they are not tried again; but a list of Python calls may begin
+    /// with the last one.
+    fn examine_gap(&mut self, input: &Input<'_>) {
+        let gap = input.between(self.at, self.gap_end);
+        let last = memchr::memrchr(b'[', gap.as_bytes()).map_or(self.gap_end, |offset| self.at + offset);
+        self.examined = self.examined.max(last);
     }
 
     fn read_object(&mut self, input: &Input<'_>) -> ReadResult<Option<Decision>> {
         if !self.likely {
             match begins_call(input.from(self.at), input.tools) {
-                Ok(false) => return Ok(Some(Decision::Text)),
+                Ok(false) => {
+                    self.examined = self.examined.max(self.at);
+                    return Ok(Some(Decision::Text));
+                }
                 head => self.likely = head.is_ok(),
             }
         }
@@ -104,7 +133,7 @@ impl BareJson {
                 None => return Some(Decision::Text),
             }
         }
-        (self.at, self.scan) = (end, None);
+        (self.at, self.gap_end, self.scan) = (end, end, None);
         None
     }
 

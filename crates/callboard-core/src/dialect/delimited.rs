@@ -55,6 +55,10 @@ impl Delimited {
         Self { name: name.to_owned(), likely: true, ..Self::new(form, start) }
     }
 
+    pub(super) fn resumes_at(&self) -> usize {
+        if self.likely { self.searched } else { self.start }
+    }
+
     pub(super) fn next(&mut self, input: &Input<'_>) -> ReadResult {
         if !self.likely {
             match self.head(input) {

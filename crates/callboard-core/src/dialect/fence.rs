@@ -73,6 +73,10 @@ impl FencedMarkup {
         self.searched
     }
 
+    pub(super) fn resumes_at(&self) -> usize {
+        self.searched
+    }
+
     pub(super) fn next(&mut self, input: &Input<'_>) -> ReadResult {
         while let Some(offset) = memchr::memmem::find(input.from(self.searched).as_bytes(), b"```") {
             let at = self.searched + offset;
@@ -86,8 +90,8 @@ impl FencedMarkup {
             self.searched = at + 3;
         }
         // The last backticks may be the beginning of the fence.
-        let backticks = input.body.len() - input.body.trim_end_matches('`').len();
-        self.searched = self.searched.max(input.body.len() - backticks.min(2));
+        let backticks = input.body.bytes().rev().take(2).take_while(|byte| *byte == b'`').count();
+        self.searched = self.searched.max(input.body.len() - backticks);
         match input.end {
             Some(end) => self.take(input, input.body.len(), input.body.len(), end),
             None => Err(Incomplete),

@@ -59,14 +59,19 @@ impl<'a> Input<'a> {
 
     /// Searches for the first of `marks` from `at` on and moves `at` to it; without one, to the end of the text.
     pub(super) fn find_any(&self, at: &mut usize, marks: &[&str]) -> ReadResult<bool> {
-        while let Some(offset) = memchr::memchr2(b'<', b'[', self.from(*at).as_bytes()) {
+        self.find_any_before(self.body.len(), at, marks)
+    }
+
+    /// The same for marks that begin before `last`.
+    pub(super) fn find_any_before(&self, last: usize, at: &mut usize, marks: &[&str]) -> ReadResult<bool> {
+        while let Some(offset) = memchr::memchr2(b'<', b'[', self.between(*at, last).as_bytes()) {
             *at += offset;
             if self.begins_any(*at, marks)? {
                 return Ok(true);
             }
             *at += 1;
         }
-        *at = self.body.len();
+        *at = last;
         Ok(false)
     }
 

@@ -59,6 +59,11 @@ impl ObjectScan {
         Self { at, depth: 0, mode: ScanMode::Structure, previous: b':' }
     }
 
+    /// Where the scan continues.
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
     /// Scans to the end of `body`, which holds all that was seen before and more.
     pub(super) fn advance(&mut self, body: &str, ended: bool) -> Extent {
         loop {

@@ -11,7 +11,7 @@ use super::piece::{TextCall, TextEnd};
 
 /// Text after a mark that names no tool is prose about the mark, if it is no longer than this.
 /// Longer texts are not reread, which bounds the work on hostile ones.
-const LONGEST_PROSE: usize = 2000;
+pub(super) const LONGEST_PROSE: usize = 2000;
 
 /// Objects with name and arguments.
 #[derive(Debug)]
@@ -46,6 +46,10 @@ impl JsonCalls {
         let scan = self.scan.get_or_insert_with(|| ObjectScan::new(self.start));
         let end = end_of(scan, input)?;
         Ok(self.read(input, end))
+    }
+
+    pub(super) fn resumes_at(&self) -> usize {
+        self.scan.as_ref().map_or(self.start, ObjectScan::at)
     }
 
     fn read(&self, input: &Input<'_>, end: usize) -> Decision {
@@ -87,6 +91,10 @@ impl JsonArguments {
     /// The object begins at `start`.
     pub(super) fn new(name: &str, start: usize, then: Option<fn() -> MarkupReader>) -> Self {
         Self { name: name.to_owned(), start, scan: ObjectScan::new(start), then }
+    }
+
+    pub(super) fn resumes_at(&self) -> usize {
+        self.scan.at()
     }
 
     pub(super) fn next(&mut self, input: &Input<'_>) -> ReadResult {

@@ -35,6 +35,7 @@ mod pythonic;
 mod qwen_coder;
 mod reader;
 mod reasoning_tags;
+mod retry;
 #[cfg(test)]
 mod table_runner;
 mod tag_key;

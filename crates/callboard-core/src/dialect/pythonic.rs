@@ -41,6 +41,8 @@ pub(super) struct Pythonic {
     scan: Option<ObjectScan>,
     /// How far the list, or the call, reaches.
     extent: Extent,
+    /// The calls of a list that has ended.
+    calls: Option<Vec<TextCall>>,
 }
 
 impl Pythonic {
@@ -50,7 +52,7 @@ impl Pythonic {
     }
 
     fn new(at: usize, enclosure: Enclosure) -> Self {
-        Self { at, enclosure, scan: None, extent: Extent::Open }
+        Self { at, enclosure, scan: None, extent: Extent::Open, calls: None }
     }
 
     /// Reads a call, or a list of them, after a mark of this length; `None` if none begins there.
@@ -70,6 +72,13 @@ impl Pythonic {
         }
     }
 
+    pub(super) fn resumes_at(&self) -> usize {
+        match self.extent {
+            Extent::Closed(end) | Extent::BrokenOff(end) => end,
+            Extent::Open => self.scan.as_ref().map_or(0, ObjectScan::at),
+        }
+    }
+
     pub(super) fn next(&mut self, input: &Input<'_>) -> ReadResult {
         match self.enclosure {
             Enclosure::Bare(closing) => self.next_list(input, closing),
@@ -79,10 +88,7 @@ impl Pythonic {
 
     fn next_list(&mut self, input: &Input<'_>, closing: Closing) -> ReadResult {
         match self.reach(input, false) {
-            Ok(Some(Extent::Closed(end))) => match read_calls(input.between(self.at, end), input.tools) {
-                Some(mut calls) => end_of_calls(closing, input, skip_whitespace(input.body, end), &mut calls),
-                None => Ok(Decision::Text),
-            },
+            Ok(Some(Extent::Closed(end))) => self.end_list(input, closing, end),
             Ok(Some(Extent::Open)) if !input.ended() || input.end == Some(TextEnd::CutByLimit) => Err(Incomplete),
             Ok(Some(Extent::Open)) => {
                 self.extent = Extent::BrokenOff(input.body.len());
@@ -90,6 +96,16 @@ impl Pythonic {
             }
             Err(Incomplete) if !input.complete() => Err(Incomplete),
             Ok(Some(Extent::BrokenOff(_)) | None) | Err(Incomplete) => Ok(Decision::Text),
+        }
+    }
+
+    fn end_list(&mut self, input: &Input<'_>, closing: Closing, end: usize) -> ReadResult {
+        if self.calls.is_none() {
+            self.calls = read_calls(input.between(self.at, end), input.tools);
+        }
+        match &mut self.calls {
+            Some(calls) => end_of_calls(closing, input, skip_whitespace(input.body, end), calls),
+            None => Ok(Decision::Text),
         }
     }
 

@@ -12,6 +12,7 @@ use super::input::{Decision, Incomplete, Input};
 use super::missing_mark;
 use super::opening_marks::{self, MarkMatch, MarkSearch};
 use super::piece::{TextEnd, TextPiece};
+use super::retry::retry_length;
 use super::text_context::TextContext;
 use super::tool_names::ToolNames;
 
@@ -28,6 +29,8 @@ pub struct TextReader {
     start: usize,
     /// Reads from `start` on.
     markup: Option<MarkupReader>,
+    /// The reader is undecided until this much text follows `start`.
+    retry_at: usize,
     /// This many bytes are not searched for calls without a mark: they were refused before.
     bare_refused: usize,
     context: TextContext,
@@ -49,6 +52,7 @@ impl TextReader {
             held: String::new(),
             start: 0,
             markup: None,
+            retry_at: 0,
             bare_refused: 0,
             context: TextContext::new(),
             writer: ChannelWriter::new(),
@@ -64,12 +68,12 @@ impl TextReader {
         }
         self.held.push_str(text);
         self.run(out);
-        self.held.drain(..self.start);
-        self.start = 0;
+        self.forget_read();
     }
 
     /// Ends the text.
     pub fn finish(&mut self, end: TextEnd, out: &mut Vec<TextPiece>) {
+        self.retry_at = 0;
         self.run(out);
         while self.start < self.held.len() {
             self.step(Some(end), out);
@@ -77,6 +81,14 @@ impl TextReader {
         }
         (self.held, self.start, self.markup) = (String::new(), 0, None);
         self.writer.finish(out);
+    }
+
+    /// Drops the text that is done once it is the larger part, so that each byte is moved only a few times.
+    fn forget_read(&mut self) {
+        if self.start >= self.held.len() / 2 {
+            self.held.drain(..self.start);
+            self.start = 0;
+        }
     }
 
     /// Reads as far as the text allows.
@@ -87,6 +99,10 @@ impl TextReader {
     /// One step; false when more text is needed.
     fn step(&mut self, end: Option<TextEnd>, out: &mut Vec<TextPiece>) -> bool {
         match self.markup.take() {
+            Some(markup) if end.is_none() && self.rest().len() < self.retry_at => {
+                self.markup = Some(markup);
+                false
+            }
             Some(markup) => self.step_in_markup(markup, end, out),
             None => self.step_in_prose(end, out),
         }
@@ -180,8 +196,11 @@ impl TextReader {
             channel: self.writer.channel(),
             without_mark: self.may_call_without_mark(),
         };
+        self.retry_at = 0;
         match markup.next(&input) {
             Err(Incomplete) if end.is_none() => {
+                let length = self.rest().len();
+                self.retry_at = retry_length(length, length.saturating_sub(markup.resumes_at()));
                 self.markup = Some(markup);
                 return false;
             }

@@ -7,7 +7,7 @@
 
 use super::active_reader::MarkupReader;
 use super::input::{Decision, Incomplete, Input, ReadResult, leading, skip_whitespace, trimmed_length, without_half};
-use super::marked_json::JsonArguments;
+use super::marked_json::{JsonArguments, LONGEST_PROSE};
 use super::piece::TextCall;
 use super::tag_key::{bare, read_key};
 use super::tag_parameters::TagValues;
@@ -56,19 +56,34 @@ pub(super) struct Tagged {
     at: usize,
     /// The first tag in the current value that may have closed it.
     closed_at: Option<usize>,
+    /// Text outside of any parameter has passed.
+    strayed: bool,
     state: TagState,
 }
 
 impl Tagged {
     /// A call whose function tag begins at `at`.
     pub(super) fn new(spelling: &'static Spelling, at: usize) -> Self {
-        let (name, values) = (String::new(), TagValues::default());
-        Self { spelling, name, values, head_end: at, opened: at > 0, at, closed_at: None, state: TagState::Head }
+        Self {
+            spelling,
+            name: String::new(),
+            values: TagValues::default(),
+            head_end: at,
+            opened: at > 0,
+            at,
+            closed_at: None,
+            strayed: false,
+            state: TagState::Head,
+        }
     }
 
     /// A call whose name, which may be missing, ends at `at`.
     pub(super) fn named(spelling: &'static Spelling, name: &str, at: usize) -> Self {
         Self { name: name.to_owned(), state: TagState::Between, ..Self::new(spelling, at) }
+    }
+
+    pub(super) fn resumes_at(&self) -> usize {
+        self.at
     }
 
     pub(super) fn next(&mut self, input: &Input<'_>) -> ReadResult {
@@ -157,19 +172,26 @@ impl Tagged {
         if self.is_talked_about(input) {
             return Ok(Some(Decision::Text));
         }
-        self.state = TagState::Stray(self.at);
+        self.stray();
         Ok(None)
     }
 
-    /// Whether a sentence, not a call, continues after the name.
+    fn stray(&mut self) {
+        (self.strayed, self.state) = (true, TagState::Stray(self.at));
+    }
+
+    /// Whether a sentence, not a call, continues after the name. After other text it may not be far: it is reread.
     fn is_talked_about(&self, input: &Input<'_>) -> bool {
+        if !self.values.is_empty() || self.strayed && self.at - self.head_end > LONGEST_PROSE {
+            return false;
+        }
         let gap = input.between(self.head_end, self.at);
         let on_line = match input.from(self.at).chars().next() {
             Some('.' | ',' | ';' | ':') => true,
             Some(sign) => sign != '<' && !gap.is_empty() && !gap.contains('\n'),
             None => false,
         };
-        self.values.is_empty() && (on_line || !self.is_opened(input) && !input.tools.offer(&self.name))
+        on_line || !self.is_opened(input) && !input.tools.offer(&self.name)
     }
 
     /// Text between parameters: a value whose opening tag is missing if a tag of the call follows, else the words after
@@ -216,7 +238,7 @@ impl Tagged {
             Ok(None) if self.values.is_empty() && !input.tools.offer(&self.name) => return Ok(Some(Decision::Text)),
             Ok(None) => {
                 self.at += 1;
-                self.state = TagState::Stray(self.at);
+                self.stray();
             }
         }
         Ok(None)

@@ -62,12 +62,23 @@ impl Unreadable {
         input.context.line_start && !sentence && mark == "<tool_call>"
     }
 
+    pub(super) fn resumes_at(&self) -> usize {
+        self.searched
+    }
+
     pub(super) fn next(&mut self, input: &Input<'_>) -> ReadResult {
-        if input.find_any(&mut self.searched, self.call_end.marks())? {
+        // A text that is refused is read again, so it is searched no further than a call can reach.
+        let reach = input.body.ceil_char_boundary(self.start + LONGEST + 1);
+        if !self.is_long() && input.find_any_before(reach, &mut self.searched, self.call_end.marks())? {
             return self.take(input);
         }
-        if self.is_long() && (self.call_end == CallEnd::Tag || !self.is_meant(input)) {
-            return self.refuse(input);
+        if self.is_long() {
+            if self.call_end == CallEnd::Tag || !self.is_meant(input) {
+                return self.refuse(input);
+            }
+            if input.find_any(&mut self.searched, self.call_end.marks())? {
+                return self.take(input);
+            }
         }
         match input.end {
             None => Err(Incomplete),

@@ -5,6 +5,7 @@
 //! one. They depend only on the fragments, not on how the bytes were split.
 
 use super::arguments_end::ArgumentsEnd;
+use super::call_places::CallPlaces;
 use crate::contract::{RawCall, ToolSet};
 use crate::model::CallFragment;
 
@@ -12,6 +13,10 @@ use crate::model::CallFragment;
 #[derive(Debug, Default)]
 pub struct Assembler {
     calls: Vec<PartialCall>,
+    places: CallPlaces,
+    /// Calls beyond this number are not kept.
+    most_calls: Option<usize>,
+    over_limit: bool,
 }
 
 #[derive(Debug, Default)]
@@ -26,23 +31,51 @@ pub(super) struct PartialCall {
 }
 
 impl Assembler {
+    /// Keeps no more than this number of calls.
+    #[must_use]
+    pub fn with_limit(most_calls: usize) -> Self {
+        Self { most_calls: Some(most_calls), ..Self::default() }
+    }
+
+    /// Whether a call was left out.
+    #[must_use]
+    pub fn is_over_limit(&self) -> bool {
+        self.over_limit
+    }
+
     /// Adds a fragment and returns the number of its call.
     pub fn push(&mut self, mut fragment: CallFragment, tools: &ToolSet) -> usize {
         fragment.id = fragment.id.filter(|id| !id.is_empty());
         fragment.name = fragment.name.filter(|name| !name.is_empty());
         let place = self.continued(&fragment, tools).unwrap_or(self.calls.len());
-        if place == self.calls.len() {
-            self.calls.push(PartialCall { index: fragment.index, whole: fragment.whole, ..PartialCall::default() });
+        if place == self.calls.len() && !self.begin(&fragment) {
+            return place;
         }
         if let Some(call) = self.calls.get_mut(place) {
+            let nameless = call.id.is_none();
             call.take(fragment, tools);
+            if let Some(id) = call.id.as_deref().filter(|_| nameless) {
+                self.places.set_id(place, id, call.index);
+            }
         }
         place
+    }
+
+    /// Begins a call, unless there are too many.
+    fn begin(&mut self, fragment: &CallFragment) -> bool {
+        if self.most_calls.is_some_and(|most| self.calls.len() >= most) {
+            self.over_limit = true;
+            return false;
+        }
+        self.places.add(self.calls.len(), fragment.index);
+        self.calls.push(PartialCall { index: fragment.index, whole: fragment.whole, ..PartialCall::default() });
+        true
     }
 
     /// The calls so far in the order in which they began, and whether every index was right.
     pub fn finish(&mut self) -> (Vec<RawCall>, bool) {
         let calls = std::mem::take(&mut self.calls);
+        self.places = CallPlaces::default();
         let in_order = |(place, call): (usize, &PartialCall)| call.whole || call.index == u64::try_from(place).ok();
         let ordered = calls.iter().enumerate().all(in_order);
         let calls = calls.into_iter().map(|call| RawCall {
@@ -70,16 +103,13 @@ impl Assembler {
     }
 
     fn by_id(&self, fragment: &CallFragment) -> Option<usize> {
-        let id = fragment.id.as_deref()?;
-        let same_index =
-            |call: &PartialCall| fragment.index.is_none() || call.index.is_none() || call.index == fragment.index;
-        self.calls.iter().rposition(|call| call.id.as_deref() == Some(id) && same_index(call))
+        self.places.of_id(fragment.id.as_deref()?, fragment.index)
     }
 
     fn by_index(&self, fragment: &CallFragment) -> Option<usize> {
         let last = self.calls.len().checked_sub(1)?;
         let Some(index) = fragment.index else { return Some(last) };
-        let known = self.calls.iter().rposition(|call| call.index == Some(index));
+        let known = self.places.of_index(index);
         let stray = fragment.id.is_none()
             && fragment.name.is_none()
             && self.calls.get(last).is_some_and(|call| !call.is_complete());

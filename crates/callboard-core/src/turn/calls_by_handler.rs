@@ -3,6 +3,8 @@
 //! Results are in the order of the calls. A client's call has none here: it is passed on when the turn ends, or cancelled when
 //! the turn is interrupted before that.
 
+use std::collections::HashMap;
+
 use super::checked_calls::CheckedCall;
 use super::{CharacterRules, ToolOutcome, ToolResult};
 use crate::contract::{Call, ViolationKind, tool_error_message};
@@ -100,13 +102,14 @@ impl CallsByHandler {
 
     /// Pairs the calls with the results of the tools that ran. A tool without a result was cancelled.
     pub(super) fn settle(self, ran: &[ToolResult]) -> RoundResults {
+        let ran: HashMap<&CallId, &ToolResult> = ran.iter().map(|result| (&result.id, result)).collect();
         let mut settled = RoundResults::default();
         for share in self.dispositions {
             match share {
                 Disposition::Client(call) => settled.for_client.push(call),
                 Disposition::Refused(result, _) => settled.results.push(result),
                 Disposition::Here(call) => {
-                    let result = ran.iter().find(|result| result.id == call.id).cloned();
+                    let result = ran.get(&call.id).map(|result| (*result).clone());
                     settled.results.push(result.unwrap_or_else(|| ToolResult::cancelled(call.id)));
                 }
             }

@@ -24,6 +24,7 @@ pub(super) const CANCELLED: &str = "Error: Cancelled: the user interrupted befor
 pub(super) struct CharacterTurn {
     request: TurnRequest,
     rules: CharacterRules,
+    reply_calls: usize,
     checker: ReplyChecker,
     reply: ModelReply,
     text_so_far: String,
@@ -51,10 +52,11 @@ impl CharacterTurn {
         random: RandomBytes,
     ) -> Self {
         Self {
-            reply: ModelReply::new(&request.tools),
+            reply: ModelReply::new(&request.tools, settings.reply_calls),
             checker: ReplyChecker::new(&request.used_ids, settings.arguments_bytes, random),
             request,
             rules,
+            reply_calls: settings.reply_calls,
             text_so_far: String::new(),
             transcript: Vec::new(),
             last_call: ModelCall::default(),
@@ -94,7 +96,7 @@ impl CharacterTurn {
             Input::ToolsDone { results, out_of_time } => self.tools_done(&results, out_of_time, actions),
             Input::Interrupted { results } => self.interrupted(&results, actions),
             Input::ReplyLost => {
-                self.reply = ModelReply::new(&self.request.tools);
+                self.reply = ModelReply::new(&self.request.tools, self.reply_calls);
                 actions.push(Action::CallModel(self.last_call.clone()));
             }
             Input::ReaskRefused => {}
@@ -138,8 +140,12 @@ impl CharacterTurn {
         let mut texts = Vec::new();
         self.reply.close(&mut texts);
         self.pass_on(texts, actions);
+        if let Some(violation) = self.reply.over_limit() {
+            self.record_text_and_calls(&[]);
+            return self.fail(violation, actions);
+        }
         let checked_calls = self.calls();
-        let checked_calls = self.pending.new_among(checked_calls);
+        let checked_calls = self.pending.new_among(&checked_calls);
         let silent = self.text_so_far.trim().is_empty();
         let talked = self.rules.tools_only && checked_calls.is_empty() && self.round == 0 && !silent;
         self.record_text_and_calls(&checked_calls);
@@ -156,7 +162,7 @@ impl CharacterTurn {
     fn ask_for_words(&mut self, actions: &mut Vec<Action>) {
         self.remarked = true;
         self.transcript.push(Item::Remark(text_only_message().to_owned()));
-        self.reply = ModelReply::new(&self.request.tools);
+        self.reply = ModelReply::new(&self.request.tools, self.reply_calls);
         self.call_model(ToolChoice::WithoutTools, actions);
     }
 
@@ -222,7 +228,7 @@ impl CharacterTurn {
     fn ask_for_call(&mut self, choice: ToolChoice, actions: &mut Vec<Action>) {
         self.insisted = true;
         self.transcript.push(Item::Remark(choice_message(&self.request.tools, &self.request.rules)));
-        self.reply = ModelReply::new(&self.request.tools);
+        self.reply = ModelReply::new(&self.request.tools, self.reply_calls);
         self.call_model(choice, actions);
     }
 
@@ -236,13 +242,16 @@ impl CharacterTurn {
         }
         let message = "the model answered without a tool call although tool_choice asks for one";
         let violation = Violation::new(ViolationKind::ChoiceUnmet, message);
-        let asks = !self.insisted && self.round < self.rules.rounds;
-        self.checker.report.note(violation.kind.code(), if asks { Outcome::Reasked } else { Outcome::Refused });
-        if asks {
-            self.ask_for_call(reask_request::choice(&self.request, &[], &violation), actions);
-        } else {
-            actions.push(Action::Finish(Ending::Failed(violation)));
+        if self.insisted || self.round >= self.rules.rounds {
+            return self.fail(violation, actions);
         }
+        self.checker.report.note(violation.kind.code(), Outcome::Reasked);
+        self.ask_for_call(reask_request::choice(&self.request, &[], &violation), actions);
+    }
+
+    fn fail(&mut self, violation: Violation, actions: &mut Vec<Action>) {
+        self.checker.report.note(violation.kind.code(), Outcome::Refused);
+        actions.push(Action::Finish(Ending::Failed(violation)));
     }
 
     fn record_text_and_calls(&mut self, checked_calls: &[CheckedCall]) {
@@ -298,7 +307,7 @@ impl CharacterTurn {
             return self.finish(Finish::Length, actions);
         }
         self.round = self.round.saturating_add(1);
-        self.reply = ModelReply::new(&self.request.tools);
+        self.reply = ModelReply::new(&self.request.tools, self.reply_calls);
         let choice = self.next_choice(out_of_time);
         self.call_model(choice, actions);
     }

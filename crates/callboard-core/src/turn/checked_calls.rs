@@ -1,5 +1,6 @@
 //! The calls of a turn in order: valid ones, and broken ones to re-ask.
 
+use super::seen_calls::SeenCalls;
 use crate::contract::{Call, RawCall, Violation};
 use crate::model::CallId;
 
@@ -27,19 +28,26 @@ impl CheckedCall {
         }
     }
 
-    fn repeats(&self, call: &Call) -> bool {
-        matches!(self, Self::Valid(new) if new.name == call.name && same_json(new.arguments.as_str(), call.arguments.as_str()))
+    fn valid(&self) -> Option<&Call> {
+        match self {
+            Self::Valid(call) => Some(call),
+            Self::Broken { .. } => None,
+        }
     }
 }
 
-/// Whether these contain the same valid call.
-pub(super) fn is_repeated(answer: &CheckedCall, checked_calls: &[CheckedCall]) -> bool {
-    checked_calls.iter().any(|checked| matches!(checked, CheckedCall::Valid(call) if answer.repeats(call)))
+/// The calls of a reply that are new: valid ones that repeat an earlier one are left out.
+pub(super) fn new_among<'a>(
+    answers: &'a [CheckedCall],
+    earlier: &[CheckedCall],
+) -> impl Iterator<Item = CheckedCall> + use<'a> {
+    let seen: SeenCalls = earlier.iter().filter_map(CheckedCall::valid).collect();
+    answers.iter().filter(move |answer| !answer.valid().is_some_and(|call| seen.contains(call))).cloned()
 }
 
 /// Replaces broken calls by those of a re-ask. Valid ones stay; repetitions of them are dropped.
 pub(super) fn fill(checked_calls: &[CheckedCall], answers: &[CheckedCall]) -> Vec<CheckedCall> {
-    let mut answers = answers.iter().filter(|answer| !is_repeated(answer, checked_calls)).cloned();
+    let mut answers = new_among(answers, checked_calls);
     let last_broken = checked_calls.iter().rposition(|checked| checked.violation().is_some());
     let mut filled = Vec::with_capacity(checked_calls.len());
     for (number, checked) in checked_calls.iter().enumerate() {
@@ -53,9 +61,4 @@ pub(super) fn fill(checked_calls: &[CheckedCall], answers: &[CheckedCall]) -> Ve
     }
     filled.extend(answers);
     filled
-}
-
-fn same_json(a: &str, b: &str) -> bool {
-    let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
-    a == b || value(a).is_some_and(|a| value(b) == Some(a))
 }

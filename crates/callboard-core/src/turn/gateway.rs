@@ -35,7 +35,7 @@ impl GatewayTurn {
     /// A turn that has not started.
     pub(super) fn new(request: TurnRequest, settings: TurnSettings, random: RandomBytes) -> Self {
         Self {
-            reply: ModelReply::new(&request.tools),
+            reply: ModelReply::new(&request.tools, settings.reply_calls),
             checker: ReplyChecker::new(&request.used_ids, settings.arguments_bytes, random),
             request,
             settings,
@@ -70,7 +70,7 @@ impl GatewayTurn {
             Input::ReplyEnded => self.reply_ended(actions),
             Input::ReaskRefused => self.reask_refused(actions),
             Input::ReplyLost => {
-                self.reply = ModelReply::new(&self.request.tools);
+                self.reply = ModelReply::new(&self.request.tools, self.settings.reply_calls);
                 actions.push(Action::CallModel(self.last_call.clone()));
             }
             Input::ToolsDone { .. } | Input::Interrupted { .. } => {}
@@ -161,6 +161,9 @@ impl GatewayTurn {
         self.reply.close(&mut texts);
         self.texts = texts;
         self.pass_on_texts(actions);
+        if let Some(violation) = self.reply.over_limit() {
+            return self.fail(violation, actions);
+        }
         let streamed = !self.streamed.is_empty();
         let spoken = self.checker.check_reply(&mut self.reply, &self.request, streamed);
         match self.judge(&spoken) {
@@ -281,7 +284,7 @@ impl GatewayTurn {
         let text = std::mem::take(&mut self.reply.spoken);
         let choice = reask_request::choice(&self.request, spoken, &violation);
         self.appended.extend(reask_request::items(&self.request, spoken, &violation, text));
-        self.reply = ModelReply::new(&self.request.tools);
+        self.reply = ModelReply::new(&self.request.tools, self.settings.reply_calls);
         self.held_text.clear();
         self.forced = matches!(choice, ToolChoice::Force(_) | ToolChoice::Required);
         self.reason = Some(violation);

@@ -3,10 +3,10 @@
 //! They are passed on together with the corrected calls, in the order of the first reply. Until then their result says that they
 //! are accepted; when they are passed on, that result is removed, because the client gives the real one.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::CharacterRules;
-use super::checked_calls::{CheckedCall, fill, is_repeated};
+use super::checked_calls::{self, CheckedCall, fill};
 use super::reask_request::spoken_call;
 use crate::contract::{Call, accepted_message};
 use crate::model::{CallId, Item};
@@ -26,8 +26,8 @@ impl HeldBackClientCalls {
     }
 
     /// The calls of a reply that are new: models repeat accepted calls.
-    pub(super) fn new_among(&self, checked_calls: Vec<CheckedCall>) -> Vec<CheckedCall> {
-        checked_calls.into_iter().filter(|checked| !is_repeated(checked, &self.checked_calls)).collect()
+    pub(super) fn new_among(&self, reply: &[CheckedCall]) -> Vec<CheckedCall> {
+        checked_calls::new_among(reply, &self.checked_calls).collect()
     }
 
     /// All calls in order, with those of a new reply in place of the broken ones. Keeps those still waiting.
@@ -56,8 +56,9 @@ impl HeldBackClientCalls {
         let Some(last) = transcript.iter().rposition(|item| matches!(item, Item::Assistant { .. })) else { return };
         let (before, results) = transcript.split_at_mut(last.saturating_add(1));
         let Some(Item::Assistant { calls, .. }) = before.last() else { return };
+        let places: HashMap<&CallId, usize> = calls.iter().zip(0..).map(|(call, place)| (&call.id, place)).collect();
         results.sort_by_key(|item| match item {
-            Item::ToolResult { id, .. } => calls.iter().position(|call| call.id == *id),
+            Item::ToolResult { id, .. } => places.get(id).copied(),
             _ => None,
         });
     }

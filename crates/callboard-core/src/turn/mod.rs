@@ -6,6 +6,7 @@
 
 mod arguments_end;
 mod call_assembler;
+mod call_places;
 mod calls_by_handler;
 mod character_turn;
 mod checked_calls;
@@ -16,6 +17,7 @@ mod model_reply;
 mod protocol;
 mod reask_request;
 mod reply_checker;
+mod seen_calls;
 mod streamed_calls;
 mod tool_result;
 

@@ -1,6 +1,10 @@
 //! One reply of the model while it arrives: its text, its calls, and how it ended.
 
-use crate::contract::{RawCall, ToolSet, json};
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use crate::contract::{RawCall, ToolSet, Violation, ViolationKind, json};
 use crate::dialect::{TextEnd, TextPiece, TextReader};
 use crate::model::{Delta, Finish, Usage};
 
@@ -13,6 +17,7 @@ pub(super) struct ModelReply {
     pub(super) assembler: Assembler,
     native_calls: usize,
     text_calls: Vec<RawCall>,
+    most_calls: usize,
     /// All text so far, for a re-ask and for the check of a response format.
     pub(super) spoken: String,
     pub(super) finish: Option<Finish>,
@@ -31,9 +36,9 @@ pub(super) enum ReplyText {
 
 impl ModelReply {
     /// A new reply. Where tools are offered, its text may contain calls.
-    pub(super) fn new(tools: &ToolSet) -> Self {
+    pub(super) fn new(tools: &ToolSet, most_calls: usize) -> Self {
         let reader = (!tools.is_empty()).then(|| TextReader::new(&tools.names().collect::<Vec<_>>()));
-        Self { reader, ..Self::default() }
+        Self { reader, assembler: Assembler::with_limit(most_calls), most_calls, ..Self::default() }
     }
 
     /// Adds a piece of text; appends what is certain to be text or reasoning.
@@ -55,6 +60,16 @@ impl ModelReply {
         let place = self.assembler.push(fragment, tools);
         self.native_calls = self.native_calls.max(place + 1);
         Some(place)
+    }
+
+    /// The violation of a reply with too many calls, which are not all kept.
+    pub(super) fn over_limit(&self) -> Option<Violation> {
+        let over = self.assembler.is_over_limit() || self.native_calls + self.text_calls.len() > self.most_calls;
+        over.then(|| {
+            let message =
+                format!("the reply has more tool calls than the limit limits.reply_calls of {}", self.most_calls);
+            Violation::new(ViolationKind::TooManyCalls, message)
+        })
     }
 
     /// True when the token limit or a filter cut the reply off.
@@ -83,8 +98,11 @@ impl ModelReply {
             self.cut_calls += 1;
         }
         let mut written = std::mem::take(&mut self.text_calls);
-        written.retain(|call| !calls.iter().any(|native| is_same(native, call)));
-        calls.append(&mut written);
+        if !written.is_empty() {
+            let native: HashSet<ReadCall> = calls.iter().filter_map(read).collect();
+            written.retain(|call| !read(call).is_some_and(|call| native.contains(&call)));
+            calls.append(&mut written);
+        }
         (calls, ordered)
     }
 
@@ -93,6 +111,8 @@ impl ModelReply {
             match piece {
                 TextPiece::Text(text) => texts.push(ReplyText::Text(text)),
                 TextPiece::Reasoning(text) => texts.push(ReplyText::Reasoning(text)),
+                // One more than allowed shows that there are too many.
+                TextPiece::Call(_) if self.text_calls.len() > self.most_calls => {}
                 TextPiece::Call(call) => {
                     let (name, arguments) = (call.name, call.arguments);
                     self.text_calls.push(RawCall { name, arguments, from_text: true, ..RawCall::default() });
@@ -103,10 +123,11 @@ impl ModelReply {
     }
 }
 
-/// Whether a call from the text duplicates a native one.
-fn is_same(native: &RawCall, written: &RawCall) -> bool {
-    let value = |call: &RawCall| json::read_arguments(&call.arguments).ok().map(|reading| reading.values);
-    native.name == written.name && value(native).is_some_and(|arguments| value(written) == Some(arguments))
+/// A call with its arguments read, to find those that are both native and in the text.
+type ReadCall = (String, Vec<Map<String, Value>>);
+
+fn read(call: &RawCall) -> Option<ReadCall> {
+    Some((call.name.clone(), json::read_arguments(&call.arguments).ok()?.values))
 }
 
 /// A call in a cut-off reply is complete only when its arguments are a closed JSON object.

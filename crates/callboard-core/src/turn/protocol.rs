@@ -30,11 +30,13 @@ pub struct TurnSettings {
     pub stream_arguments: bool,
     /// The longest arguments of one call.
     pub arguments_bytes: usize,
+    /// The most calls of one reply.
+    pub reply_calls: usize,
 }
 
 impl Default for TurnSettings {
     fn default() -> Self {
-        Self { reasks: 1, stream_arguments: false, arguments_bytes: 256 << 10 }
+        Self { reasks: 1, stream_arguments: false, arguments_bytes: 256 << 10, reply_calls: 10_000 }
     }
 }
 

@@ -15,7 +15,9 @@ pub(super) fn choice(request: &TurnRequest, spoken: &[CheckedCall], violation: &
         return ToolChoice::WithoutTools;
     }
     match violation.kind {
-        ViolationKind::UnknownTool | ViolationKind::InvalidFormat => ToolChoice::AsRequested,
+        ViolationKind::UnknownTool | ViolationKind::InvalidFormat | ViolationKind::TooManyCalls => {
+            ToolChoice::AsRequested
+        }
         ViolationKind::ChoiceUnmet => match rules.allowed.as_deref() {
             Some([only]) if rules.required => ToolChoice::Force(only.clone()),
             _ if rules.required => ToolChoice::Required,

@@ -5,14 +5,14 @@ use std::collections::HashSet;
 use super::TurnRequest;
 use super::checked_calls::CheckedCall;
 use super::model_reply::ModelReply;
-use crate::contract::{Call, CheckedArguments, Outcome, RawCall, Report, check_arguments};
+use crate::contract::{Call, CheckBudget, CheckedArguments, Outcome, RawCall, Report, check_arguments};
 use crate::model::{CallId, RandomBytes, Usage};
 
 /// Checks the replies of one turn.
 pub(super) struct ReplyChecker {
     random: RandomBytes,
     ids: HashSet<String>,
-    most_bytes: usize,
+    budget: CheckBudget,
     pub(super) report: Report,
     pub(super) usage: Option<Usage>,
     pub(super) spoken_bytes: usize,
@@ -21,7 +21,14 @@ pub(super) struct ReplyChecker {
 impl ReplyChecker {
     pub(super) fn new(used_ids: &[String], most_bytes: usize, random: RandomBytes) -> Self {
         let ids = used_ids.iter().cloned().collect();
-        Self { random, ids, most_bytes, report: Report::default(), usage: None, spoken_bytes: 0 }
+        Self {
+            random,
+            ids,
+            budget: CheckBudget::new(most_bytes),
+            report: Report::default(),
+            usage: None,
+            spoken_bytes: 0,
+        }
     }
 
     /// The calls of a closed reply in their order. Ids that were `streamed` already are not reported as replaced.
@@ -57,7 +64,7 @@ impl ReplyChecker {
 
     /// Checks one call; several result if its arguments are concatenated.
     fn check(&mut self, raw: RawCall, request: &TurnRequest, streamed: bool) -> Vec<CheckedCall> {
-        match check_arguments(&raw, &request.tools, &request.rules, self.most_bytes) {
+        match check_arguments(&raw, &request.tools, &request.rules, &mut self.budget) {
             Ok(checked) => {
                 self.report.count_valid(checked.len() != 1 || checked.iter().any(|call| !call.repairs.is_empty()));
                 let (mut offered, silently) = (raw.id.as_deref(), raw.from_text || streamed);

@@ -93,6 +93,7 @@ impl From<ViolationKind> for ToolOutcome {
             ViolationKind::UnknownTool | ViolationKind::ChoiceUnmet => Self::UnknownTool,
             ViolationKind::MalformedArguments => Self::JsonParse,
             ViolationKind::InvalidArguments | ViolationKind::InvalidFormat => Self::Validation,
+            ViolationKind::TooManyCalls => Self::OverLimit,
         }
     }
 }

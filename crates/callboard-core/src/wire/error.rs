@@ -179,11 +179,35 @@ impl ApiError {
         Self::new(408, "request_timeout", message)
     }
 
+    /// A client of HTTP/1.0 that closed its side before the reply.
+    #[must_use]
+    pub fn half_closed() -> Self {
+        let message = "the client closed its side of the connection before the reply; send HTTP/1.1, or keep it open";
+        Self::new(400, "connection_closed", message)
+    }
+
     /// More concurrent requests than the limit.
     #[must_use]
     pub fn too_many_in_flight(limit: usize) -> Self {
         let message =
             format!("{limit} requests are being answered, which is the limit limits.in_flight; try again soon");
+        Self::new(503, "overloaded", message).with_retry_after(1)
+    }
+
+    /// More memory for request bodies than the limit.
+    #[must_use]
+    pub fn too_many_body_bytes(limit: usize) -> Self {
+        let message = format!(
+            "the bodies of all requests that are being answered would be larger than the limit limits.bodies_bytes of {limit} bytes; try again soon"
+        );
+        Self::new(503, "overloaded", message).with_retry_after(1)
+    }
+
+    /// More open WebSockets than the limit.
+    #[must_use]
+    pub fn too_many_sockets(limit: usize) -> Self {
+        let message =
+            format!("{limit} WebSockets are open, which is the limit limits.sockets; close one, or ask with POST");
         Self::new(503, "overloaded", message).with_retry_after(1)
     }
 
@@ -254,11 +278,32 @@ impl ApiError {
         Self::new(426, "upgrade_required", message)
     }
 
-    /// A web page of another origin asks for a WebSocket.
+    /// A request for a host name that is not this machine's, as a web page sends it that has changed its DNS entry.
+    #[must_use]
+    pub fn host_not_allowed(host: &str) -> Self {
+        let message = format!(
+            "the host {host:?} is not served without a key; use 127.0.0.1 or localhost, add the name to the setting hosts, or set api_keys"
+        );
+        Self::new(421, "host_not_allowed", message)
+    }
+
+    /// A request of a web page of another host.
     #[must_use]
     pub fn foreign_page() -> Self {
-        let message = "web pages of other hosts may not connect here without a key; set api_keys, or serve the page from this host";
+        let message = "web pages of other hosts may not connect here without a key; set api_keys, add the page's host to the setting \
+                       hosts, or serve the page from this host";
         Self::new(403, "origin_not_allowed", message)
+    }
+
+    /// A body of a type that browsers send to other origins without asking.
+    #[must_use]
+    pub fn body_not_json(kind: &str) -> Self {
+        let got = if kind.is_empty() { "none".to_owned() } else { format!("{kind:?}") };
+        let message = format!(
+            "the content-type must be application/json, and is {got}; send `content-type: application/json` (curl: -H 'content-type: \
+             application/json')"
+        );
+        Self::new(415, "unsupported_media_type", message)
     }
 
     /// An item that is not in the conversation.

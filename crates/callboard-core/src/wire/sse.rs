@@ -60,6 +60,11 @@ impl SseReader {
         if self.pending.len() > self.most { Err(EventTooLong(self.most)) } else { Ok(()) }
     }
 
+    /// The bytes of an event that is still incomplete.
+    pub fn pending(&self) -> usize {
+        self.pending.len()
+    }
+
     /// Ends the stream: what is left counts as a last line and a last event.
     pub fn finish(&mut self, mut on_event: impl FnMut(SseEvent<'_>)) {
         if let Some((end, next)) = self.next_line(true) {

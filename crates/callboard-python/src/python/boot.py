@@ -29,7 +29,7 @@ def boot() -> None:
         sys.modules[module.__name__] = module
         setattr(package, name, module)
         exec(compile(source, module.__file__, "exec"), module.__dict__)
-    sys.modules["callboard_host.root_process"].run(message["parent"], message["limits"])
+    sys.modules["callboard_host.root_process"].run(message["parent"], message["limits"], message["sandbox"])
 
 
 boot()

@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
+use rustix::io::ioctl_fionread;
 use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
@@ -22,6 +23,8 @@ pub(crate) struct Pipes {
     pub(crate) sender: FrameSender,
     pub(crate) receiver: FrameReceiver,
     pub(crate) output: ProcessOutput,
+    /// The process's end of the channel, kept for workers: it shows what the process has not read yet.
+    pub(crate) unread: Option<OwnedFd>,
 }
 
 impl Pipes {
@@ -29,7 +32,21 @@ impl Pipes {
     pub(crate) fn new(name: &str, settings: &HostSettings, largest_frame: usize) -> io::Result<(Self, [OwnedFd; 3])> {
         let (sender, receiver, channel_end) = channel(largest_frame)?;
         let (output, [stdout, stderr]) = ProcessOutput::new(name, &settings.output, settings.limits.output)?;
-        Ok((Self { sender, receiver, output }, [channel_end, stdout, stderr]))
+        Ok((Self { sender, receiver, output, unread: None }, [channel_end, stdout, stderr]))
+    }
+
+    /// How many bytes the process has not read yet, where its end of the channel is kept.
+    pub(crate) fn unread_bytes(&self) -> Option<u64> {
+        self.unread.as_ref().and_then(|end| ioctl_fionread(end).ok())
+    }
+
+    /// The next frame, forwarding output meanwhile.
+    pub(crate) async fn receive(&mut self) -> io::Result<Option<Vec<u8>>> {
+        tokio::select! {
+            biased;
+            frame = self.receiver.next() => frame,
+            never = self.output.forward() => match never {},
+        }
     }
 
     /// Sends frames and waits for one in return, forwarding output meanwhile.
@@ -38,7 +55,7 @@ impl Pipes {
         frames: &[&[u8]],
         limit: Duration,
     ) -> Result<io::Result<Option<Vec<u8>>>, Elapsed> {
-        let Self { sender, receiver, output } = self;
+        let Self { sender, receiver, output, .. } = self;
         let reply = async {
             for frame in frames {
                 sender.send(frame).await?;

@@ -15,7 +15,11 @@ const REPORT_TIMEOUT: Duration = Duration::from_millis(250);
 pub(crate) struct ExitReports(RefCell<HashMap<u32, oneshot::Sender<i32>>>);
 
 /// The exit status of one process, once it is known.
-pub(crate) struct ExitReport(oneshot::Receiver<i32>);
+pub(crate) struct ExitReport {
+    /// Until the report is here.
+    receiver: Option<oneshot::Receiver<i32>>,
+    status: Option<i32>,
+}
 
 impl ExitReports {
     pub(crate) fn subscribe(&self, pid: u32) -> ExitReport {
@@ -23,7 +27,7 @@ impl ExitReports {
         let mut wanted = self.0.borrow_mut();
         wanted.retain(|_, sender| !sender.is_closed());
         wanted.insert(pid, sender);
-        ExitReport(receiver)
+        ExitReport { receiver: Some(receiver), status: None }
     }
 
     /// A process ended: with a status, or by a signal, given as a negative number.
@@ -36,12 +40,21 @@ impl ExitReports {
 }
 
 impl ExitReport {
+    /// Waits for the report, which comes once the process and all that it started have ended. False without one.
+    pub(crate) async fn wait(&mut self, limit: Duration) -> bool {
+        if let Some(receiver) = &mut self.receiver
+            && let Ok(result) = timeout(limit, receiver).await
+        {
+            self.status = result.ok();
+            self.receiver = None;
+        }
+        self.status.is_some()
+    }
+
     /// What happened to the process, as the predicate of a sentence.
     pub(crate) async fn describe(&mut self) -> String {
-        match timeout(REPORT_TIMEOUT, &mut self.0).await {
-            Ok(Ok(status)) => describe(status),
-            _ => "ended".to_owned(),
-        }
+        self.wait(REPORT_TIMEOUT).await;
+        self.status.map_or_else(|| "ended".to_owned(), describe)
     }
 }
 

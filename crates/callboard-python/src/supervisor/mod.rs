@@ -3,6 +3,7 @@
 //! Handles on other threads talk to it through channels. The processes form a tree: the root process forks one zygote
 //! per version of a character file, and each zygote forks the workers that run tool calls.
 
+mod call_clock;
 mod channel_process;
 mod exit_reports;
 mod fork_server;
@@ -10,10 +11,11 @@ mod hostile_frames;
 mod job_queue;
 mod process_handle;
 mod process_output;
-mod process_tree;
+mod process_state;
 mod progress_page;
 mod protocol;
 mod root_process;
+mod shared_by_pools;
 mod thread;
 mod transport;
 mod worker;

@@ -5,30 +5,48 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, pidfd_send_signal};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
+use super::process_state::parent_of;
+use super::transport::FrameSender;
+
 pub(crate) struct Process {
     pid: Pid,
     handle: AsyncFd<OwnedFd>,
-    /// Set where the process is our own child, which is reaped on drop.
-    child: Option<std::process::Child>,
+    /// Set where the process is our own child.
+    own: Option<OwnChild>,
 }
 
+/// A child of this program, which ends and is reaped on drop.
+struct OwnChild {
+    child: std::process::Child,
+    channel: FrameSender,
+}
+
+/// How long our own child may take to end what is below it, once its channel is closed.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
+
 impl Process {
-    /// The process with a pid that it has just sent over its own channel.
-    pub(crate) fn open(pid: u32) -> io::Result<Self> {
-        let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
-        Ok(Self { pid, handle: watch(pidfd_open(pid, PidfdFlags::NONBLOCK)?)?, child: None })
+    /// The process with a pid that it has just sent over its own channel. It must be a child of this parent: a character
+    /// may have sent the pid, and no other process may be killed on its word.
+    pub(crate) fn open(pid: u32, parent: u32) -> io::Result<Self> {
+        let number = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
+        let handle = pidfd_open(number, PidfdFlags::NONBLOCK)?;
+        if parent_of(pid) != Some(parent) {
+            return Err(io::Error::other("its pid is that of another process"));
+        }
+        Ok(Self { pid: number, handle: watch(handle)?, own: None })
     }
 
     /// A process that we started ourselves.
-    pub(crate) fn from_child(child: std::process::Child) -> io::Result<Self> {
-        let mut process = Self::open(child.id())?;
-        process.child = Some(child);
+    pub(crate) fn from_child(child: std::process::Child, channel: FrameSender) -> io::Result<Self> {
+        let mut process = Self::open(child.id(), std::process::id())?;
+        process.own = Some(OwnChild { child, channel });
         Ok(process)
     }
 
@@ -44,7 +62,7 @@ impl Process {
 
     /// Kills the process and its process group.
     pub(crate) fn kill(&self) {
-        if !self.has_ended() {
+        if !self.ends_within(Duration::ZERO) {
             // The group goes first: its number cannot be reused while its leader lives. It may not exist yet.
             let _ = kill_process_group(self.pid, Signal::KILL);
             let _ = pidfd_send_signal(self.handle.get_ref(), Signal::KILL);
@@ -56,9 +74,11 @@ impl Process {
         let _ = pidfd_send_signal(self.handle.get_ref(), Signal::ABORT);
     }
 
-    fn has_ended(&self) -> bool {
+    /// Blocks until the process has ended, but not for longer than this.
+    fn ends_within(&self, limit: Duration) -> bool {
         let mut watched = [PollFd::new(self.handle.get_ref(), PollFlags::IN)];
-        poll(&mut watched, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
+        let limit = Timespec::try_from(limit).unwrap_or_default();
+        poll(&mut watched, Some(&limit)).is_ok_and(|ready| ready > 0)
     }
 }
 
@@ -69,9 +89,14 @@ fn watch(handle: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
 
 impl Drop for Process {
     fn drop(&mut self) {
+        if let Some(own) = &self.own {
+            // With its channel closed it ends all processes below it, which no one could find after its end.
+            own.channel.close();
+            self.ends_within(EXIT_TIMEOUT);
+        }
         self.kill();
         // Killed, so this does not block for long.
-        if let Some(Err(error)) = self.child.as_mut().map(std::process::Child::wait) {
+        if let Some(Err(error)) = self.own.as_mut().map(|own| own.child.wait()) {
             tracing::debug!(%error, "could not wait for the root process");
         }
     }

@@ -10,10 +10,11 @@ use serde_json::value::RawValue;
 use crate::error::ToolError;
 use crate::manifest::{Manifest, ToolManifest};
 use crate::problem::Problem;
+use crate::sandbox::KernelSupport;
 use crate::settings::Limits;
 
 /// The version of this protocol. Python's is in `channel.py`.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 /// To the interpreter, first: the modules of the host, in the order in which they are run.
 #[derive(Serialize)]
@@ -22,11 +23,19 @@ pub(crate) struct Boot<'a> {
     /// The root process ends with this process.
     pub(crate) parent: u32,
     pub(crate) limits: &'a Limits,
+    /// Whether characters are sandboxed.
+    pub(crate) sandbox: bool,
 }
 
-/// To the root process: fork a zygote. To a zygote: fork a worker.
-#[derive(Serialize)]
-pub(crate) struct ForkRequest {}
+/// To a fork server.
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ForkServerRequest {
+    /// Fork a zygote, or a worker.
+    Fork,
+    /// End processes that escaped from their workers, then answer.
+    Sweep,
+}
 
 /// To a zygote, once: the file to load.
 #[derive(Serialize)]
@@ -61,11 +70,27 @@ pub(crate) enum Operation {
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum HostEvent {
-    Hello { pid: u32, version: Option<u32> },
-    Loaded { manifest: Box<Manifest>, source: String },
-    Invalid { problems: Vec<Problem> },
-    Exited { pid: u32, status: i32 },
-    ForkFailed { error: String },
+    /// Only the root process sends its version, and what the kernel offers.
+    Hello {
+        pid: u32,
+        version: Option<u32>,
+        kernel: Option<KernelSupport>,
+    },
+    Loaded {
+        manifest: Box<Manifest>,
+        source: String,
+    },
+    Invalid {
+        problems: Vec<Problem>,
+    },
+    Exited {
+        pid: u32,
+        status: i32,
+    },
+    ForkFailed {
+        error: String,
+    },
+    Swept {},
 }
 
 /// From a worker: the outcome of a request.

@@ -10,8 +10,10 @@ use super::channel_process::{Child, Pipes};
 use super::process_handle::Process;
 use super::protocol::{Boot, HostEvent, VERSION};
 use super::transport::json_frame;
+use crate::environment::restrict_environment;
 use crate::error::StartError;
-use crate::settings::{HostSettings, Limits};
+use crate::sandbox::KernelSupport;
+use crate::settings::HostSettings;
 
 const START_TIMEOUT: Duration = Duration::from_secs(30);
 const LARGEST_FRAME: usize = 64 << 10;
@@ -24,6 +26,7 @@ const BOOT: &str = include_str!("../python/boot.py");
 
 /// The modules of the package `callboard_host`, each after those it imports.
 const MODULES: &[(&str, &str)] = &[
+    ("kernel", include_str!("../python/callboard_host/kernel.py")),
     ("channel", include_str!("../python/callboard_host/channel.py")),
     ("problems", include_str!("../python/callboard_host/problems.py")),
     ("state", include_str!("../python/callboard_host/state.py")),
@@ -32,27 +35,38 @@ const MODULES: &[(&str, &str)] = &[
     ("tool_checks", include_str!("../python/callboard_host/tool_checks.py")),
     ("variables", include_str!("../python/callboard_host/variables.py")),
     ("loading", include_str!("../python/callboard_host/loading.py")),
+    ("descendants", include_str!("../python/callboard_host/descendants.py")),
+    ("capabilities", include_str!("../python/callboard_host/capabilities.py")),
+    ("landlock", include_str!("../python/callboard_host/landlock.py")),
+    ("seccomp", include_str!("../python/callboard_host/seccomp.py")),
+    ("sandbox", include_str!("../python/callboard_host/sandbox.py")),
     ("process_setup", include_str!("../python/callboard_host/process_setup.py")),
     ("fork_server", include_str!("../python/callboard_host/fork_server.py")),
+    ("leftovers", include_str!("../python/callboard_host/leftovers.py")),
     ("worker", include_str!("../python/callboard_host/worker.py")),
     ("zygote", include_str!("../python/callboard_host/zygote.py")),
     ("root_process", include_str!("../python/callboard_host/root_process.py")),
 ];
 
 /// Starts the interpreter and waits for its hello.
-pub(crate) async fn start_root(settings: &HostSettings) -> Result<Child, StartError> {
+pub(crate) async fn start_root(settings: &HostSettings) -> Result<(Child, KernelSupport), StartError> {
     let (pipes, [channel, stdout, stderr]) = Pipes::new(NAME, settings, LARGEST_FRAME)?;
-    let child = Command::new(&settings.interpreter)
+    let mut command = Command::new(&settings.interpreter);
+    let child = restrict_environment(&mut command, &settings.environment)
         .args(["-B", "-X", "utf8", "-c", &boot_command()])
-        .env_remove("PYTHONINSPECT")
         .stdin(Stdio::from(channel))
         .stdout(Stdio::from(stdout))
         .stderr(Stdio::from(stderr))
         .process_group(0)
         .spawn()?;
-    let mut root = Child { process: Process::from_child(child)?, pipes };
-    boot(&mut root, &settings.limits).await?;
-    Ok(root)
+    // The command has the child's ends of the pipes.
+    drop(command);
+    let mut root = Child { process: Process::from_child(child, pipes.sender.clone())?, pipes };
+    let kernel = boot(&mut root, settings).await?;
+    match kernel.lacking() {
+        Some(lacking) if settings.sandbox => Err(StartError::Sandbox(lacking)),
+        _ => Ok((root, kernel)),
+    }
 }
 
 /// Reads the boot script from the channel: lists of processes show this command line, so it is short.
@@ -60,12 +74,13 @@ fn boot_command() -> String {
     format!("exec(__import__('os').read(0, {}))", BOOT.len())
 }
 
-async fn boot(root: &mut Child, limits: &Limits) -> Result<(), StartError> {
-    let message = json_frame(&Boot { modules: MODULES, parent: std::process::id(), limits })?;
+async fn boot(root: &mut Child, settings: &HostSettings) -> Result<KernelSupport, StartError> {
+    let HostSettings { limits, sandbox, .. } = settings;
+    let message = json_frame(&Boot { modules: MODULES, parent: std::process::id(), limits, sandbox: *sandbox })?;
     let hello = root.pipes.exchange(&[BOOT.as_bytes(), &message], START_TIMEOUT).await;
     let body = hello.ok().and_then(Result::ok).flatten();
     match body.map(|body| serde_json::from_slice(&body)) {
-        Some(Ok(HostEvent::Hello { version: Some(VERSION), .. })) => Ok(()),
+        Some(Ok(HostEvent::Hello { version: Some(VERSION), kernel: Some(kernel), .. })) => Ok(kernel),
         Some(Ok(HostEvent::Hello { version, .. })) => Err(StartError::Version { ours: VERSION, theirs: version }),
         _ => {
             root.process.kill();

@@ -54,6 +54,11 @@ impl FrameSender {
         Ok(())
     }
 
+    /// Closes both directions of the channel, also for other handles to it.
+    pub(crate) fn close(&self) {
+        let _ = rustix::net::shutdown(self.stream.as_fd(), rustix::net::Shutdown::Both);
+    }
+
     /// Sends a small frame with descriptors attached.
     pub(crate) async fn send_with_descriptors(&self, frame: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
         let send = || send_message(&self.stream, frame, descriptors);

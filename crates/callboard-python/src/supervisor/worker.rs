@@ -10,24 +10,23 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio::time::{sleep_until, timeout};
 
+use super::call_clock::{CallClock, Observation, PICKUP_TIMEOUT};
 use super::channel_process::{Child, Pipes};
 use super::exit_reports::ExitReport;
+use super::fork_server::ForkServerHandle;
 use super::job_queue::{Job, JobQueue};
 use super::process_handle::Process;
-use super::process_tree::ProcessTree;
+use super::process_state::cannot_run;
 use super::progress_page::ProgressPage;
 use super::protocol::WorkerReply;
-use super::transport::FrameSender;
+use super::shared_by_pools::ProcessTree;
 use crate::error::{HostError, ToolError};
 
 /// How long a process may take to end after it was killed or closed its channel.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How long a worker may take to start a job, on top of the job's own limit.
-const PICKUP_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// How often the progress page is read while a late job has not started.
-const POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// How long a zygote may take to end what a worker has left running.
+const CLEANUP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How many jobs a worker may be sent ahead of their replies, where its calls are short.
 const PIPELINE_DEPTH: usize = 4;
@@ -41,7 +40,7 @@ const SHORT_CALL: Duration = Duration::from_millis(1);
 pub(crate) struct WorkerSetup {
     pub(crate) tree: Rc<ProcessTree>,
     pub(crate) character: String,
-    pub(crate) zygote: FrameSender,
+    pub(crate) zygote: ForkServerHandle,
     pub(crate) queue: Rc<JobQueue>,
     pub(crate) exits: mpsc::UnboundedSender<WorkerExit>,
 }
@@ -60,6 +59,7 @@ struct Worker<'a> {
     exit_report: ExitReport,
     progress: ProgressPage,
     character: &'a str,
+    zygote: &'a ForkServerHandle,
     queue: &'a JobQueue,
     /// Jobs that were sent and have no reply yet, in the order in which they run.
     sent: VecDeque<Job>,
@@ -101,14 +101,14 @@ impl<'a> Worker<'a> {
     async fn start(
         tree: &ProcessTree,
         character: &'a str,
-        zygote: &FrameSender,
+        zygote: &'a ForkServerHandle,
         queue: &'a JobQueue,
     ) -> Result<Self, HostError> {
         let progress = ProgressPage::new().map_err(|error| HostError::NotStarted(error.to_string()))?;
         let Child { process, pipes } = tree.fork(zygote, character, Some(&progress)).await?;
         let exit_report = tree.exit_reports.subscribe(process.pid());
         let (sent, average) = (VecDeque::new(), SHORT_CALL);
-        Ok(Self { process, pipes, exit_report, progress, character, queue, sent, average })
+        Ok(Self { process, pipes, exit_report, progress, character, zygote, queue, sent, average })
     }
 
     async fn serve(mut self, tree: &ProcessTree) -> WorkerExit {
@@ -120,10 +120,11 @@ impl<'a> Worker<'a> {
                 }
             }
             self.pipeline_jobs().await;
-            let Some(mut job) = self.sent.pop_front() else { continue };
+            let Some(job) = self.sent.pop_front() else { continue };
             self.pipes.output.reset();
-            let event = self.wait_for_reply(&mut job).await;
-            if self.finish(job, event).await == Reuse::Replace {
+            let reuse = self.run(job).await;
+            self.zygote.sweep_soon();
+            if reuse == Reuse::Replace {
                 break WorkerExit::Lost;
             }
         };
@@ -184,9 +185,19 @@ impl<'a> Worker<'a> {
         }
     }
 
-    async fn wait_for_reply(&mut self, job: &mut Job) -> JobEvent {
-        let sent = Instant::now();
-        let mut check_at = sent + job.limit;
+    async fn run(&mut self, mut job: Job) -> Reuse {
+        let mut clock = CallClock::new(job.limit, Instant::now());
+        match self.wait_for_reply(&mut job, &mut clock).await {
+            JobEvent::Replied(body) => return self.finish_replied(job, &body).await,
+            JobEvent::DeadlinePassed => self.finish_late(job, &clock).await,
+            JobEvent::Exited => self.finish_crashed(job).await,
+            JobEvent::Cancelled => self.kill().await,
+        }
+        Reuse::Replace
+    }
+
+    async fn wait_for_reply(&mut self, job: &mut Job, clock: &mut CallClock) -> JobEvent {
+        let mut check_at = clock.first_check();
         loop {
             tokio::select! {
                 biased;
@@ -196,8 +207,8 @@ impl<'a> Worker<'a> {
                 },
                 () = self.process.ended() => return JobEvent::Exited,
                 () = job.reply.closed() => return JobEvent::Cancelled,
-                () = sleep_until(check_at.into()) => match self.time_left(job, sent) {
-                    Some(left) => check_at = Instant::now() + left,
+                () = sleep_until(check_at.into()) => match self.check(job, clock) {
+                    Some(next) => check_at = next,
                     None => return JobEvent::DeadlinePassed,
                 },
                 never = self.pipes.output.forward() => match never {},
@@ -205,26 +216,21 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// How long a job may still take, counted from when the worker started it.
-    fn time_left(&self, job: &Job, sent: Instant) -> Option<Duration> {
-        let left = match self.progress.elapsed(job.number) {
-            Some(elapsed) => job.limit.checked_sub(elapsed),
-            None => (job.limit + PICKUP_TIMEOUT).checked_sub(sent.elapsed()).map(|left| left.min(POLL_INTERVAL)),
-        };
-        left.filter(|left| !left.is_zero())
-    }
-
-    async fn finish(&mut self, job: Job, event: JobEvent) -> Reuse {
-        match event {
-            JobEvent::Replied(body) => return self.finish_replied(job, &body),
-            JobEvent::DeadlinePassed => self.finish_late(job).await,
-            JobEvent::Exited => self.finish_crashed(job).await,
-            JobEvent::Cancelled => self.kill().await,
+    /// Looks at a call that is not done, and says when to look again.
+    fn check(&self, job: &Job, clock: &mut CallClock) -> Option<Instant> {
+        if !clock.has_started() {
+            let behind: usize = self.sent.iter().map(|job| job.frame.len()).sum();
+            let is_read = self.pipes.unread_bytes().is_some_and(|unread| unread <= behind as u64);
+            clock.observe(Instant::now(), Observation { reported: self.progress.elapsed(job.number), is_read });
         }
-        Reuse::Replace
+        if !clock.has_started() && cannot_run(self.process.pid()) {
+            // It ends, and the job is retried.
+            self.process.kill();
+        }
+        clock.next_check(Instant::now())
     }
 
-    fn finish_replied(&mut self, job: Job, body: &[u8]) -> Reuse {
+    async fn finish_replied(&mut self, job: Job, body: &[u8]) -> Reuse {
         self.pipes.output.flush();
         let reply: WorkerReply = match serde_json::from_slice(body) {
             Ok(reply) => reply,
@@ -238,6 +244,9 @@ impl<'a> Worker<'a> {
             return Reuse::Replace;
         }
         let reuse = self.reuse_after(&reply);
+        if reuse == Reuse::Replace {
+            self.kill().await;
+        }
         let took = Duration::from_micros(reply.took);
         self.average = (self.average * 3 + took) / 4;
         job.finish(Ok(reply), took);
@@ -252,11 +261,11 @@ impl<'a> Worker<'a> {
     }
 
     /// Kills the worker. A reply sent before it died still counts: the job was done.
-    async fn finish_late(&mut self, job: Job) {
-        let took = self.progress.elapsed(job.number).unwrap_or_default();
+    async fn finish_late(&mut self, job: Job, clock: &CallClock) {
+        let took = clock.elapsed(Instant::now());
         self.kill().await;
         if let Some(body) = self.pipes.receiver.try_next() {
-            self.finish_replied(job, &body);
+            self.finish_replied(job, &body).await;
         } else {
             let limit = job.limit;
             job.finish(Err(ToolError::TimedOut { limit }.into()), took);
@@ -265,19 +274,27 @@ impl<'a> Worker<'a> {
 
     async fn finish_crashed(&mut self, job: Job) {
         let still_runs = timeout(EXIT_TIMEOUT, self.process.ended()).await.is_err();
-        self.process.kill();
-        let Some(took) = self.progress.elapsed(job.number) else { return self.queue.retry(job) };
+        let took = self.progress.elapsed(job.number);
+        self.kill().await;
+        let Some(took) = took else { return self.queue.retry(job) };
         let how = if still_runs { "closed its channel".to_owned() } else { self.exit_report.describe().await };
-        self.pipes.output.flush();
         let stderr_tail = self.pipes.output.stderr_tail();
         job.finish(Err(ToolError::Crashed { how, stderr_tail }.into()), took);
     }
 
-    /// Kills the worker and waits for its end, so that it has no effects after the job is reported as stopped.
-    async fn kill(&self) {
+    /// Kills the worker and waits until it and all that it started have ended, so that it has no effects after the job
+    /// is reported as stopped.
+    async fn kill(&mut self) {
         self.process.kill();
         if timeout(EXIT_TIMEOUT, self.process.ended()).await.is_err() {
             tracing::error!(pid = self.process.pid(), "a killed worker does not end");
+        }
+        let reported = tokio::select! {
+            reported = self.exit_report.wait(CLEANUP_TIMEOUT) => reported,
+            () = self.zygote.hangs() => false,
+        };
+        if !reported {
+            self.zygote.kill();
         }
         self.pipes.output.flush();
     }

@@ -8,11 +8,10 @@ use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::fork_server::ForkServer;
+use super::fork_server::{ForkServer, ForkServerHandle};
 use super::job_queue::{Job, JobQueue};
-use super::process_tree::ProcessTree;
+use super::shared_by_pools::ProcessTree;
 use super::thread::start_task;
-use super::transport::FrameSender;
 use super::worker::{self, WorkerExit, WorkerSetup};
 use super::zygote::{self, CharacterFile, Zygote};
 use crate::error::HostError;
@@ -119,12 +118,12 @@ impl WorkerPool {
     }
 
     /// The zygote, replaced if it was lost.
-    async fn running_zygote(&mut self) -> Result<FrameSender, LoadError> {
-        if self.zygote.sender().is_none() {
+    async fn running_zygote(&mut self) -> Result<ForkServerHandle, LoadError> {
+        if self.zygote.handle().is_none() {
             tracing::warn!(character = self.file.id, "the zygote process was lost; starting another");
             self.zygote = zygote::load(&self.tree, &self.file).await?.server;
         }
-        self.zygote.sender().ok_or_else(|| HostError::NotStarted("the zygote ended".to_owned()).into())
+        self.zygote.handle().ok_or_else(|| HostError::NotStarted("the zygote ended".to_owned()).into())
     }
 
     fn fail_all(&self, error: &LoadError) {

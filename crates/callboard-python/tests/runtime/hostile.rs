@@ -275,6 +275,21 @@ async fn shutdown_leaves_no_process() {
     assert!(matches!(late, Err(LoadError::Host(HostError::Closed))));
 }
 
+/// Its workers introduce themselves with the number of another process, which Callboard would kill at their end.
+#[tokio::test]
+async fn no_process_is_killed_on_the_word_of_a_character() {
+    let mut victim = std::process::Command::new("sleep").arg("600").spawn().unwrap();
+    let lie = format!("os.register_at_fork(after_in_child=lambda: setattr(os, 'getpid', lambda: {}))\n", victim.id());
+    let host = TestHost::start();
+    let hostile = fs::read_to_string(characters().join("hostile/tools.py")).unwrap();
+    let hostile = host.load_text(&format!("{hostile}\n{lie}")).await;
+    assert!(hostile.start_conversation().await.is_err());
+    host.python.shutdown().await;
+    assert!(victim.try_wait().unwrap().is_none(), "it was killed");
+    victim.kill().unwrap();
+    victim.wait().unwrap();
+}
+
 fn in_folder(folder: &Path) -> String {
     serde_json::json!({ "folder": folder }).to_string()
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use callboard_python::{HostSettings, Limits, OutputSink, PythonHost, StartError};
+use callboard_python::{HostSettings, Limits, PythonHost, StartError};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::harness::{TestHost, call, scratch, wait_for_exit};
@@ -110,8 +110,7 @@ async fn independent_calls_run_at_the_same_time() {
 #[test]
 fn unsuitable_interpreters_are_refused() {
     let start = |interpreter: &str| {
-        let settings =
-            HostSettings { interpreter: interpreter.into(), limits: Limits::default(), output: OutputSink::none() };
+        let settings = HostSettings::new(interpreter);
         PythonHost::start(settings).map(drop).unwrap_err()
     };
     assert!(matches!(start("no-such-python"), StartError::Interpreter(_)));

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use anyhow::{Context as _, anyhow};
-use callboard_core::contract::{CallRules, RawCall, SchemaLimits, ToolSet, check_arguments};
+use callboard_core::contract::{CallRules, CheckBudget, RawCall, SchemaLimits, ToolSet, check_arguments};
 use callboard_python::{CallOutcome, CallRequest, Character, HostSettings, Limits, OutputSink, PythonHost};
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ pub(crate) struct Player {
 impl Player {
     /// Loads a file in a separate interpreter.
     pub(crate) async fn load(file: &Path, limits: Limits) -> anyhow::Result<Self> {
-        let settings = HostSettings { interpreter: "python3".into(), limits, output: silent_terminal()? };
+        let settings = HostSettings { limits, output: silent_terminal()?, ..HostSettings::new("python3") };
         let company = PythonHost::start(settings)?;
         let character = company.load(file, "player").await.map_err(|failure| anyhow!("{failure}"))?;
         let tools =
@@ -41,8 +41,8 @@ impl Player {
 
     /// Checks a call as a model made it, and runs it.
     pub(crate) async fn call(&self, raw: &RawCall, state: Option<&str>) -> anyhow::Result<CallOutcome> {
-        let checked =
-            check_arguments(raw, &self.tools, &self.rules, ARGUMENTS).map_err(|violation| anyhow!("{violation:?}"))?;
+        let checked = check_arguments(raw, &self.tools, &self.rules, &mut CheckBudget::new(ARGUMENTS))
+            .map_err(|violation| anyhow!("{violation:?}"))?;
         let checked = checked.first().context("a call came out as none")?;
         let order =
             CallRequest { tool: &checked.tool, arguments: checked.arguments.as_str(), state, conversation: "bench" };

@@ -25,6 +25,9 @@ pub(super) async fn check(registry: &CharacterRegistry, out: &mut impl Write) ->
     if characters.is_empty() && problems.is_empty() {
         writeln!(out, "no characters in {}; create one with: callboard new bard", registry.folder().display())?;
     }
+    for line in registry.describe_sandbox().await? {
+        writeln!(out, "sandbox {line}")?;
+    }
     let noun = if characters.len() == 1 { "character" } else { "characters" };
     writeln!(out, "{} {noun} OK, {} failed", characters.len(), problems.len())?;
     Ok(problems.is_empty())

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::{Context as _, bail};
 use callboard_core::contract::{
-    CallRules, RawCall, SchemaLimits, ToolCache, ViolationKind, check_arguments, tool_error_message,
+    CallRules, CheckBudget, RawCall, SchemaLimits, ToolCache, ViolationKind, check_arguments, tool_error_message,
 };
 use callboard_python::CallRequest;
 
@@ -45,7 +45,7 @@ fn checked(character: &LoadedCharacter, call: &RawCall, out: &mut impl Write) ->
     }
     let cache = ToolCache::new(SchemaLimits::default());
     let tools = cache.compiled(&serde_json::to_string(character.tools())?)?;
-    match check_arguments(call, &tools, &CallRules::default(), usize::MAX) {
+    match check_arguments(call, &tools, &CallRules::default(), &mut CheckBudget::new(usize::MAX)) {
         Err(violation) if violation.kind == ViolationKind::UnknownTool => bail!(unknown_tool(character, &call.name)),
         Err(violation) => {
             writeln!(out, "{}\n{violation}", tool_error_message(call, &violation))?;

@@ -96,6 +96,14 @@ impl CharacterRegistry {
         Ok(())
     }
 
+    /// What the sandbox enforces on this machine, where it is on.
+    pub async fn describe_sandbox(&self) -> Result<Vec<String>, StartError> {
+        if !self.settings.sandbox {
+            return Ok(Vec::new());
+        }
+        Ok(self.python_host().await?.kernel().describe())
+    }
+
     async fn python_host(&self) -> Result<PythonHost, StartError> {
         let mut kept = self.host.lock().await;
         if let Some(host) = kept.as_ref() {

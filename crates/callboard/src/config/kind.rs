@@ -41,6 +41,8 @@ pub(super) enum Kind {
     Word(&'static [&'static str], Field<&'static str>),
     Path(Field<PathBuf>),
     Store(Field<StoreUrl>),
+    /// Names of hosts, without scheme and port.
+    Hosts(Field<Vec<String>>),
     Secrets(Field<Vec<Secret>>),
     Headers(Field<Vec<Secret>>),
     Url(Field<String>),
@@ -63,6 +65,7 @@ impl Kind {
             Kind::Word(words, field) => store(field(draft), word(raw, words)?),
             Kind::Path(field) => store(field(draft), path(raw)?),
             Kind::Store(field) => store(field(draft), store_url(raw)?),
+            Kind::Hosts(field) => store(field(draft), hosts(raw)?),
             Kind::Secrets(field) => store(field(draft), secrets(raw)?),
             Kind::Headers(field) => store(field(draft), headers(raw)?),
             Kind::Url(field) => store(field(draft), url(raw, base_url::with_path)?),
@@ -85,6 +88,9 @@ impl Kind {
             Kind::Truth(_) => "true or false",
             Kind::Path(_) => "a path",
             Kind::Store(_) => "sqlite:FILE, sqlite::memory: or postgres://USER@HOST/DATABASE",
+            Kind::Hosts(_) => {
+                "a list of host names such as callboard.example, without scheme and port; a variable has commas between them"
+            }
             Kind::Secrets(_) => "a list of keys without spaces; a variable has commas between them",
             Kind::Headers(_) => {
                 "a list of headers, each name=value with %20 for a space; a variable has commas between them"
@@ -263,6 +269,13 @@ fn names(raw: &Raw) -> Option<Reading<Vec<String>>> {
     Some((value, written))
 }
 
+/// Names of hosts. A URL or a port would never match, so they are refused.
+fn hosts(raw: &Raw) -> Option<Reading<Vec<String>>> {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    let is_name = |name: &str| !name.is_empty() && name.bytes().all(fits);
+    names(raw).filter(|(value, _)| value.iter().all(|name| is_name(name)))
+}
+
 /// The items of a list: an array of strings in the file, otherwise text with commas.
 fn items(raw: &Raw) -> Option<Vec<&str>> {
     match raw {
@@ -427,6 +440,10 @@ mod tests {
             (written(headers(&array(&["Authorization: Basic%20x"]))), None),
             (written(headers(&plain("a=1,b"))), None),
             (written(headers(&plain("=1"))), None),
+            (written(hosts(&plain("a.example, b"))), Some("[\"a.example\", \"b\"]")),
+            (written(hosts(&plain("http://a.example"))), None),
+            (written(hosts(&plain("a.example:80"))), None),
+            (written(hosts(&array(&["a", ""]))), None),
             (written(store_url(&plain("sqlite::memory:"))), Some("\"sqlite::memory:\"")),
             (written(store_url(&plain("mysql://db"))), None),
             (written(url(&plain("http://host/"), base_url::with_path)), Some("\"http://host/v1\"")),

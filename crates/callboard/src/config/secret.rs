@@ -13,7 +13,7 @@ pub struct Secret(String);
 
 impl Secret {
     /// Takes a key that can be sent in a header: visible ASCII, not empty.
-    pub(super) fn new(text: &str) -> Option<Secret> {
+    pub(crate) fn new(text: &str) -> Option<Secret> {
         let sendable = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
         sendable.then(|| Secret(text.to_owned()))
     }

@@ -24,6 +24,8 @@ pub struct Settings {
     pub threads: usize,
     /// Keys that clients must show; none means that only loopback is served.
     pub api_keys: Vec<Secret>,
+    /// Host names that requests without a key may name.
+    pub hosts: Vec<String>,
     /// The folder of characters.
     pub characters: PathBuf,
     /// The store.
@@ -59,6 +61,7 @@ impl Settings {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             threads: 0,
             api_keys: Vec::new(),
+            hosts: Vec::new(),
             characters: PathBuf::new(),
             store: StoreUrl::default(),
             store_connections: 0,

@@ -11,6 +11,9 @@ use super::kind::Kind;
 use super::secret::Secret;
 use super::settings::{ContractMode, LOG_LEVELS, Settings, UpstreamSettings};
 
+/// The values of a switch.
+const ON_OFF: [&str; 2] = ["off", "on"];
+
 /// The settings while they are filled in, with the upstream whose keys are read at the moment.
 pub(super) struct Draft {
     pub(super) settings: Settings,
@@ -70,6 +73,7 @@ keys! { TOP = "", |draft| draft.settings;
     listen,            "listen",            Address,             Text("127.0.0.1:8787"),      "Address to listen on; port 0 picks a free one", flag "listen" "ADDR";
     threads,           "threads",           Count(0, 1024),      Text("0"),                   "Threads that serve requests; 0 is one per core";
     api_keys,          "api_keys",          Secrets,             Text(""),                    "Keys that clients must send; without any, only loopback addresses are served";
+    hosts,             "hosts",             Hosts,               Text(""),                    "Host names, besides localhost and loopback addresses, that requests and web pages may name while there are no `api_keys`";
     characters,        "characters",        Path,                Text("characters"),          "Folder of characters", flag "characters" "DIR";
     store,             "store",             Store,               Text("sqlite:callboard.db"), "Where conversations are kept", flag "store" "URL";
     store_connections, "store_connections", Count(1, 1000),      Text("16"),                  "Most connections to PostgreSQL; work waits for a free one";
@@ -105,10 +109,13 @@ section! {
     schema_enum_values: usize,   "schema_enum_values",    Count(1, 1_000_000),         Text("10000"),    "Enum values in all schemas of a request together";
     schema_patterns: usize,      "schema_patterns",       Count(0, 100_000),           Text("500"),      "Patterns in all schemas of a request together";
     schema_pattern_bytes: usize, "schema_pattern_bytes",  Bytes,                       Text("4 MiB"),    "Compiled size of all patterns in the schemas of a request, estimated";
-    validation_steps: usize,     "validation_steps",      Count(1_000, 1_000_000_000), Text("1000000"),  "Work of validating the arguments of one call; a step is one schema applied to one value";
+    validation_steps: usize,     "validation_steps",      Count(1_000, 1_000_000_000), Text("2000000"),  "Work of checking the calls of one turn; a step is one schema applied to one value";
     arguments_bytes: usize,      "arguments_bytes",       Bytes,                       Text("256 KiB"),  "Size of the arguments of one call";
     reply_bytes: usize,          "reply_bytes",           Bytes,                       Text("32 MiB"),   "Size of one reply of a model server";
+    reply_calls: usize,          "reply_calls",           Count(1, 100_000),           Text("10000"),    "Tool calls in one reply of a model server";
     in_flight: usize,            "in_flight",             Count(1, 100_000),           Text("1024"),     "Requests served at the same time";
+    bodies_bytes: usize,         "bodies_bytes",          Bytes,                       Text("256 MiB"),  "Size of the bodies of all requests together, while they arrive and are answered";
+    sockets: usize,              "sockets",               Count(1, 100_000),           Text("1024"),     "WebSockets open at the same time";
     retries: usize,              "retries",               Count(0, 10),                Text("2"),        "How often a request to a busy or unreachable model server is retried";
 }
 
@@ -119,7 +126,9 @@ section! {
     first_byte: Duration, "first_byte_seconds", Seconds(0.001), Text("600"), "Wait for the first byte of its reply";
     idle: Duration,       "idle_seconds",       Seconds(0.001), Text("60"),  "Wait for more of a reply that has begun";
     keep_alive: Duration, "keep_alive_seconds", Seconds(0.001), Text("15"),  "Silence after which a comment keeps the client's connection open; a stream begins with it if the model has said nothing yet";
-    body: Duration,       "body_seconds",       Seconds(0.001), Text("120"), "Wait for the whole body of a request";
+    body: Duration,       "body_seconds",       Seconds(0.001), Text("120"), "Wait for the whole body of a request, or a whole message on a WebSocket";
+    head: Duration,       "head_seconds",       Seconds(0.001), Text("30"),  "Wait for the head of a request, also for the next one on an open connection";
+    socket: Duration,     "socket_seconds",     Seconds(0.001), Text("3600"), "Wait for the next request on a WebSocket; then it is closed";
     client: Duration,     "client_seconds",     Seconds(1.0),   Text("60"),  "Wait for a client that does not read its reply or cannot be reached; then its connection is closed";
     drain: Duration,      "drain_seconds",      Seconds(0.0),   Text("30"),  "Wait for requests in flight at shutdown; unfinished ones then end with an error";
 }
@@ -151,6 +160,8 @@ section! {
     memory_bytes: usize,  "memory_bytes",   Bytes,          Text("512 MiB"), "Memory of one worker process";
     workers: usize,       "workers",        Count(1, 64),   Text("4"),       "Worker processes of one character";
     import: Duration,     "import_seconds", Seconds(0.001), Text("5"),       "Time limit for loading a character's file";
+    environment: Vec<String>, "environment", Names,         Text(""),        "Environment variables that characters see beside the usual ones such as PATH and LANG; NAME* names all that begin so";
+    sandbox: &'static str, "sandbox", Word(&ON_OFF), Text("off"), "Whether characters lose files, network, programs and privileges; needs Landlock and seccomp of Linux";
 }
 
 section! {

@@ -1,35 +1,59 @@
-//! Request bodies: read whole, up to a limit of bytes and of time.
+//! Request bodies: read whole, up to a limit of bytes and of time, within the budget of all bodies together.
 
 use std::time::Duration;
 
-use axum::body::{Body, to_bytes};
+use axum::body::Body;
 use axum::extract::Request;
 use callboard_core::wire::ApiError;
 use http::header::{CONTENT_LENGTH, EXPECT};
 use http_body_util::BodyExt as _;
 use tokio::time::timeout;
 
-use crate::config::Settings;
+use super::body_budget::BodyBytes;
+use super::router::Shared;
 
-/// Up to this multiple of the limit, a body that is too large is read and discarded before it is refused.
+/// Up to this multiple of the limit, a body that is refused is read and discarded first.
 const READ_BEYOND: usize = 2;
 
+/// A body, and its share of the budget.
+pub(super) struct RequestBody {
+    pub(super) bytes: Vec<u8>,
+    pub(super) held: BodyBytes,
+}
+
 /// The body of a request.
-pub(super) async fn read_body(request: Request, settings: &Settings) -> Result<Vec<u8>, ApiError> {
+pub(super) async fn read_body(request: Request, shared: &Shared) -> Result<RequestBody, ApiError> {
+    let settings = &shared.app.settings;
     let (limit, time) = (settings.limits.body_bytes, settings.timeouts.body);
     let announced = request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
-    if announced.is_some_and(|length| length > limit) {
-        if !request.headers().contains_key(EXPECT) {
-            discard(request.into_body(), limit.saturating_mul(READ_BEYOND), time).await;
+    let is_waiting = request.headers().contains_key(EXPECT);
+    let mut body = request.into_body();
+    let held = shared.bodies.start();
+    let read = match announced {
+        Some(length) if length > limit => Err(ApiError::body_too_large(limit)),
+        length => {
+            let whole = collect(&mut body, length.unwrap_or_default(), limit, held);
+            timeout(time, whole).await.unwrap_or_else(|_| Err(ApiError::body_too_slow(time.as_secs_f64())))
         }
-        return Err(ApiError::body_too_large(limit));
+    };
+    if read.as_ref().is_err_and(|error| matches!(error.status, 413 | 503)) && !is_waiting {
+        discard(body, limit.saturating_mul(READ_BEYOND), time).await;
     }
-    match timeout(time, to_bytes(request.into_body(), limit)).await {
-        Ok(Ok(bytes)) => Ok(bytes.into()),
-        Err(_) => Err(ApiError::body_too_slow(time.as_secs_f64())),
-        Ok(Err(error)) if is_length_limit(&error) => Err(ApiError::body_too_large(limit)),
-        Ok(Err(_)) => Err(ApiError::new(400, "incomplete_body", "the request body broke off before it was whole")),
+    read
+}
+
+async fn collect(body: &mut Body, length: usize, limit: usize, mut held: BodyBytes) -> Result<RequestBody, ApiError> {
+    let mut bytes = Vec::with_capacity(length);
+    while let Some(frame) = body.frame().await {
+        let broken = |_| ApiError::new(400, "incomplete_body", "the request body broke off before it was whole");
+        let Ok(data) = frame.map_err(broken)?.into_data() else { continue };
+        if bytes.len().saturating_add(data.len()) > limit {
+            return Err(ApiError::body_too_large(limit));
+        }
+        held.grow(data.len())?;
+        bytes.extend_from_slice(&data);
     }
+    Ok(RequestBody { bytes, held })
 }
 
 /// Reads a bounded rest: a client that sends everything before it reads would get a reset connection, not the refusal.
@@ -43,8 +67,4 @@ async fn discard(mut body: Body, most: usize, time: Duration) {
         }
     };
     let _ = timeout(time, reading).await;
-}
-
-fn is_length_limit(error: &axum::Error) -> bool {
-    std::error::Error::source(error).is_some_and(|source| source.is::<http_body_util::LengthLimitError>())
 }

@@ -35,8 +35,8 @@ pub(super) fn routes() -> Router<Shared> {
 
 async fn create(State(shared): State<Shared>, request: Request) -> HttpResult {
     let owner = Requester::of(&shared, request.headers()).owner;
-    let body = read_body(request, &shared.app.settings).await?;
-    let request = ConversationRequest::read_new(body)?;
+    let body = read_body(request, &shared).await?;
+    let request = ConversationRequest::read_new(body.bytes)?;
     let (id, at) = (new_conversation_id(), clock::milliseconds());
     let metadata = Value::Object(request.metadata.clone().unwrap_or_default()).to_string();
     let items = request.stored_items(&mut item_ids(&new_response_id()));
@@ -54,8 +54,8 @@ async fn one(State(shared): State<Shared>, Path(id): Path<String>, headers: Head
 
 async fn change(State(shared): State<Shared>, Path(id): Path<String>, request: Request) -> HttpResult {
     let headers = request.headers().clone();
-    let body = read_body(request, &shared.app.settings).await?;
-    let request = ConversationRequest::read_change(body)?;
+    let body = read_body(request, &shared).await?;
+    let request = ConversationRequest::read_change(body.bytes)?;
     owned(&shared, &id, &headers).await?;
     let metadata = Value::Object(request.metadata.unwrap_or_default()).to_string();
     shared.store.set_metadata(&id, metadata, clock::milliseconds()).await?;
@@ -85,8 +85,8 @@ async fn list_items(
 
 async fn add_items(State(shared): State<Shared>, Path(id): Path<String>, request: Request) -> HttpResult {
     let headers = request.headers().clone();
-    let body = read_body(request, &shared.app.settings).await?;
-    let request = ConversationRequest::read_items(body)?;
+    let body = read_body(request, &shared).await?;
+    let request = ConversationRequest::read_items(body.bytes)?;
     owned(&shared, &id, &headers).await?;
     let items = request.stored_items(&mut item_ids(&new_response_id()));
     let added = append(&shared, &id, items).await?;

@@ -1,15 +1,20 @@
 //! From a request to its reply, for every wire: a wire prepares a [`Session`], and this sends what comes of it, whole or as server-sent
 //! events.
 
+use std::sync::Arc;
+use std::task::Poll;
+
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use callboard_core::contract::Report;
 use callboard_core::wire::{ApiError, ReplyWriter};
-use futures_util::{StreamExt as _, stream};
-use http::HeaderValue;
+use futures_util::{Stream, StreamExt as _, stream};
+use http::{HeaderValue, Version};
 
-use super::body::read_body;
+use super::body::{RequestBody, read_body};
+use super::body_budget::BodyBytes;
+use super::client_connection::ClientConnection;
 use super::in_flight_limit::Ticket;
 use super::reply;
 use super::requester::{CONVERSATION, Requester};
@@ -65,21 +70,64 @@ pub(super) async fn serve<W: Wire>(State(shared): State<Shared>, request: Reques
 async fn answer<W: Wire>(shared: &Shared, arrival: &Arrival, request: Request) -> Result<Response, ApiError> {
     let requester = Requester::of(shared, request.headers());
     let conversation = request.headers().get(CONVERSATION).cloned();
-    let body = read_body(request, &shared.app.settings).await?;
+    let (client, version) = (request.extensions().get::<Arc<ClientConnection>>().cloned(), request.version());
+    let RequestBody { bytes, held } = read_body(request, shared).await?;
     // Taken after the body, so slow uploads hold no slot.
-    let ticket = shared.in_flight.enter()?;
-    let incoming = Incoming { id: arrival.id.clone(), conversation, requester, body };
+    let held = Held { _ticket: shared.in_flight.enter()?, _body: held };
+    let incoming = Incoming { id: arrival.id.clone(), conversation, requester, body: bytes };
+    let reply = reply::<W>(shared, arrival, incoming, held, client.clone());
+    match client {
+        Some(client) => for_client(&client, version, reply).await,
+        None => reply.await,
+    }
+}
+
+/// What a request holds until its reply ends or is dropped.
+struct Held {
+    _ticket: Ticket,
+    _body: BodyBytes,
+}
+
+async fn reply<W: Wire>(
+    shared: &Shared,
+    arrival: &Arrival,
+    incoming: Incoming,
+    held: Held,
+    client: Option<Arc<ClientConnection>>,
+) -> Result<Response, ApiError> {
     Ok(match W::open(shared, incoming).await? {
         Prepared::Whole(session) => whole(session).await,
-        Prepared::Stream(session) => streamed::<W>(session.until(arrival.ending.clone()), arrival, ticket).await,
-        Prepared::Passthrough(response) => response.map(|body| holding(body, ticket)),
+        Prepared::Stream(session) => {
+            streamed::<W>(session.until(arrival.ending.clone()), arrival, client).await.map(|body| holding(body, held))
+        }
+        Prepared::Passthrough(response) => response.map(|body| holding(body, held)),
     })
 }
 
-/// A body that holds its ticket until it ends or is dropped.
-fn holding(body: Body, ticket: Ticket) -> Body {
+/// A client that has sent its request may close its side, and gets its reply. If it has closed the whole connection, a probe finds that
+/// out; HTTP/1.0 knows no interim response to send as one.
+async fn for_client(
+    client: &ClientConnection,
+    version: Version,
+    reply: impl Future<Output = Result<Response, ApiError>>,
+) -> Result<Response, ApiError> {
+    let mut reply = std::pin::pin!(reply);
+    tokio::select! {
+        biased;
+        reply = reply.as_mut() => return reply,
+        () = client.half_closed() => {}
+    }
+    if version < Version::HTTP_11 {
+        return Err(ApiError::half_closed());
+    }
+    client.probe();
+    reply.await
+}
+
+/// A body that holds something until it ends or is dropped.
+fn holding(body: Body, held: Held) -> Body {
     Body::from_stream(body.into_data_stream().map(move |piece| {
-        let _held = &ticket;
+        let _held = &held;
         piece
     }))
 }
@@ -112,7 +160,11 @@ fn failed(error: &ApiError, report: &Report) -> Response {
 }
 
 /// Server-sent events. The stream begins with the first piece, so a failure before it has its own status.
-async fn streamed<W: Wire>(mut session: Session<W::Writer>, arrival: &Arrival, ticket: Ticket) -> Response {
+async fn streamed<W: Wire>(
+    mut session: Session<W::Writer>,
+    arrival: &Arrival,
+    client: Option<Arc<ClientConnection>>,
+) -> Response {
     let (first, over) = match session.next().await {
         Step::Failed(error, text) if text.is_empty() => return failed(&error, &session.report()),
         step => text_of(step, &mut session),
@@ -128,12 +180,31 @@ async fn streamed<W: Wire>(mut session: Session<W::Writer>, arrival: &Arrival, t
             None if over => return None,
             None => text_of(session.next().await, &mut session),
         };
-        Some((Ok::<_, std::convert::Infallible>(text), (session, None, over)))
+        Some((text, (session, None, over)))
     });
-    let mut response = reply::with_type(holding(Body::from_stream(body), ticket), reply::EVENT_STREAM);
+    let body = Body::from_stream(with_probe(body, client).map(Ok::<_, std::convert::Infallible>));
+    let mut response = reply::with_type(body, reply::EVENT_STREAM);
     response.headers_mut().insert("cache-control", HeaderValue::from_static("no-cache"));
     response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
     response
+}
+
+/// The events, with a comment among them once the client has closed its side: if it is gone, its system answers that with a reset.
+fn with_probe(
+    events: impl Stream<Item = String> + Send + 'static,
+    client: Option<Arc<ClientConnection>>,
+) -> impl Stream<Item = String> + Send + 'static {
+    let mut events = Box::pin(events);
+    let mut closing = client.map(|client| Box::pin(async move { client.half_closed().await }));
+    stream::poll_fn(move |cx| {
+        let next = events.as_mut().poll_next(cx);
+        let is_closed = next.is_pending() && closing.as_mut().is_some_and(|closed| closed.as_mut().poll(cx).is_ready());
+        if !is_closed {
+            return next;
+        }
+        closing = None;
+        Poll::Ready(Some(KEEP_ALIVE.to_owned()))
+    })
 }
 
 /// The text of a step, and whether it is the last.

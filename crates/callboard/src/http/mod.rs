@@ -1,9 +1,12 @@
 //! Callboard over HTTP: routes, keys, and the conversion of requests and replies. No decision about calls is made here.
 
+mod allowed_hosts;
 mod body;
+mod body_budget;
 mod characters;
 mod chat;
 mod chat_session;
+mod client_connection;
 mod conversations;
 mod delivery;
 mod health_and_metrics;
@@ -17,11 +20,12 @@ mod requester;
 mod responses;
 mod router;
 mod socket;
+mod socket_input;
 mod socket_messages;
 mod state_journal_undo;
 mod traces;
 mod undo_body;
 mod upstreams;
 
-pub use keys::Keys;
+pub use client_connection::{ClientConnection, ClientStream, OpenConnections};
 pub use router::{ThreadServices, router};

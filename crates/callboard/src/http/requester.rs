@@ -5,6 +5,7 @@ use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use sha2::{Digest, Sha256};
 
+use super::keys::bearer;
 use super::router::Shared;
 use crate::conversation::ChatOwner;
 use crate::hex;
@@ -31,10 +32,9 @@ pub(super) struct Requester {
 
 impl Requester {
     pub(super) fn of(shared: &Shared, headers: &HeaderMap) -> Self {
-        let shown = headers.get(AUTHORIZATION);
         let (authorization, owner) = match shared.keys.is_open() {
-            true => (shown.cloned(), String::new()),
-            false => (None, shown.map(owner).unwrap_or_default()),
+            true => (headers.get(AUTHORIZATION).cloned(), String::new()),
+            false => (None, bearer(headers).map(owner).unwrap_or_default()),
         };
         Self { authorization, owner, caller: TraceParent::of(headers) }
     }
@@ -66,7 +66,8 @@ impl Requester {
     }
 }
 
-fn owner(shown: &HeaderValue) -> String {
-    let digest = Sha256::digest(shown.as_bytes());
+/// However the header is written, a key is one owner.
+fn owner(key: &str) -> String {
+    let digest = Sha256::digest(format!("Bearer {key}"));
     hex::encode(&digest[..16])
 }

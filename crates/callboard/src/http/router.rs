@@ -12,6 +12,8 @@ use axum::routing::{get, post};
 use callboard_core::wire::ApiError;
 use tokio::sync::{mpsc, watch};
 
+use super::allowed_hosts::AllowedHosts;
+use super::body_budget::BodyBudget;
 use super::chat::Chat;
 use super::delivery::serve;
 use super::in_flight_limit::InFlight;
@@ -32,10 +34,12 @@ use crate::upstream::Client;
 pub(super) struct Shared {
     pub(super) app: Arc<Services>,
     pub(super) keys: Keys,
+    pub(super) allowed_hosts: AllowedHosts,
     pub(super) client: Client,
     pub(super) store: Store,
     pub(super) chat_snapshots: ChatSnapshots,
     pub(super) in_flight: InFlight,
+    pub(super) bodies: BodyBudget,
     /// True when the program is to end.
     pub(super) stopping: watch::Receiver<bool>,
     /// True when it has waited long enough.
@@ -70,10 +74,25 @@ pub(super) struct Arrival {
 /// The router of one thread.
 pub fn router(app: Arc<Services>, thread: ThreadServices) -> Router {
     let in_flight = InFlight::new(Arc::clone(&app.in_flight), app.settings.limits.in_flight);
-    let keys = Keys::new(app.settings.api_keys.iter().map(|key| key.expose().to_owned()));
+    let keys = Keys::new(Arc::clone(&app.api_keys));
+    let limits = &app.settings.limits;
+    let bodies = BodyBudget::new(Arc::clone(&app.body_bytes), limits.bodies_bytes.max(limits.body_bytes));
+    let allowed_hosts = AllowedHosts::new(&app.settings.hosts);
     let ThreadServices { client, store, stopping, ending, sockets } = thread;
     let chat_snapshots = ChatSnapshots::new(store.clone());
-    let shared = Shared { app, keys, client, store, chat_snapshots, in_flight, stopping, ending, sockets };
+    let shared = Shared {
+        app,
+        keys,
+        allowed_hosts,
+        client,
+        store,
+        chat_snapshots,
+        in_flight,
+        bodies,
+        stopping,
+        ending,
+        sockets,
+    };
     Router::new()
         .route("/v1/chat/completions", post(serve::<Chat>))
         .route("/v1/responses", post(serve::<Responses>).get(socket::open))
@@ -101,23 +120,31 @@ pub fn router(app: Arc<Services>, thread: ThreadServices) -> Router {
 async fn around(State(shared): State<Shared>, mut request: Request, next: Next) -> Response {
     let mut ending = shared.ending.clone();
     let arrival = Arrival { id: request_id::of(request.headers()), at: Instant::now(), ending: ending.clone() };
-    let path = request.uri().path();
-    let (open, readable) = (matches!(path, "/health" | "/ready"), percent::decoded(path).is_some());
-    let mut response = if !readable {
-        reply::error(&ApiError::unreadable_path())
-    } else if open || shared.keys.admit(request.headers()) {
-        request.extensions_mut().insert(arrival.clone());
-        tokio::select! {
-            biased;
-            response = next.run(request) => response,
-            () = shutdown_requested(&mut ending) => reply::error(&ApiError::stopping()),
+    let mut response = match admit(&shared, &request) {
+        Err(error) => reply::error(&error),
+        Ok(()) => {
+            request.extensions_mut().insert(arrival.clone());
+            tokio::select! {
+                biased;
+                response = next.run(request) => response,
+                () = shutdown_requested(&mut ending) => reply::error(&ApiError::stopping()),
+            }
         }
-    } else {
-        reply::error(&ApiError::invalid_api_key())
     };
     response.headers_mut().insert(request_id::REQUEST_ID, request_id::header(&arrival.id));
     tracing::debug!(request_id = arrival.id, status = response.status().as_u16(), "answered");
     response
+}
+
+/// Without keys the host and the page that a request names decide; with keys, the key.
+fn admit(shared: &Shared, request: &Request) -> Result<(), ApiError> {
+    let path = request.uri().path();
+    if shared.keys.is_open() {
+        shared.allowed_hosts.check(request)?;
+    } else if !matches!(path, "/health" | "/ready") && !shared.keys.admit(request.headers()) {
+        return Err(ApiError::invalid_api_key());
+    }
+    percent::decoded(path).map_or_else(|| Err(ApiError::unreadable_path()), |_| Ok(()))
 }
 
 async fn unknown_path(request: Request<Body>) -> Response {

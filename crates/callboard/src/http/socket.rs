@@ -4,7 +4,8 @@
 //! that is stored nowhere. The socket is read all the time: pings are answered while a response is made, and a close ends it.
 
 use std::collections::VecDeque;
-use std::time::Instant;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade, close_code};
@@ -13,14 +14,19 @@ use axum::response::Response;
 use axum::{Extension, RequestExt as _};
 use callboard_core::wire::ApiError;
 use callboard_core::wire::responses::{Framing, ResponseWriter, ResponsesRequest};
+use futures_util::SinkExt as _;
 use http::HeaderMap;
-use http::header::{HOST, ORIGIN};
+use tokio::time::timeout;
 
+use super::body_budget::BodyBytes;
+use super::client_connection::ClientConnection;
 use super::delivery::Wire as _;
+use super::in_flight_limit::Ticket;
 use super::reply;
 use super::requester::Requester;
 use super::responses::{ResponseTurn, Responses, prepare};
 use super::router::{Arrival, Shared};
+use super::socket_input::{SocketInput, overdue};
 use super::socket_messages::{self, SocketRequest};
 use crate::conversation::ConnectionCache;
 use crate::session::{Session, Step};
@@ -34,60 +40,78 @@ const MOST_WAITING: usize = 64;
 /// A message up to so many times the limit is read, to be refused with an error; a larger one closes the connection.
 const READ_BEYOND: usize = 2;
 
+/// Events are written at once, so the buffers are small.
+const BUFFER: usize = 16 << 10;
+
+/// How long the client may take to answer a close.
+const CLOSING_TIME: Duration = Duration::from_secs(1);
+
 /// The client is gone, or the program stops.
 struct Gone;
+
+/// A request that has arrived, with its share of the budget for bodies.
+struct Received {
+    text: Utf8Bytes,
+    _bytes: Option<BodyBytes>,
+}
 
 /// Upgrades a connection.
 pub(super) async fn open(
     State(shared): State<Shared>,
     Extension(arrival): Extension<Arrival>,
+    Extension(client): Extension<Arc<ClientConnection>>,
     mut request: Request,
 ) -> Response {
+    if shared.keys.is_open()
+        && let Err(error) = shared.allowed_hosts.check_socket(request.headers())
+    {
+        return reply::error(&error);
+    }
     let upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection> = request.extract_parts().await;
     let Ok(upgrade) = upgrade else { return reply::error(&ApiError::upgrade_required()) };
-    if shared.keys.is_open() && is_from_foreign_page(request.headers()) {
-        return reply::error(&ApiError::foreign_page());
-    }
+    let limits = &shared.app.settings.limits;
+    let Ok(place) = Arc::clone(&shared.app.sockets).try_acquire_owned() else {
+        return reply::error(&ApiError::too_many_sockets(limits.sockets));
+    };
     let requester = Requester::of(&shared, request.headers());
-    let most = shared.app.settings.limits.body_bytes;
+    let credentials = request.headers().clone();
+    let most = limits.body_bytes;
     let read = most.saturating_mul(READ_BEYOND);
-    let upgrade = upgrade.max_message_size(read).max_frame_size(read);
+    let upgrade =
+        upgrade.max_message_size(read).max_frame_size(read).read_buffer_size(BUFFER).write_buffer_size(BUFFER);
     upgrade.on_upgrade(move |socket| async move {
+        *client.input() = Some(SocketInput::new(&shared.bodies));
         let waiting = Waiting { messages: VecDeque::new(), most_bytes: most };
-        let _open = shared.sockets.clone();
-        let mut connection = Connection { socket, shared, arrival, requester, waiting, answered: 0 };
+        let _open = (shared.sockets.clone(), place);
+        let timeouts = &shared.app.settings.timeouts;
+        let input = Input { socket, client, body_time: timeouts.body, client_time: timeouts.client };
+        let mut connection =
+            Connection { input, shared: shared.clone(), arrival, requester, credentials, waiting, answered: 0 };
         connection.serve().await;
     })
 }
 
-/// Browsers let any page open a WebSocket to this machine and read it; without keys nothing else would stop it. They send the page's
-/// origin, which other clients do not.
-fn is_from_foreign_page(headers: &HeaderMap) -> bool {
-    let Some(origin) = headers.get(ORIGIN) else { return false };
-    let page = origin.to_str().ok().and_then(|origin| origin.split_once("://")).map(|(_, host)| host);
-    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
-    !page.zip(host).is_some_and(|(page, host)| page.eq_ignore_ascii_case(host))
-}
-
 struct Connection {
-    socket: WebSocket,
+    input: Input,
     shared: Shared,
     arrival: Arrival,
     requester: Requester,
+    /// The headers that admitted the connection; its key may have been removed since.
+    credentials: HeaderMap,
     waiting: Waiting,
     answered: usize,
 }
 
 /// Requests that wait for the one in progress.
 struct Waiting {
-    messages: VecDeque<Utf8Bytes>,
+    messages: VecDeque<Received>,
     most_bytes: usize,
 }
 
 impl Waiting {
     /// Without room the socket is not read until a response is done.
     fn has_room(&self) -> bool {
-        let bytes: usize = self.messages.iter().map(|message| message.len()).sum();
+        let bytes: usize = self.messages.iter().map(|message| message.text.len()).sum();
         self.messages.len() < MOST_WAITING && bytes < self.most_bytes
     }
 }
@@ -96,34 +120,34 @@ impl Connection {
     /// Serves until the client leaves or the program stops.
     async fn serve(&mut self) {
         let mut cache = ConnectionCache::new(self.shared.app.settings.limits.history_bytes as u64);
-        while let Ok(text) = self.next_request().await {
-            if self.answer(&text, &mut cache).await.is_err() {
+        while let Ok(received) = self.next_request().await {
+            if self.answer(&received.text, &mut cache).await.is_err() {
                 return;
             }
         }
     }
 
-    async fn next_request(&mut self) -> Result<Utf8Bytes, Gone> {
-        if let Some(text) = self.waiting.messages.pop_front() {
-            return Ok(text);
+    async fn next_request(&mut self) -> Result<Received, Gone> {
+        if let Some(received) = self.waiting.messages.pop_front() {
+            return Ok(received);
         }
         let mut stopping = self.shared.stopping.clone();
-        tokio::select! {
+        let idle = self.shared.app.settings.timeouts.socket;
+        let (code, reason) = tokio::select! {
             biased;
-            () = shutdown_requested(&mut stopping) => {
-                let frame = CloseFrame { code: close_code::AWAY, reason: "the server is stopping".into() };
-                let _ = self.socket.send(Message::Close(Some(frame))).await;
-                Err(Gone)
-            }
-            message = next_text(&mut self.socket) => message,
-        }
+            () = shutdown_requested(&mut stopping) => (close_code::AWAY, "the server is stopping"),
+            message = self.input.next() => return message,
+            () = tokio::time::sleep(idle) => (close_code::NORMAL, "no request came within timeouts.socket_seconds"),
+        };
+        self.input.close(CloseFrame { code, reason: reason.into() }).await;
+        Err(Gone)
     }
 
     async fn answer(&mut self, text: &str, cache: &mut ConnectionCache) -> Result<(), Gone> {
         self.answered += 1;
         let (request_id, at) = (format!("{}.{}", self.arrival.id, self.answered), Instant::now());
         let SocketRequest { request, stream_id, caller } = SocketRequest::read(text, self.waiting.most_bytes);
-        let entered = request.and_then(|request| Ok((request, self.shared.in_flight.enter()?)));
+        let entered = request.and_then(|request| Ok((request, self.enter()?)));
         let (prepared, _ticket) = match entered {
             Ok((request, ticket)) => (self.prepare(&request_id, request, caller, cache).await?, Some(ticket)),
             Err(error) => (Err(error), None),
@@ -134,6 +158,13 @@ impl Connection {
         };
         metrics::request(Responses::ENDPOINT, status, at.elapsed());
         Ok(())
+    }
+
+    fn enter(&self) -> Result<Ticket, ApiError> {
+        if !self.shared.keys.admit(&self.credentials) {
+            return Err(ApiError::invalid_api_key());
+        }
+        self.shared.in_flight.enter()
     }
 
     async fn prepare(
@@ -148,7 +179,7 @@ impl Connection {
         let (id, requester) = (request_id, &requester);
         let turn = ResponseTurn { id, request, requester, framing: Some(Framing::Lines), connection: Some(cache) };
         let prepared = prepare(&shared, turn);
-        listening(&mut self.socket, &mut self.waiting, prepared).await
+        listening(&mut self.input, &mut self.waiting, prepared).await
     }
 
     /// Sends a response and returns the status it would have had over HTTP.
@@ -160,12 +191,12 @@ impl Connection {
     ) -> Result<u16, Gone> {
         let mut session = session.until(self.shared.ending.clone());
         let (status, lines) = loop {
-            match listening(&mut self.socket, &mut self.waiting, session.next()).await? {
+            match listening(&mut self.input, &mut self.waiting, session.next()).await? {
                 Step::Piece(lines) => {
                     session.mark_seen();
                     self.send(&lines, stream_id).await?;
                 }
-                Step::KeepAlive => send(&mut self.socket, Message::Ping("alive".into())).await?,
+                Step::KeepAlive => send(&mut self.input.socket, Message::Ping("alive".into())).await?,
                 Step::Failed(error, lines) if lines.is_empty() => {
                     drop(session);
                     return self.refuse(&error, stream_id).await;
@@ -194,7 +225,7 @@ impl Connection {
     async fn send(&mut self, lines: &str, stream_id: Option<&str>) -> Result<(), Gone> {
         for line in lines.lines() {
             let text = socket_messages::with_stream_id(line, stream_id);
-            send(&mut self.socket, Message::Text(text.into())).await?;
+            send(&mut self.input.socket, Message::Text(text.into())).await?;
         }
         Ok(())
     }
@@ -204,54 +235,89 @@ async fn send(socket: &mut WebSocket, message: Message) -> Result<(), Gone> {
     socket.send(message).await.map_err(|_| Gone)
 }
 
-/// The next request. Pings are answered by the socket itself.
-async fn next_text(socket: &mut WebSocket) -> Result<Utf8Bytes, Gone> {
-    loop {
-        match socket.recv().await {
-            Some(Ok(Message::Text(text))) => return Ok(text),
-            Some(Ok(Message::Binary(_))) => return Ok("binary messages are not read here".into()),
-            Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
-            Some(Ok(Message::Close(_))) | None => return Err(Gone),
-            Some(Err(error)) => {
-                if let Some(frame) = socket_messages::close_frame(error) {
-                    let _ = socket.send(Message::Close(Some(frame))).await;
+/// The messages of the client.
+struct Input {
+    socket: WebSocket,
+    client: Arc<ClientConnection>,
+    /// The time for a whole message.
+    body_time: Duration,
+    /// The time for a client that does not read.
+    client_time: Duration,
+}
+
+impl Input {
+    /// The next request.
+    async fn next(&mut self) -> Result<Received, Gone> {
+        loop {
+            let message = tokio::select! {
+                biased;
+                message = self.socket.recv() => message,
+                () = overdue(&self.client, self.body_time) => {
+                    let reason = "a message was not complete within timeouts.body_seconds";
+                    self.close(CloseFrame { code: close_code::POLICY, reason: reason.into() }).await;
+                    return Err(Gone);
                 }
-                return Err(Gone);
+            };
+            match message {
+                Some(Ok(Message::Text(text))) => return Ok(self.received(text)),
+                Some(Ok(Message::Binary(_))) => return Ok(self.received("binary messages are not read here".into())),
+                Some(Ok(Message::Ping(data) | Message::Pong(data))) => self.control_frame(data.len()).await?,
+                Some(Ok(Message::Close(_))) => {
+                    self.finish().await;
+                    return Err(Gone);
+                }
+                Some(Err(error)) => {
+                    if let Some(frame) = socket_messages::close_frame(error) {
+                        self.close(frame).await;
+                    }
+                    return Err(Gone);
+                }
+                None => return Err(Gone),
             }
         }
+    }
+
+    fn received(&self, text: Utf8Bytes) -> Received {
+        let budget = &mut *self.client.input();
+        Received { text, _bytes: budget.as_mut().map(SocketInput::message) }
+    }
+
+    /// The socket answers a ping by itself. Nothing more is read until that is written: a client that reads no pongs would fill the memory.
+    async fn control_frame(&mut self, data: usize) -> Result<(), Gone> {
+        if let Some(input) = self.client.input().as_mut() {
+            input.control_frame(data);
+        }
+        match timeout(self.client_time, self.socket.flush()).await {
+            Ok(Ok(())) => Ok(()),
+            _ => Err(Gone),
+        }
+    }
+
+    /// Closes the connection from this side.
+    async fn close(&mut self, frame: CloseFrame) {
+        let _ = timeout(CLOSING_TIME, self.socket.send(Message::Close(Some(frame)))).await;
+        self.finish().await;
+    }
+
+    /// Sends what is left, such as the answer to a close, and waits briefly for the client's end.
+    async fn finish(&mut self) {
+        let rest = async { while let Some(Ok(_)) = self.socket.recv().await {} };
+        let _ = timeout(CLOSING_TIME, rest).await;
     }
 }
 
 /// Runs a future while the socket is read. Requests that arrive meanwhile are queued; when the client leaves, the future is dropped.
-async fn listening<T>(socket: &mut WebSocket, waiting: &mut Waiting, work: impl Future<Output = T>) -> Result<T, Gone> {
+async fn listening<T>(input: &mut Input, waiting: &mut Waiting, work: impl Future<Output = T>) -> Result<T, Gone> {
     let mut work = std::pin::pin!(work);
     loop {
+        let has_room = waiting.has_room();
+        if !has_room && let Some(input) = input.client.input().as_mut() {
+            input.pause();
+        }
         tokio::select! {
             biased;
             done = &mut work => return Ok(done),
-            text = next_text(socket), if waiting.has_room() => waiting.messages.push_back(text?),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pages_of_other_hosts_are_foreign() {
-        let table = [
-            (None, false),
-            (Some("http://127.0.0.1:8787"), false),
-            (Some("http://127.0.0.1"), true),
-            (Some("http://127.0.0.1:8787.example.com"), true),
-            (Some("https://example.com"), true),
-            (Some("null"), true),
-        ];
-        for (origin, foreign) in table {
-            let origin = origin.map(|origin| (ORIGIN, origin.parse().unwrap()));
-            let headers: HeaderMap = origin.into_iter().chain([(HOST, "127.0.0.1:8787".parse().unwrap())]).collect();
-            assert_eq!(is_from_foreign_page(&headers), foreign, "{headers:?}");
+            received = input.next(), if has_room => waiting.messages.push_back(received?),
         }
     }
 }

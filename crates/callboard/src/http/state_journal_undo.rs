@@ -53,14 +53,14 @@ pub(super) async fn list(
 /// Undoes changes.
 pub(super) async fn undo(State(shared): State<Shared>, Path(id): Path<String>, request: Request) -> HttpResult {
     let headers = request.headers().clone();
-    let body = read_body(request, &shared.app.settings).await?;
-    let target = undo_body::read(&body)?;
+    let body = read_body(request, &shared).await?;
+    let target = undo_body::read(&body.bytes)?;
     owned(&shared, &id, &headers).await?;
     let mut turn = shared.store.begin_turn(&id, TURN_WAIT).await?;
     let note = CallNote {
         call_id: format!("call_{}", random::letters::<24>()),
         tool: "undo".to_owned(),
-        arguments: String::from_utf8_lossy(&body).into_owned(),
+        arguments: String::from_utf8_lossy(&body.bytes).into_owned(),
         result: String::new(),
         at: clock::milliseconds(),
     };

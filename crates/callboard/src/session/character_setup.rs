@@ -81,7 +81,8 @@ fn rules(settings: &Settings, manifest: &Manifest, client: CharacterRequest<'_>)
         client_tools,
     };
     let arguments_bytes = manifest.limits.arguments.map_or(stage.arguments_bytes, |most| most as usize);
-    (TurnSettings { reasks: 0, stream_arguments: false, arguments_bytes }, rules)
+    let reply_calls = settings.limits.reply_calls;
+    (TurnSettings { reasks: 0, stream_arguments: false, arguments_bytes, reply_calls }, rules)
 }
 
 /// The conversation's prompt, this turn's context, and what the client adds.

@@ -152,6 +152,11 @@ impl StoreInner {
         format!("{}-{}", self.settings.instance, self.next_number())
     }
 
+    /// The name of this process's write check.
+    pub(super) fn check_name(&self) -> String {
+        format!("{}-check", self.settings.instance)
+    }
+
     /// A number that is used once in this process.
     pub(super) fn next_number(&self) -> u64 {
         self.last_number.fetch_add(1, Ordering::Relaxed)

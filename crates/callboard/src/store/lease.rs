@@ -113,9 +113,11 @@ impl Lease {
         Statement::new(RELEASE, cells![&self.conversation, &self.token]).idempotent()
     }
 
-    /// Takes a lease of a conversation that does not exist and releases it, to check whether the database accepts writes.
-    pub(super) fn write_check(&self) -> Vec<Statement> {
-        vec![Statement::new(INSERT_EXPIRED, cells![&self.conversation, "", &self.token]), self.release()]
+    /// Takes a lease of a conversation that does not exist, to check whether the database accepts so many bytes.
+    pub(super) fn write_check(&self, bytes: usize) -> Vec<Statement> {
+        let filler = "x".repeat(bytes);
+        // An earlier check may have stopped before its release.
+        vec![self.release(), Statement::new(INSERT_EXPIRED, cells![&self.conversation, &filler, &self.token])]
     }
 
     fn renew(&self, length: Duration) -> Statement {

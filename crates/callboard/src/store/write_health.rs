@@ -1,17 +1,27 @@
-//! Whether the last write succeeded, for the readiness check.
+//! Whether the database accepts writes, for the readiness check.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use tokio::sync::Mutex;
 
 use super::error::StoreError;
 use super::handle::Store;
 use super::lease::Lease;
 use super::statement::{Answer, Job, Statement};
 
-/// The outcome of the last change. Clones share it.
+/// As large as a turn: on a full disk a smaller change may still fit.
+const CHECK_BYTES: usize = 64 << 10;
+
+/// A check that succeeded is not repeated for this long.
+const CHECK_EVERY: Duration = Duration::from_secs(1);
+
+/// The outcome of the last change, and when a check last succeeded. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct WriteHealth {
     failed: Arc<AtomicBool>,
+    checked: Arc<Mutex<Option<Instant>>>,
 }
 
 impl WriteHealth {
@@ -26,13 +36,26 @@ impl WriteHealth {
 }
 
 impl Store {
-    /// Whether the database answers, and accepts writes: after a failed write, another is tried.
+    /// Whether the database answers, and accepts writes.
     pub async fn check(&self) -> Result<(), StoreError> {
         self.reads.read(Statement::new("SELECT version FROM callboard_schema", [])).await?;
-        if self.inner.health.failed.load(Ordering::Relaxed) {
-            let lease = Lease { conversation: self.inner.new_name(), token: self.inner.new_name() };
-            self.writes.write(lease.write_check()).await?;
+        let health = &self.inner.health;
+        let mut checked = health.checked.lock().await;
+        let is_recent = checked.is_some_and(|at| at.elapsed() < CHECK_EVERY);
+        if is_recent && !health.failed.load(Ordering::Relaxed) {
+            return Ok(());
         }
+        *checked = None;
+        self.check_write().await?;
+        *checked = Some(Instant::now());
         Ok(())
+    }
+
+    /// The release is a change of its own: pages that are used and freed in the same one are not written.
+    async fn check_write(&self) -> Result<(), StoreError> {
+        let name = self.inner.check_name();
+        let lease = Lease { conversation: name.clone(), token: name };
+        self.writes.write(lease.write_check(CHECK_BYTES)).await?;
+        self.writes.write(vec![lease.release()]).await.map(drop)
     }
 }

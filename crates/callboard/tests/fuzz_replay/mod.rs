@@ -1,5 +1,6 @@
 //! Replays fuzz targets without a fuzzer.
 
+mod lock_file;
 mod mutation;
 mod replay;
 

@@ -46,6 +46,45 @@ fn keys_are_required_and_not_forwarded() {
     assert!(requests.recv().unwrap().contains("authorization: bearer theirs"));
 }
 
+/// What one spelling of the header has made, the others find.
+#[test]
+fn a_key_is_one_owner_however_its_header_is_written() {
+    let program = Program::with_upstream(&greeting_server().url, &[("CALLBOARD_API_KEYS", "one")]);
+    let made = ask(&program.address, "POST", "/v1/conversations", &["authorization: Bearer one"], "{}").ok();
+    let path = format!("/v1/conversations/{}", made["id"].as_str().unwrap());
+    for header in ["Bearer  one", "bearer one", "BEARER one  "] {
+        let found = ask(&program.address, "GET", &path, &[&format!("authorization: {header}")], "");
+        assert_eq!(found.status, 200, "{header}: {found:?}");
+    }
+}
+
+#[test]
+fn a_hangup_reloads_the_keys() {
+    let settings = |keys: &str| format!("api_keys = [{keys}]\n");
+    let program = Program::with_settings(&settings("\"one\""), &["--upstream", &greeting_server().url], &[]);
+    let status =
+        |key: &str| ask(&program.address, "GET", "/v1/models", &[&format!("authorization: Bearer {key}")], "").status;
+    let file = program.folder().join("callboard.toml");
+    std::fs::write(&file, settings("\"two\"")).unwrap();
+    assert_eq!((status("one"), status("two")), (200, 401));
+    program.hang_up();
+    while status("two") != 200 {
+        std::thread::yield_now();
+    }
+    assert_eq!(status("one"), 401);
+    // No keys at all, and no settings at all: the last ones stay.
+    for damaged in [settings(""), "api_keys = ".to_owned()] {
+        std::fs::write(&file, damaged).unwrap();
+        program.hang_up();
+        assert_eq!((status("one"), status("two")), (401, 200));
+    }
+    std::fs::write(&file, settings("\"three\"")).unwrap();
+    program.hang_up();
+    while status("three") != 200 {
+        std::thread::yield_now();
+    }
+}
+
 #[test]
 fn without_keys_only_loopback_is_served() {
     let complaint = refused_start(&["--listen", "0.0.0.0:0"], &[]);

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod characters;
 #[cfg(test)]
+mod connections;
+#[cfg(test)]
 mod conversation_refusals;
 #[cfg(test)]
 mod docs;
@@ -14,6 +16,8 @@ mod keys_limits_and_drain;
 mod late_failures;
 #[cfg(test)]
 mod persistence;
+#[cfg(test)]
+mod secrets;
 #[cfg(test)]
 mod shutdown;
 #[cfg(test)]
@@ -35,5 +39,7 @@ mod upstream_failures;
 mod upstream_reply_formats;
 #[cfg(test)]
 mod upstreams;
+#[cfg(test)]
+mod web_pages;
 #[cfg(test)]
 mod websocket;

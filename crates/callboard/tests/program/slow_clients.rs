@@ -12,7 +12,8 @@ const PATHS: [&str; 3] = ["/v1/chat/completions", "/v1/responses", "/v1/conversa
 /// A client that has sent a head, and whose server waits for the body.
 fn announce(address: &str, path: &str, length: usize) -> BufReader<TcpStream> {
     let mut stream = TcpStream::connect(address).unwrap();
-    let head = format!("POST {path} HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: {length}\r\n\r\n");
+    let head =
+        format!("POST {path} HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\ncontent-length: {length}\r\n\r\n");
     stream.write_all(head.as_bytes()).unwrap();
     let mut reader = BufReader::new(stream);
     for due in ["HTTP/1.1 100 Continue\r\n", "\r\n"] {

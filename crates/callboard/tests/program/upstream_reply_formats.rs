@@ -125,6 +125,13 @@ fn a_reply_over_the_limit_fails_with_the_name_of_the_limit() {
         (typed(EVENTS, &"data: {\n".repeat(1000)), false),
         (typed(JSON, &WHOLE.replace("fine", &long)), false),
         (typed(EVENTS, &format!("data: {HEAD}\n\n").repeat(2001)), true),
+        // What carries no content: comments, blank lines, unknown fields, empty deltas.
+        (typed(EVENTS, &": ping\n\n".repeat(600)), false),
+        (typed(EVENTS, &"\n".repeat(5000)), false),
+        (typed(JSON, &"\n".repeat(5000)), false),
+        (typed(EVENTS, &"id: 1\n".repeat(1000)), false),
+        (typed(EVENTS, &"data: {\"choices\":[{\"delta\":{\"content\":\"\"}}]}\n\n".repeat(150)), false),
+        (typed(EVENTS, &format!("data: {HEAD}\n\n{}", ": ping\n\n".repeat(600))), true),
     ];
     for (reply, begins) in replies {
         let start: String = reply.chars().take(90).collect();

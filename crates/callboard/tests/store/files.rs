@@ -62,8 +62,8 @@ fn a_store_that_cannot_write_is_unhealthy_until_it_can() {
         let full = format!("BEFORE INSERT ON {table} BEGIN SELECT RAISE(ABORT, 'the disk is full'); END");
         database.execute(&format!("CREATE TRIGGER full_{table} {full}"));
     }
-    // Nothing has failed yet.
-    is_well(&store, true);
+    // Before any turn has failed.
+    is_well(&store, false);
     block_on(store.create_conversation(new("conv_1", 1))).unwrap_err();
     is_well(&store, false);
     is_well(&store, false);

@@ -18,8 +18,8 @@ const BYTES_PER_STEP: usize = 64;
 
 /// Coerces `value` towards `schema`, the root schema of a tool's parameters, where only one reading is possible.
 ///
-/// Returns each kind of repair once, in the order it was first needed.
-pub fn coerce(value: &mut Value, schema: &Value) -> Vec<CoerceRepair> {
+/// Returns each kind of repair once, in the order it was first needed, and the steps that were taken.
+pub fn coerce(value: &mut Value, schema: &Value) -> (Vec<CoerceRepair>, u32) {
     let schemas = Schemas::new(schema);
     let mut repairs = Vec::new();
     for _ in 0..MOST_PASSES {
@@ -32,7 +32,7 @@ pub fn coerce(value: &mut Value, schema: &Value) -> Vec<CoerceRepair> {
             note(&mut repairs, repair);
         }
     }
-    repairs
+    (repairs, schemas.steps())
 }
 
 struct Coercion<'w, 's> {

@@ -54,6 +54,11 @@ impl<'s> Schemas<'s> {
         left.map(|_| ())
     }
 
+    /// The steps taken so far.
+    pub(super) fn steps(&self) -> u32 {
+        MOST_STEPS - self.steps_left.get()
+    }
+
     fn resolve(&self, reference: &str) -> Option<&'s Value> {
         self.root.pointer(reference.strip_prefix('#')?)
     }

@@ -2,13 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::contract::{CallRules, RawCall, ResponseFormat, SchemaLimits, ToolSet, check_arguments};
+use crate::contract::{CallRules, CheckBudget, RawCall, ResponseFormat, SchemaLimits, ToolSet, check_arguments};
 
 fn tools(parameters: &Value) -> Value {
     json!([{"type": "function", "function": {"name": "t", "parameters": parameters}}])
 }
 
-fn with_property(schema: &Value, definitions: Value) -> Value {
+fn with_property(schema: &Value, definitions: impl Into<Value>) -> Value {
+    let definitions: Value = definitions.into();
     json!({"type": "object", "properties": {"a": schema}, "$defs": definitions})
 }
 
@@ -19,7 +20,9 @@ fn compiled(parameters: &Value) -> Result<ToolSet, (&'static str, String)> {
 fn check(parameters: &Value, arguments: &Value) -> Result<(), String> {
     let call = RawCall { name: "t".into(), arguments: arguments.to_string(), ..RawCall::default() };
     let set = compiled(parameters).map_err(|(code, message)| format!("{code}: {message}"))?;
-    check_arguments(&call, &set, &CallRules::default(), 1 << 20).map(|_| ()).map_err(|violation| violation.message)
+    check_arguments(&call, &set, &CallRules::default(), &mut CheckBudget::new(1 << 20))
+        .map(|_| ())
+        .map_err(|violation| violation.message)
 }
 
 fn refused(parameters: &Value, limit: &str) {
@@ -162,7 +165,7 @@ fn deep_chains_of_references_are_refused() {
         let mut definitions: serde_json::Map<String, Value> =
             (0..length).map(|level| (format!("d{level}"), next(level))).collect();
         definitions.insert(format!("d{length}"), json!({"type": "integer"}));
-        with_property(&json!({"$ref": "#/$defs/d0"}), definitions.into())
+        with_property(&json!({"$ref": "#/$defs/d0"}), definitions)
     };
     assert_eq!(check(&chain(100), &json!({"a": 1})), Ok(()));
     assert_eq!(compiled(&chain(10_000)).unwrap_err().0, "schema_too_deep");
@@ -179,4 +182,19 @@ fn the_deepest_recursion_that_is_accepted_fits_the_stack_of_a_thread() {
             std::thread::Builder::new().stack_size(2 << 20).spawn(move || check(&schema, &json!({"a": value})));
         let _: Result<(), String> = checked.unwrap().join().unwrap();
     }
+}
+
+#[test]
+fn all_calls_of_a_turn_share_the_steps() {
+    let schema = with_property(
+        &json!({"type": "array", "items": {"anyOf": [{"type": "integer"}, {"type": "null"}]}}),
+        json!({}),
+    );
+    let set = compiled(&schema).unwrap();
+    let items: Vec<u64> = (0..40_000).collect();
+    let call = RawCall { name: "t".into(), arguments: json!({"a": items}).to_string(), ..RawCall::default() };
+    let mut budget = CheckBudget::new(1 << 20);
+    let accepted =
+        (0..100).take_while(|_| check_arguments(&call, &set, &CallRules::default(), &mut budget).is_ok()).count();
+    assert!((1..50).contains(&accepted), "{accepted} calls");
 }

@@ -7,13 +7,16 @@ use super::usage::too_deep;
 use super::validation_steps::{PatternSteps, UNBOUNDED, Unclear, steps_of, steps_per_byte};
 use super::{SchemaLimits, SchemaUsage};
 use crate::contract::call_check::shortened;
-use crate::contract::strict_schema;
+use crate::contract::coerce::{CoerceRepair, coerce};
+use crate::contract::{CheckBudget, strict_schema};
 use crate::model::BadRequest;
 
 const MOST_PROBLEMS: usize = 5;
 const LONGEST_PROBLEM: usize = 300;
 /// Errors are collected where so many steps find them all: each may hold some hundred bytes.
 const EXPLAINED_STEPS: u64 = 50_000;
+/// A bound on the steps is good enough while it is so small a part of what is left.
+const CHEAP_PART: u64 = 8;
 /// A match that backtracks more often counts as unfinished.
 const BACKTRACKS: usize = 20_000;
 /// The cache of one matcher.
@@ -83,34 +86,52 @@ impl CompiledSchema {
         &self.schema
     }
 
+    /// Repairs a value where only one reading is possible.
+    pub(in crate::contract) fn coerce(&self, value: &mut Value, budget: &mut CheckBudget) -> Vec<CoerceRepair> {
+        if budget.steps > self.most_steps {
+            return Vec::new();
+        }
+        let (repairs, steps) = coerce(value, &self.schema);
+        budget.spend(steps.into());
+        repairs
+    }
+
     /// The validation errors of a value as text; none if it is valid. `bytes` is the size of the value's text.
-    pub(in crate::contract) fn problems(&self, value: &Value, bytes: usize) -> Option<String> {
-        let steps = self.steps(value, bytes);
-        if steps > self.most_steps {
+    pub(in crate::contract) fn problems(
+        &self,
+        value: &Value,
+        bytes: usize,
+        budget: &mut CheckBudget,
+    ) -> Option<String> {
+        let steps = self.steps(value, bytes, self.most_steps.saturating_sub(budget.steps));
+        budget.spend(steps);
+        if budget.steps > self.most_steps {
             return Some(format!(
-                "validating them takes more than {} steps, the limit limits.validation_steps; write less, or nest less",
+                "validating them takes more than {} steps, the limit limits.validation_steps for the calls of a turn; \
+                 write less, or nest less",
                 self.most_steps
             ));
         }
         if self.validator.is_valid(value) {
             return None;
         }
-        if steps > EXPLAINED_STEPS && self.exact_steps(value) > EXPLAINED_STEPS {
+        if steps > EXPLAINED_STEPS && self.exact_steps(value, EXPLAINED_STEPS) > EXPLAINED_STEPS {
             return Some("they are too large or nested too deep to say where".to_owned());
         }
         let errors = self.validator.iter_errors(value).take(MOST_PROBLEMS);
         Some(errors.map(|error| problem_words(&error)).collect::<Vec<_>>().join("; "))
     }
 
-    /// The steps of validating a value: a bound where that is low enough, else their number.
-    fn steps(&self, value: &Value, bytes: usize) -> u64 {
+    /// The steps of validating a value: a bound where that is low, else their number.
+    fn steps(&self, value: &Value, bytes: usize, left: u64) -> u64 {
         let bound = self.steps_per_byte.saturating_mul(bytes as u64 + 2);
-        if bound <= self.most_steps { bound } else { self.exact_steps(value) }
+        if bound <= left / CHEAP_PART { bound } else { self.exact_steps(value, left) }
     }
 
-    fn exact_steps(&self, value: &Value) -> u64 {
-        match steps_of(&self.schema, value, &self.patterns, self.most_steps) {
-            steps if steps > self.most_steps => UNBOUNDED,
+    /// The number of steps of validating a value; [`UNBOUNDED`] above a limit.
+    fn exact_steps(&self, value: &Value, limit: u64) -> u64 {
+        match steps_of(&self.schema, value, &self.patterns, limit) {
+            steps if steps > limit => UNBOUNDED,
             steps => steps,
         }
     }

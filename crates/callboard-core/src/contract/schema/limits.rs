@@ -17,7 +17,7 @@ pub struct SchemaLimits {
     pub patterns: usize,
     /// Compiled size of all patterns together, estimated.
     pub pattern_bytes: usize,
-    /// Work of validating the arguments of one call, in visits of a schema to a value.
+    /// Work of checking the calls of one turn, in visits of a schema to a value.
     pub validation_steps: u64,
 }
 
@@ -31,7 +31,7 @@ impl Default for SchemaLimits {
             enum_values: 10_000,
             patterns: 500,
             pattern_bytes: 4 << 20,
-            validation_steps: 1_000_000,
+            validation_steps: 2_000_000,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod adapt;
 mod chunk;
+mod chunk_lists;
 mod completion;
 mod field_checks;
 mod message_checks;

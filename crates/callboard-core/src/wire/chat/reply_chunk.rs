@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::chunk_lists::{First, Items};
 use super::read_finish_reason;
 use super::reply_fault::ReplyFault;
 use crate::model::{CallFragment, Delta, Usage};
@@ -13,7 +14,7 @@ use crate::model::{CallFragment, Delta, Usage};
 #[serde(default)]
 struct Chunk {
     model: Value,
-    choices: Option<Vec<Option<Choice>>>,
+    choices: Option<First<Choice>>,
     usage: Option<Value>,
     service_tier: Value,
     error: Option<Value>,
@@ -36,7 +37,7 @@ struct Message {
     reasoning_content: Value,
     reasoning: Value,
     refusal: Value,
-    tool_calls: Option<Vec<Option<WireCall>>>,
+    tool_calls: Option<Items<WireCall>>,
     function_call: Option<WireFunction>,
 }
 
@@ -81,7 +82,7 @@ pub(super) fn read_chunk(
     if marks.model.is_none() {
         marks.model = text(chunk.model);
     }
-    if let Some(choice) = chunk.choices.into_iter().flatten().flatten().next() {
+    if let Some(choice) = chunk.choices.and_then(|First(choice)| choice) {
         marks.has_choice = true;
         read_choice(choice, whole, deltas)?;
     }
@@ -133,7 +134,7 @@ fn read_message(message: Message, whole: bool, deltas: &mut Vec<Delta>) {
     deltas.extend(reasoning.map(Delta::Reasoning));
     deltas.extend(content(message.content).map(Delta::Text));
     deltas.extend(text(message.refusal).map(Delta::Refusal));
-    let calls: Vec<WireCall> = message.tool_calls.into_iter().flatten().flatten().collect();
+    let calls = message.tool_calls.map_or_else(Vec::new, |Items(calls)| calls);
     // Some servers send the old form as well as the new one; it is the same call.
     let old_form = message.function_call.filter(|_| calls.is_empty());
     for call in calls {

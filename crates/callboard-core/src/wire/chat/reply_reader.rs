@@ -3,7 +3,7 @@
 use super::reply_chunk::{Marks, read_chunk};
 use super::reply_fault::ReplyFault;
 use super::stream_detector::StreamDetector;
-use crate::model::Delta;
+use crate::model::{CallFragment, Delta};
 use crate::wire::sse::{EventTooLong, SseEvent, SseReader};
 
 /// Turns bytes into deltas.
@@ -11,6 +11,8 @@ use crate::wire::sse::{EventTooLong, SseEvent, SseReader};
 pub struct ReplyReader {
     form: Form,
     most: usize,
+    /// All bytes so far.
+    fed: usize,
     until_close: bool,
     marks: Marks,
     stream: Stream,
@@ -33,9 +35,16 @@ struct Stream {
     finished: bool,
     /// The end marker has arrived.
     ended: bool,
-    /// The size of the content so far, without the JSON around it, which is most of a stream.
-    bytes: usize,
+    /// The size of all events with content so far.
+    content_events: usize,
+    /// What these count for: their content, without most of the JSON around it, which is most of a stream.
+    content: usize,
 }
+
+/// An event with content counts for at least this part of its size.
+const JSON_PER_CONTENT: usize = 16;
+/// What an event has around its data.
+const EVENT_FRAME: &str = "data: \n\n";
 
 impl ReplyReader {
     /// A reader for a reply that is declared as an event stream.
@@ -52,7 +61,7 @@ impl ReplyReader {
 
     fn new(declared_stream: bool, most: usize) -> Self {
         let form = Form::Unknown(StreamDetector::default(), declared_stream);
-        Self { form, most, until_close: false, marks: Marks::default(), stream: Stream::default() }
+        Self { form, most, fed: 0, until_close: false, marks: Marks::default(), stream: Stream::default() }
     }
 
     /// For a body that ends when the connection does: a server that dies looks just like one that has finished, so a
@@ -77,16 +86,29 @@ impl ReplyReader {
 
     /// Takes bytes and appends the deltas they complete.
     pub fn feed(&mut self, bytes: &[u8], deltas: &mut Vec<Delta>) -> Result<(), ReplyFault> {
+        self.fed = self.fed.saturating_add(bytes.len());
+        self.take(bytes, deltas)?;
+        if self.size() > self.most { Err(too_long("it", self.most)) } else { Ok(()) }
+    }
+
+    /// What counts towards the limit: content once, and in full all that carries none, such as comments and empty events.
+    fn size(&self) -> usize {
+        let Form::Stream(reader) = &self.form else { return self.fed };
+        let read = self.fed.saturating_sub(reader.pending());
+        read.saturating_sub(self.stream.content_events).saturating_add(self.stream.content)
+    }
+
+    fn take(&mut self, bytes: &[u8], deltas: &mut Vec<Delta>) -> Result<(), ReplyFault> {
         match &mut self.form {
             Form::Unknown(beginning, declared_stream) => {
                 let Some(is_stream) = beginning.feed(bytes, *declared_stream) else { return Ok(()) };
                 let head = std::mem::take(&mut beginning.head);
                 self.form = self.form_of(is_stream);
-                self.feed(&head, deltas)
+                self.take(&head, deltas)
             }
             Form::Whole(body) => {
                 body.extend_from_slice(bytes);
-                if body.len() > self.most { Err(too_long("it", self.most)) } else { Ok(()) }
+                Ok(())
             }
             Form::Stream(reader) => {
                 let mut result = Ok(());
@@ -97,9 +119,6 @@ impl ReplyReader {
                     }
                 });
                 result?;
-                if stream.bytes > self.most {
-                    return Err(too_long("it", self.most));
-                }
                 fed.map_err(|EventTooLong(most)| too_long("one event of it", most))
             }
         }
@@ -154,7 +173,11 @@ impl Stream {
         let new = deltas.get(before..).unwrap_or_default();
         self.has_deltas |= !new.is_empty();
         self.finished |= new.iter().any(|delta| matches!(delta, Delta::Finish(_)));
-        self.bytes = new.iter().map(|delta| weight(delta, data.len())).fold(self.bytes, usize::saturating_add);
+        let content = content_bytes(new, data.len());
+        if content > 0 {
+            self.content_events = self.content_events.saturating_add(data.len() + EVENT_FRAME.len());
+            self.content = self.content.saturating_add(content.max(data.len() / JSON_PER_CONTENT));
+        }
         Ok(())
     }
 
@@ -170,12 +193,22 @@ impl Stream {
     }
 }
 
-/// How much a delta adds to a reply.
-fn weight(delta: &Delta, chunk: usize) -> usize {
+/// How much the deltas of one event, which is `event` bytes long, add to a reply. Each byte counts once: most of an event
+/// with probabilities is these.
+fn content_bytes(deltas: &[Delta], event: usize) -> usize {
+    if deltas.iter().any(|delta| matches!(delta, Delta::Logprobs(_))) {
+        return event;
+    }
+    deltas.iter().map(delta_bytes).fold(0, usize::saturating_add)
+}
+
+fn delta_bytes(delta: &Delta) -> usize {
     match delta {
         Delta::Text(text) | Delta::Reasoning(text) | Delta::Refusal(text) => text.len(),
-        Delta::Call(_) | Delta::Logprobs(_) => chunk,
-        _ => 0,
+        Delta::Call(CallFragment { id, name, arguments, .. }) => {
+            [id, name, arguments].into_iter().flatten().map(String::len).sum()
+        }
+        Delta::Logprobs(_) | Delta::Finish(_) | Delta::Usage(_) => 0,
     }
 }
 
@@ -223,6 +256,28 @@ mod tests {
         "<html>",
     ];
 
+    #[test]
+    fn the_json_around_content_counts_little_and_nothing_else_is_free() {
+        let event = |content: &str| {
+            let padding = "p".repeat(250);
+            format!(
+                "data: {{\"obfuscation\":\"{padding}\",\"choices\":[{{\"delta\":{{\"content\":\"{content}\"}}}}]}}\n\n"
+            )
+        };
+        let rows = [(event("x"), true), (event("x").repeat(100), true), (event("").repeat(100), false)];
+        for (text, fits) in rows {
+            for size in [text.len(), 7] {
+                let mut reader = ReplyReader::stream(5000);
+                let mut pieces = text.as_bytes().chunks(size);
+                assert_eq!(
+                    pieces.all(|piece| reader.feed(piece, &mut Vec::new()).is_ok()),
+                    fits,
+                    "in pieces of {size}"
+                );
+            }
+        }
+    }
+
     /// The deltas and the end of a reply that comes in these pieces.
     fn read<'a>(
         declared_stream: bool,
@@ -251,6 +306,28 @@ mod tests {
             let whole = read(declared_stream, until_close, std::iter::once(bytes.as_slice()));
             prop_assert_eq!(read(declared_stream, until_close, bytes.chunks(size)), whole);
         }
+    }
+
+    /// Each byte is charged once, however many calls an event has.
+    #[test]
+    fn the_calls_of_one_event_are_charged_once() {
+        let call =
+            |number: usize| format!("{{\"index\":{number},\"function\":{{\"name\":\"f\",\"arguments\":\"{{}}\"}}}}");
+        let calls = (0..500).map(call).collect::<Vec<_>>().join(",");
+        let event = format!("data: {{\"choices\":[{{\"delta\":{{\"tool_calls\":[{calls}]}}}}]}}\n\n");
+        let (mut reader, mut deltas) = (ReplyReader::stream(event.len()), Vec::new());
+        assert_eq!(reader.feed(event.as_bytes(), &mut deltas), Ok(()));
+        assert_eq!(deltas.len(), 500);
+    }
+
+    #[test]
+    fn arguments_in_small_pieces_are_refused_at_the_limit() {
+        let piece = "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"12345678\"}}]}}]}\n\n";
+        let (mut reader, mut deltas) = (ReplyReader::stream(1000), Vec::new());
+        for _ in 0..125 {
+            assert_eq!(reader.feed(piece.as_bytes(), &mut deltas), Ok(()));
+        }
+        assert_eq!(reader.feed(piece.as_bytes(), &mut deltas), Err(too_long("it", 1000)));
     }
 
     #[test]

@@ -7,14 +7,19 @@ import socket
 import struct
 from typing import Any
 
-VERSION = 2
+VERSION = 3
 
 _LENGTH = struct.Struct("<I")
 _READ_AT_ONCE = 65536
 _MAX_DESCRIPTORS = 8
 
 encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
-_decode = json.JSONDecoder().raw_decode
+_raw_decode = json.JSONDecoder().raw_decode
+
+
+def decode(frame: bytes) -> Any:
+    """The JSON value of a frame."""
+    return _raw_decode(frame.decode("utf-8"))[0]
 
 
 class Closed(Exception):
@@ -52,7 +57,7 @@ class Channel:
                 raise Closed
             self._buffer = self._buffer + chunk if self._buffer else chunk
             frame = self.next_frame()
-        message: dict[str, Any] = _decode(frame.decode("utf-8"))[0]
+        message: dict[str, Any] = decode(frame)
         return message
 
     def fill(self) -> None:

@@ -8,46 +8,67 @@ import signal
 import traceback
 from typing import TYPE_CHECKING, NoReturn
 
-from callboard_host.channel import Channel, Closed
-from callboard_host.process_setup import children, flush_streams, kill
+from callboard_host.channel import Channel, Closed, decode
+from callboard_host.descendants import children, end_processes, kill
+from callboard_host.process_setup import flush_streams, signal_with_parent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
 class ForkServer:
-    """Serves fork requests. `child_main(descriptors)` is what a child runs."""
+    """Serves the requests of Callboard. `child_main(descriptors)` is what a child runs."""
 
-    def __init__(self, channel: Channel, descriptors_per_fork: int, child_main: Callable[[list[int]], None]) -> None:
-        self._channel, self._descriptors_per_fork, self._child_main = channel, descriptors_per_fork, child_main
+    def __init__(
+        self, channel: Channel, parent: int, descriptors_per_fork: int, child_main: Callable[[list[int]], None]
+    ) -> None:
+        self._channel, self._parent = channel, parent
+        self._descriptors_per_fork, self._child_main = descriptors_per_fork, child_main
         self._forked: set[int] = set()
         # What the character's file forked at import is left alone.
         self._spared = set(children())
         self._wakeup_reader, self._wakeup_writer = os.pipe()
 
     def serve(self) -> None:
-        """Forks and reaps until Callboard closes the channel."""
-        os.set_blocking(self._wakeup_reader, False)
-        os.set_blocking(self._wakeup_writer, False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.set_wakeup_fd(self._wakeup_writer, warn_on_full_buffer=False)
+        """Forks and reaps until Callboard closes the channel, or the parent ends."""
+        self._watch_signals()
         poll = select.poll()
         poll.register(self._channel, select.POLLIN)
         poll.register(self._wakeup_reader, select.POLLIN)
         try:
-            while True:
+            while os.getppid() == self._parent:
                 for descriptor, _ in poll.poll():
                     if descriptor == self._wakeup_reader:
                         self._reap()
                     else:
                         self._serve_requests()
         except (Closed, OSError):
-            self._exit()
+            pass
+        self._exit()
+
+    def _watch_signals(self) -> None:
+        """Has the end of a child or of the parent wake the poll.
+
+        The parent's end does not kill this process: then nobody would end the processes below. SIGCONT wakes it even
+        if it was stopped.
+        """
+        os.set_blocking(self._wakeup_reader, False)
+        os.set_blocking(self._wakeup_writer, False)
+        for number in (signal.SIGCHLD, signal.SIGCONT):
+            signal.signal(number, lambda *_: None)
+        signal.set_wakeup_fd(self._wakeup_writer, warn_on_full_buffer=False)
+        signal_with_parent(signal.SIGCONT)
 
     def _serve_requests(self) -> None:
         self._channel.fill()
-        while self._channel.next_frame() is not None:
-            self._fork(self._channel.take_descriptors(self._descriptors_per_fork))
+        frame = self._channel.next_frame()
+        while frame is not None:
+            if decode(frame) == "fork":
+                self._fork(self._channel.take_descriptors(self._descriptors_per_fork))
+            else:
+                self._reap()
+                self._channel.send({"swept": {}})
+            frame = self._channel.next_frame()
 
     def _fork(self, descriptors: list[int]) -> None:
         flush_streams()
@@ -78,19 +99,21 @@ class ForkServer:
         os._exit(status)
 
     def _reap(self) -> None:
-        """Reports children that ended, and kills what they left behind."""
+        """Ends what ended children left behind, then reports them: nothing lives on after the report."""
         try:
             while os.read(self._wakeup_reader, 4096):
                 pass
         except BlockingIOError:
             pass
-        for pid, status in self._ended():
+        ended = list(self._ended())
+        end_processes(self._strays)
+        for pid, status in ended:
             if pid in self._forked:
                 self._forked.discard(pid)
                 self._channel.send({"exited": {"pid": pid, "status": status}})
-        for pid in children():
-            if pid not in self._forked and pid not in self._spared:
-                kill(pid)
+
+    def _strays(self) -> list[int]:
+        return [pid for pid in children() if pid not in self._forked and pid not in self._spared]
 
     def _ended(self) -> Iterator[tuple[int, int]]:
         """Children that ended, with their status. Kills each group first: its number is taken until then."""
@@ -105,8 +128,5 @@ class ForkServer:
             yield ended.si_pid, os.waitstatus_to_exitcode(os.waitpid(ended.si_pid, 0)[1])
 
     def _exit(self) -> NoReturn:
-        for pid in self._forked:
-            kill(pid, whole_group=True)
-        for pid in children():
-            kill(pid)
+        end_processes(children)
         os._exit(0)

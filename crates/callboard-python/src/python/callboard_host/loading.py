@@ -18,6 +18,7 @@ from callboard_host.variables import VariableReader
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
+    from callboard_host.leftovers import Leftovers
     from callboard_host.problems import ReportAt
 
 MODULE = "callboard_character"
@@ -33,6 +34,8 @@ class InvalidFile(Exception):
 
 class Character:
     """A checked character: what workers need to run it."""
+
+    leftovers: Leftovers
 
     def __init__(
         self, generator: Any, states: StateCodec, checker: ToolChecker, tools: list[Tool], timeouts: dict[str, Any]

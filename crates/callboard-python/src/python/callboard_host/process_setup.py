@@ -8,53 +8,66 @@ import resource
 import signal
 import socket
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from callboard_host.capabilities import READ_MEMORY, drop_capabilities
 from callboard_host.channel import Channel
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from callboard_host.kernel import prctl
 
 _PR_SET_PDEATHSIG = 1
+_PR_SET_DUMPABLE = 4
 _PR_SET_NAME = 15
 _PR_SET_CHILD_SUBREAPER = 36
 
 
-def _find_prctl() -> Callable[..., Any]:
-    """prctl of the C library. Without it (no ctypes), orphaned processes end when their channels close."""
-    try:
-        import ctypes
-
-        return ctypes.CDLL(None, use_errno=True).prctl
-    except (ImportError, OSError, AttributeError):
-        return lambda *_: -1
-
-
-_prctl = _find_prctl()
-
-
 def exit_with_parent(parent: int) -> None:
     """Has the kernel kill this process when its parent ends. `parent` is the parent's pid before the fork."""
-    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    signal_with_parent(signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(0)
 
 
+def signal_with_parent(number: int) -> None:
+    """Has the kernel send this process a signal when its parent ends."""
+    prctl(_PR_SET_PDEATHSIG, number)
+
+
 def adopt_orphans() -> None:
     """Makes orphaned descendants children of this process, so that none escapes."""
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def close_memory() -> None:
+    """Closes the memory of this process, and of those that it forks, to characters in other processes.
+
+    The user root might read it all the same, by its capabilities.
+    """
+    prctl(_PR_SET_DUMPABLE, 0)
+    drop_capabilities(READ_MEMORY)
+
+
+def close_descriptors() -> None:
+    """Closes what was inherited but for the standard streams: a character must not find the program's sockets."""
+    for descriptor in map(int, os.listdir("/proc/self/fd")):
+        if descriptor > 2:
+            try:
+                os.close(descriptor)
+            except OSError:
+                # The one that listed them.
+                pass
 
 
 def set_name(name: str) -> None:
     """Sets the name that `ps` and `top` show."""
-    _prctl(_PR_SET_NAME, name.encode("utf-8", "replace")[:15], 0, 0, 0)
+    prctl(_PR_SET_NAME, name.encode("utf-8", "replace")[:15])
 
 
 def set_up_child(parent: int, descriptors: list[int]) -> Channel:
     """Gives a forked process its own process group, streams and channel. Called first after a fork."""
     channel, stdout, stderr = descriptors[:3]
     signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    for number in (signal.SIGCHLD, signal.SIGCONT):
+        signal.signal(number, signal.SIG_DFL)
     os.setpgid(0, 0)
     exit_with_parent(parent)
     os.dup2(stdout, 1)
@@ -95,19 +108,3 @@ def flush_streams() -> bool:
         return True
     except (AttributeError, OSError, ValueError):
         return False
-
-
-def children() -> list[int]:
-    """The children of this process; empty where the kernel does not list them."""
-    try:
-        with open(f"/proc/self/task/{os.getpid()}/children") as file:
-            return [int(pid) for pid in file.read().split()]
-    except OSError:
-        return []
-
-
-def kill(pid: int, whole_group: bool = False) -> None:
-    try:
-        (os.killpg if whole_group else os.kill)(pid, signal.SIGKILL)
-    except OSError:
-        pass

@@ -10,10 +10,17 @@ import socket
 import warnings
 from typing import Any
 
-from callboard_host import zygote
+from callboard_host import sandbox, zygote
 from callboard_host.channel import VERSION, Channel
 from callboard_host.fork_server import ForkServer
-from callboard_host.process_setup import adopt_orphans, configure_streams, exit_with_parent, set_name
+from callboard_host.process_setup import (
+    adopt_orphans,
+    close_descriptors,
+    close_memory,
+    configure_streams,
+    exit_with_parent,
+    set_name,
+)
 
 PRELOADED = (
     "asyncio base64 bisect calendar collections contextlib copy dataclasses datetime decimal enum fractions functools "
@@ -22,10 +29,12 @@ PRELOADED = (
 ).split()
 
 
-def run(parent: int, limits: dict[str, Any]) -> None:
+def run(parent: int, limits: dict[str, Any], is_sandboxed: bool) -> None:
     """Says hello, then forks zygotes until Callboard closes the channel."""
     exit_with_parent(parent)
     adopt_orphans()
+    close_descriptors()
+    close_memory()
     set_name("callboard-root")
     configure_streams()
     warnings.filterwarnings("ignore", category=DeprecationWarning, message=".*fork.*")
@@ -34,10 +43,10 @@ def run(parent: int, limits: dict[str, Any]) -> None:
     for name in PRELOADED:
         importlib.import_module(name)
     root = os.getpid()
-    channel.send({"hello": {"version": VERSION, "pid": root}})
+    channel.send({"hello": {"version": VERSION, "pid": root, "kernel": sandbox.offered()}})
     gc.collect()
     gc.freeze()
-    ForkServer(channel, 3, lambda descriptors: zygote.run(root, limits, descriptors)).serve()
+    ForkServer(channel, parent, 3, lambda descriptors: zygote.run(root, limits, is_sandboxed, descriptors)).serve()
 
 
 def _take_standard_input() -> int:

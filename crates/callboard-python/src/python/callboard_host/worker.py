@@ -12,9 +12,10 @@ import traceback
 from typing import TYPE_CHECKING, Any
 
 from callboard_host.channel import Channel, encode
+from callboard_host.descendants import end_descendants
 from callboard_host.loading import Character, resolve
 from callboard_host.problems import describe_message, describe_traceback
-from callboard_host.process_setup import flush_streams, set_up_child
+from callboard_host.process_setup import adopt_orphans, flush_streams, set_up_child
 from callboard_host.state import NotJson, require_json, require_utf8
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class ToolError(Exception):
 
 def run(parent: int, character: Character, limits: dict[str, Any], descriptors: list[int]) -> None:
     channel = set_up_child(parent, descriptors)
+    adopt_orphans()
     progress = mmap.mmap(descriptors[3], _PROGRESS.size)
     os.close(descriptors[3])
     # A process that a tool forks must neither reply in the worker's place nor keep its channel open.
@@ -51,6 +53,7 @@ class Worker:
     def __init__(self, channel: Channel, character: Character, limits: dict[str, Any], progress: mmap.mmap) -> None:
         self._channel, self._progress = channel, progress
         self._handle = RequestHandler(character, limits).handle
+        self._leftovers = character.leftovers
         self._pid = os.getpid()
         self._threads = _thread._count()
         self._streams = sys.stdout, sys.stderr
@@ -76,19 +79,15 @@ class Worker:
 
     def _exit_reason(self, reply: Reply) -> str | None:
         """Why this worker cannot run another call, if the last one left something behind."""
+        if end_descendants():
+            return "a process was left running"
         if not flush_streams() or self._streams != (sys.stdout, sys.stderr):
             return "a standard stream was closed or replaced"
         if _thread._count() > self._threads:
             return "a thread was left running"
         if "error" in reply and reply["error"].get("raised", {}).get("exception") == "MemoryError":
             return "memory ran out"
-        try:
-            while True:
-                pid, _ = os.waitpid(-1, os.WNOHANG)
-                if pid == 0:
-                    return "a process was left running"
-        except ChildProcessError:
-            return None
+        return self._leftovers.find()
 
 
 class RequestHandler:

@@ -6,27 +6,30 @@ import gc
 import os
 from typing import Any
 
-from callboard_host import worker
+from callboard_host import sandbox, worker
 from callboard_host.channel import Channel
 from callboard_host.fork_server import ForkServer
+from callboard_host.leftovers import Leftovers
 from callboard_host.loading import Character, InvalidFile, load, read_source
 from callboard_host.process_setup import adopt_orphans, flush_streams, set_limits, set_name, set_up_child
 
 
-def run(parent: int, limits: dict[str, Any], descriptors: list[int]) -> None:
+def run(parent: int, limits: dict[str, Any], is_sandboxed: bool, descriptors: list[int]) -> None:
     channel = set_up_child(parent, descriptors)
     adopt_orphans()
     channel.send({"hello": {"pid": os.getpid()}})
     request = channel.receive()
     set_name(request["id"])
     set_limits(limits)
+    if is_sandboxed:
+        sandbox.enter(os.path.dirname(request["path"]))
     character = _load(channel, request["path"], request["source"])
     flush_streams()
     if character is None:
         return
     gc.freeze()
     zygote = os.getpid()
-    ForkServer(channel, 4, lambda given: worker.run(zygote, character, limits, given)).serve()
+    ForkServer(channel, parent, 4, lambda given: worker.run(zygote, character, limits, given)).serve()
 
 
 def _load(channel: Channel, path: str, source: str | None) -> Character | None:
@@ -38,6 +41,7 @@ def _load(channel: Channel, path: str, source: str | None) -> Character | None:
         if source is None:
             source = read_source(path)
         character, manifest = load(path, os.path.dirname(path), source)
+        character.leftovers = Leftovers(os.path.dirname(path), source)
         report = {"loaded": {"manifest": manifest, "source": source}}
     except InvalidFile as error:
         report = {"invalid": {"problems": error.problems}}

@@ -24,6 +24,10 @@ impl TestHost {
     }
 
     pub(crate) fn with_limits(limits: Limits) -> Self {
+        Self::configured(|settings| settings.limits = limits)
+    }
+
+    pub(crate) fn configured(configure: impl FnOnce(&mut HostSettings)) -> Self {
         let lines = Arc::new(Mutex::new(Vec::new()));
         let taken = Arc::clone(&lines);
         let output = OutputSink::new(move |line| taken.lock().unwrap().push(line.to_string()));
@@ -31,7 +35,9 @@ impl TestHost {
         static STARTING: Mutex<()> = Mutex::new(());
         let _turn = STARTING.lock().unwrap();
         let before = children(std::process::id());
-        let python = PythonHost::start(HostSettings { interpreter: interpreter(), limits, output }).unwrap();
+        let mut settings = HostSettings { output, ..HostSettings::new(interpreter()) };
+        configure(&mut settings);
+        let python = PythonHost::start(settings).unwrap();
         let root = children(std::process::id()).into_iter().find(|pid| !before.contains(pid)).unwrap();
         Self { python, root, lines }
     }

@@ -12,6 +12,7 @@ fn settings_are_printed_with_their_origins() {
     let expected = r#"listen               = "0.0.0.0:0"                 # command line --listen
 threads              = 2                           # callboard.toml line 1
 api_keys             = ["********", "********"]    # environment CALLBOARD_API_KEYS
+hosts                = []                          # default
 characters           = "characters"                # default
 store                = "sqlite:callboard.db"       # default
 store_connections    = 16                          # default
@@ -36,10 +37,13 @@ schema_nodes         = 50000                       # default
 schema_enum_values   = 10000                       # default
 schema_patterns      = 500                         # default
 schema_pattern_bytes = "4 MiB"                     # default
-validation_steps     = 1000000                     # default
+validation_steps     = 2000000                     # default
 arguments_bytes      = "256 KiB"                   # default
 reply_bytes          = "32 MiB"                    # default
+reply_calls          = 10000                       # default
 in_flight            = 1024                        # default
+bodies_bytes         = "256 MiB"                   # default
+sockets              = 1024                        # default
 retries              = 2                           # default
 
 [timeouts]
@@ -48,6 +52,8 @@ first_byte_seconds   = 600                         # default
 idle_seconds         = 0.5                         # environment CALLBOARD_TIMEOUTS_IDLE_SECONDS
 keep_alive_seconds   = 15                          # default
 body_seconds         = 120                         # default
+head_seconds         = 30                          # default
+socket_seconds       = 3600                        # default
 client_seconds       = 60                          # default
 drain_seconds        = 30                          # default
 
@@ -70,6 +76,8 @@ interpreter          = "python3"                   # default
 memory_bytes         = "512 MiB"                   # default
 workers              = 4                           # default
 import_seconds       = 5                           # default
+environment          = []                          # default
+sandbox              = "off"                       # default
 
 [trace]
 record_percent       = 100                         # default

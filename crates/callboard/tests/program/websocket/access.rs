@@ -50,3 +50,19 @@ fn only_websocket_upgrades_are_accepted() {
         assert_eq!((refused.status, refused.error("code").as_str()), (426, "upgrade_required"), "{headers:?}");
     }
 }
+
+#[test]
+fn a_removed_key_is_refused_on_an_open_connection() {
+    let program =
+        Program::with_settings("api_keys = [\"one\", \"two\"]\n", &["--upstream", &greeting_server().url], &[]);
+    let mut socket = Socket::open_with(&program.address, Some("one")).unwrap();
+    socket.ask("Hi", &json!({}));
+    socket.object();
+    std::fs::write(program.folder().join("callboard.toml"), "api_keys = [\"two\"]\n").unwrap();
+    program.hang_up();
+    while ask(&program.address, "GET", "/v1/models", &["authorization: Bearer one"], "").status == 200 {
+        std::thread::yield_now();
+    }
+    socket.ask("Hi", &json!({}));
+    assert_eq!(socket.next()["error"]["code"], "invalid_api_key");
+}

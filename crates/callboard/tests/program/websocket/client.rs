@@ -5,6 +5,7 @@ use std::net::TcpStream;
 use callboard_test_support::ask;
 use serde_json::{Value, json};
 use tungstenite::client::IntoClientRequest as _;
+use tungstenite::protocol::CloseFrame;
 use tungstenite::{Error, Message, WebSocket};
 
 const ENDS: [&str; 3] = ["response.completed", "response.incomplete", "response.failed"];
@@ -108,13 +109,44 @@ impl Socket {
 
     /// Reads until the server closes the connection; its close code.
     pub(super) fn close_code(&mut self) -> Option<u16> {
+        self.read_close().map(|frame| frame.code.into())
+    }
+
+    /// The same, with its reason.
+    pub(super) fn close_frame(&mut self) -> (u16, String) {
+        let frame = self.read_close().expect("a close with a code");
+        (frame.code.into(), frame.reason.to_string())
+    }
+
+    fn read_close(&mut self) -> Option<CloseFrame> {
         loop {
             match self.inner.read() {
-                Ok(Message::Close(frame)) => return frame.map(|frame| frame.code.into()),
+                Ok(Message::Close(frame)) => return frame,
                 Ok(_) => {}
                 Err(error) => panic!("no close: {error}"),
             }
         }
+    }
+
+    /// Sends a ping, as long as the connection is open, and reads the next message.
+    pub(super) fn try_ping(&mut self) -> Option<Message> {
+        let _ = self.inner.send(Message::Ping("more".into()));
+        self.inner.read().ok()
+    }
+
+    /// Reads until the connection ends; true when both sides have closed it.
+    pub(super) fn is_closed_properly(&mut self) -> bool {
+        loop {
+            match self.inner.read() {
+                Ok(_) => {}
+                Err(error) => return matches!(error, Error::ConnectionClosed),
+            }
+        }
+    }
+
+    /// The connection below the protocol.
+    pub(super) fn stream(&mut self) -> &mut TcpStream {
+        self.inner.get_mut()
     }
 }
 

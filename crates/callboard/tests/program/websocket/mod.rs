@@ -6,4 +6,5 @@ mod character;
 mod client;
 mod closing;
 mod connection_cache;
+mod limits;
 mod requests;

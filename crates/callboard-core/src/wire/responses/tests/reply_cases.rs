@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 
 use super::super::{Framing, NewId, ResponseObject, ResponseStamp, ResponseWriter, ResponsesRequest};
 use super::client_and_character_tools;
-use crate::contract::{Call, CallRules, RawCall, Report, SchemaLimits, ToolCache, ToolSet, check_arguments};
+use crate::contract::{
+    Call, CallRules, CheckBudget, RawCall, Report, SchemaLimits, ToolCache, ToolSet, check_arguments,
+};
 use crate::model::{BadRequest, CallId, Finish, Usage};
 use crate::turn::{Event, ModelCall, ToolOutcome, ToolResult};
 use crate::wire::{ApiError, ReplyEnd, ReplyWriter as _};
@@ -34,7 +36,7 @@ fn call(letter: char, name: &str) -> Call {
     let tools = json!([{"type": "function", "function": {"name": name, "parameters": schema}}]);
     let tools = ToolSet::compile(&tools, SchemaLimits::default()).unwrap();
     let raw = RawCall { name: name.to_owned(), arguments: "{\"n\": 5}".to_owned(), ..RawCall::default() };
-    let checked = check_arguments(&raw, &tools, &CallRules::default(), 1024).unwrap();
+    let checked = check_arguments(&raw, &tools, &CallRules::default(), &mut CheckBudget::new(1024)).unwrap();
     let arguments = checked.into_iter().next().unwrap().arguments;
     Call { id: call_id(letter), name: name.to_owned(), arguments }
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Characters through Chat Completions, with the official Python SDK: text, tools, terminal output, errors, state.
 
-    stage.py CALLBOARD MODEL_URL
+    chat_characters.py CALLBOARD MODEL_URL
 
-The model behind the characters runs plays.py; the first message of each conversation selects the play.
+The model behind the characters runs character_scripts.py; the first message of each conversation selects the script.
 """
 import asyncio
 import os
@@ -12,12 +12,12 @@ import tempfile
 
 import openai
 
+from character_server import CharacterServer
 from checks import Suite, equal
-from theatre import Theatre
 
 CALLBOARD, MODEL = sys.argv[1:3]
 OPTIONS = {"api_key": "sk-test", "max_retries": 0, "timeout": 20}
-suite = Suite("stage")
+suite = Suite("chat-characters")
 
 
 def user(words):
@@ -68,9 +68,9 @@ def check(name):
     def add(function):
         @suite.check(name)
         def _():
-            theatre.waiting_lines()
+            server.waiting_lines()
             remark = function()
-            equal(theatre.waiting_lines(), [])
+            equal(server.waiting_lines(), [])
             return remark
         return function
     return add
@@ -117,25 +117,25 @@ LINE = "[narrator] [NARRATOR EVENT]"
 @each_way("narrator: text, tool, terminal output, more text")
 def _(ask):
     equal(ask("narrator", [user("Open the door.")]), ("The hinges groan. \n\nBehind it lies the sea.", "stop"))
-    equal(theatre.next_lines(1), [f"{LINE} [HIGH] The red door was opened"])
+    equal(server.next_lines(1), [f"{LINE} [HIGH] The red door was opened"])
 
 
 @check("narrator: the text before a call is sent before the tool has run")
 def _():
-    pipe, chunks = theatre.pipe(), []
+    pipe, chunks = server.pipe(), []
     stream = client.chat.completions.create(model="narrator", messages=[user(f"Open the door. {pipe}")], stream=True)
     words = pieces(stream, chunks)
     read_until(words, "The hinges groan.")
-    equal(theatre.waiting_lines(), [])
+    equal(server.waiting_lines(), [])
     write(pipe)
-    equal(theatre.next_lines(1), [f"{LINE} [HIGH] The red door was opened"])
+    equal(server.next_lines(1), [f"{LINE} [HIGH] The red door was opened"])
     equal("".join(words).strip(), "Behind it lies the sea.")
     equal(folded("narrator", chunks)[1], "stop")
 
 
 @check("narrator: the first text is sent before the reply is complete, with or without tools")
 def _():
-    pipe, chunks = theatre.pipe(), []
+    pipe, chunks = server.pipe(), []
     stream = client.chat.completions.create(model="narrator", messages=[user(f"Just talk. {pipe}")], stream=True)
     words = pieces(stream, chunks)
     read_until(words, "Once upon a time")
@@ -147,7 +147,7 @@ def _():
 def _(ask):
     equal(ask("narrator", [user("Three things happen, one by one.")]),
           ("A lamp flickers. \n\nA key lies in the sand. \n\nLogged story event: The key broke", "stop"))
-    equal(theatre.next_lines(3), [f"{LINE} [LOW] A lamp flickered", f"{LINE} [MEDIUM] A key was found",
+    equal(server.next_lines(3), [f"{LINE} [LOW] A lamp flickered", f"{LINE} [MEDIUM] A key was found",
                                   f"{LINE} [HIGH] The key broke"])
 
 
@@ -155,14 +155,14 @@ def _(ask):
 def _(ask):
     equal(ask("narrator", [user("Three things happen at once.")]),
           ("So much happens. \n\nLogged story event: First | Logged story event: Second | Logged story event: Third", "stop"))
-    equal(theatre.next_lines(3), [f"{LINE} [MEDIUM] {event}" for event in ("First", "Second", "Third")])
+    equal(server.next_lines(3), [f"{LINE} [MEDIUM] {event}" for event in ("First", "Second", "Third")])
 
 
 @each_way("narrator: a call written as text is run and not shown")
 def _(ask):
     equal(ask("narrator", [user("Write the call down.")]),
           ("Listen.\n\nLogged story event: It was written", "stop"))
-    equal(theatre.next_lines(1), [f"{LINE} [MEDIUM] It was written"])
+    equal(server.next_lines(1), [f"{LINE} [MEDIUM] It was written"])
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ def _(ask):
 @each_way("arguments that can be repaired")
 def _(ask):
     equal(ask("narrator", [user("Be sloppy.")]), ("Logged story event: It was mended", "stop"))
-    equal(theatre.next_lines(1), [f"{LINE} [HIGH] It was mended"])
+    equal(server.next_lines(1), [f"{LINE} [HIGH] It was mended"])
 
 
 @each_way("a valid call between two invalid ones")
@@ -200,7 +200,7 @@ def _(ask):
     unknown, good, wrong = words.split(" | ")
     equal((unknown, good, finish), ("Error: Unknown tool: dance", "Logged story event: A good one", "stop"))
     assert wrong.startswith("Error: Invalid parameters - "), wrong
-    equal(theatre.next_lines(1), [f"{LINE} [MEDIUM] A good one"])
+    equal(server.next_lines(1), [f"{LINE} [MEDIUM] A good one"])
 
 
 @each_way("a tool that raises")
@@ -210,7 +210,7 @@ def _(ask):
 
 @each_way("a tool that overruns is killed before the model gets the error")
 def _(ask):
-    pipe = theatre.pipe()
+    pipe = server.pipe()
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     equal(ask("stagehand", [user(f"Oversleep. {pipe}")]), ("I go. \n\nError: Tool execution timed out", "stop"))
     # Reads to EOF; a tool process that is still alive would make this raise.
@@ -224,7 +224,7 @@ def _(ask):
 
 @check("the text before a call is sent while the tool runs")
 def _():
-    pipe, chunks = theatre.pipe(), []
+    pipe, chunks = server.pipe(), []
     stream = client.chat.completions.create(model="stagehand", messages=[user(f"Listen. {pipe}")], stream=True)
     words = pieces(stream, chunks)
     read_until(words, "I go.")
@@ -234,7 +234,7 @@ def _():
 
 @each_way("calls of a stateless character run concurrently, with results in order")
 def _(ask):
-    equal(ask("stagehand", [user(f"Listen and speak. {theatre.pipe()}")]), ("heard now | said now", "stop"))
+    equal(ask("stagehand", [user(f"Listen and speak. {server.pipe()}")]), ("heard now | said now", "stop"))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -268,7 +268,7 @@ def _(ask):
 def _(ask):
     words, finish = ask("narrator", [user("Act, then say nothing.")])
     equal((words or "", finish), ("", "stop"))
-    equal(theatre.next_lines(1), [f"{LINE} [MEDIUM] Nobody spoke"])
+    equal(server.next_lines(1), [f"{LINE} [MEDIUM] Nobody spoke"])
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -309,7 +309,7 @@ def _():
         return second.choices[0].message.content
 
     async def all_at_once():
-        async with openai.AsyncOpenAI(base_url=f"{theatre.url}/v1", **OPTIONS) as talker:
+        async with openai.AsyncOpenAI(base_url=f"{server.url}/v1", **OPTIONS) as talker:
             return await asyncio.gather(*(play(talker, number) for number in range(20)))
 
     equal(asyncio.run(all_at_once()),
@@ -322,7 +322,7 @@ def _():
                                                  stream_options={"include_usage": True}))
     equal([chunk.usage.total_tokens for chunk in chunks if chunk.usage], [60])
     assert chunks[-1].usage and not chunks[-1].choices, "usage is not in a last chunk of its own"
-    theatre.next_lines(1)
+    server.next_lines(1)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -332,7 +332,7 @@ def _():
 def _():
     listed = {model.id for model in client.models.list()}
     cast = {"narrator", "game_master", "quiz_show", "calculator", "stagehand"}
-    assert listed >= cast | {"stage-play", "text"}, f"listed {sorted(listed)}"
+    assert listed >= cast | {"character-script", "text"}, f"listed {sorted(listed)}"
     assert not any(name.startswith("_") for name in listed), f"helpers among {sorted(listed)}"
     equal(client.models.retrieve("narrator").id, "narrator")
 
@@ -369,14 +369,14 @@ def _():
 
 @check("shutdown: exit with 0 on SIGTERM, and no process is left")
 def _():
-    status, family, alive = theatre.stop()
+    status, family, alive = server.stop()
     equal((status, alive), (0, 0))
     return f"{family} processes of characters before"
 
 
-with tempfile.TemporaryDirectory(prefix="callboard-stage-") as folder, Theatre(folder, CALLBOARD, MODEL) as theatre:
-    client = openai.OpenAI(base_url=f"{theatre.url}/v1", **OPTIONS)
+with tempfile.TemporaryDirectory(prefix="callboard-characters-") as folder, CharacterServer(folder, CALLBOARD, MODEL) as server:
+    client = openai.OpenAI(base_url=f"{server.url}/v1", **OPTIONS)
     failed = suite.run()
     if failed:
-        print(theatre.log.read_text(errors="replace")[-3000:], file=sys.stderr)
+        print(server.log.read_text(errors="replace")[-3000:], file=sys.stderr)
 sys.exit(1 if failed else 0)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Characters through the Responses API, with the official Python SDK: their tools, the client's functions, and stored state.
 
-    responses_stage.py URL CALLBOARD MODEL_URL
+    responses_characters.py URL CALLBOARD MODEL_URL
 
-The model behind the characters runs plays.py. URL serves the shipped characters and the stagehand; checks that stop Callboard
-start a separate one.
+The model behind the characters runs character_scripts.py. URL serves the shipped characters and the stagehand; checks that stop
+Callboard start a separate one.
 """
 import asyncio
 import json
@@ -13,13 +13,13 @@ import tempfile
 
 import openai
 
+from character_server import CharacterServer
 from checks import Suite, equal
-from theatre import Theatre
 
 URL, CALLBOARD, MODEL = sys.argv[1:4]
 OPTIONS = {"api_key": "sk-test", "max_retries": 0, "timeout": 20}
 client = openai.OpenAI(base_url=f"{URL}/v1", **OPTIONS)
-suite = Suite("responses-stage")
+suite = Suite("responses-characters")
 
 LOGGED = "Logged story event: The red door was opened"
 DOOR = {"event": "The red door was opened", "importance": "high"}
@@ -325,14 +325,14 @@ def _():
 def _():
     with tempfile.TemporaryDirectory(prefix="callboard-kept-") as folder:
         store = f"sqlite:{folder}/kept.db"
-        with Theatre(f"{folder}/first", CALLBOARD, MODEL, store) as theatre:
-            talker = openai.OpenAI(base_url=f"{theatre.url}/v1", **OPTIONS)
+        with CharacterServer(f"{folder}/first", CALLBOARD, MODEL, store) as server:
+            talker = openai.OpenAI(base_url=f"{server.url}/v1", **OPTIONS)
             conversation = talker.conversations.create().id
             for line in (MIRA, "torch"):
                 last = talker.responses.create(model="game_master", input=line, conversation=conversation)
-            equal(theatre.stop()[0], 0)
-        with Theatre(f"{folder}/second", CALLBOARD, MODEL, store) as theatre:
-            talker = openai.OpenAI(base_url=f"{theatre.url}/v1", **OPTIONS)
+            equal(server.stop()[0], 0)
+        with CharacterServer(f"{folder}/second", CALLBOARD, MODEL, store) as server:
+            talker = openai.OpenAI(base_url=f"{server.url}/v1", **OPTIONS)
             equal(talker.responses.retrieve(last.id).to_dict(), last.to_dict())
             again = talker.responses.create(model="game_master", input="rope", conversation=conversation)
             equal(texts(again)[-1], sheet("1 rope, 1 torch"))

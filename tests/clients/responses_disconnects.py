@@ -2,7 +2,7 @@
 """Clients that disconnect in the middle of a response, over HTTP and WebSocket: a turn with output is stored as far as it got;
 a turn without output is discarded, so that the client may retry.
 
-    responses_left.py URL
+    responses_disconnects.py URL
 
 The model waits at a pipe, so a client disconnects exactly there. The next turn of a conversation waits until the turn has ended.
 """
@@ -21,7 +21,7 @@ from checks import Suite, equal
 URL = urlsplit(sys.argv[1])
 SECONDS = 20
 client = openai.OpenAI(base_url=f"{URL.geturl()}/v1", api_key="sk-test", max_retries=0, timeout=SECONDS)
-suite = Suite("responses-left")
+suite = Suite("responses-disconnects")
 
 
 # ---------------------------------------------------------------------------------------------------------------------

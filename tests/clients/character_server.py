@@ -1,4 +1,4 @@
-"""A Callboard that serves the shipped characters and the stagehand from its own folder, for stage.py and responses_stage.py.
+"""A Callboard that serves the shipped characters and the stagehand from its own folder, for the suites about characters.
 
 Its output is recorded line by line, so that a check can wait for the lines of its own turn.
 """
@@ -17,7 +17,7 @@ HERE = Path(__file__).resolve().parent
 SHIPPED = HERE.parent.parent / "characters"
 
 
-class Theatre:
+class CharacterServer:
     """A running Callboard that works in `folder`, in front of a model server."""
 
     def __init__(self, folder, callboard: str, model_url: str, store="sqlite::memory:"):
@@ -30,7 +30,7 @@ class Theatre:
         shutil.copytree(SHIPPED, characters, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copy(HERE / "characters" / "stagehand.py", characters)
         command = [callboard, "serve", "--listen", "127.0.0.1:0", "--upstream", f"{model_url}/v1", "--store", store,
-                   "--characters", str(characters), "--model", "stage-play"]
+                   "--characters", str(characters), "--model", "character-script"]
         environment = {"PATH": os.environ["PATH"], "HOME": str(self.folder)}
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(command, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL,

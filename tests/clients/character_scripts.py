@@ -1,8 +1,8 @@
-"""The scripted model `stage-play` for characters: the user's first line selects a play.
+"""The scripted model `character-script` for characters: the user's first line selects a script.
 
-Words of that line that begin with a slash are paths for the play; the rest selects the play. A play is a list of steps as in
-scripts.py. It gets the history that Callboard stores, with calls and results, and continues only if all of them are there; it
-repeats results, so that a client can see them.
+Words of that line that begin with a slash are paths for the script; the rest selects the script. A script is a list of steps as
+in scripts.py. It gets the history that Callboard stores, with calls and results, and continues only if all of them are there;
+it repeats results, so that a client can see them.
 """
 import json
 
@@ -32,7 +32,7 @@ def results(messages):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Parts of plays
+# Parts of scripts
 
 def call(tool, /, **arguments):
     return Call(tool, json.dumps(arguments))
@@ -106,7 +106,7 @@ def take_item(messages):
 
 
 def count_with_me(messages):
-    """Takes the item that each message names: a play without an end."""
+    """Takes the item that each message names: a script without an end."""
     last = messages[-1]
     if last["role"] == "tool":
         return Reply(as_text(last["content"]))
@@ -131,7 +131,7 @@ def both_ends(messages):
     return Reply("", (call("listen", pipe=pipe), call("signal", pipe=pipe, word="now")))
 
 
-PLAYS = {
+SCRIPTS = {
     "Open the door.": steps(Step(open_door), Step(Reply("Behind it lies the sea."))),
     "Open the door and ask for the weather.": steps(Step(WITH_WEATHER), Step(tell_results)),
     "Open the door, then ask for the weather.": door_then_weather,
@@ -165,5 +165,5 @@ PLAYS = {
 }
 
 
-def stage_play(messages):
-    return PLAYS[first_line(messages)](messages)
+def character_script(messages):
+    return SCRIPTS[first_line(messages)](messages)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Text reaches the model and is returned unchanged: all kinds of characters, and texts of a megabyte.
 
-    responses_letters.py URL
+    responses_unicode.py URL
 """
 import json
 import sys
@@ -11,7 +11,7 @@ import openai
 from checks import Suite, equal
 
 client = openai.OpenAI(base_url=f"{sys.argv[1]}/v1", api_key="sk-test", max_retries=0, timeout=20)
-suite = Suite("responses-letters")
+suite = Suite("responses-unicode")
 
 LETTERS = {
     "accents, composed and not": "Ångström A\u030angstro\u0308m ﬁ",

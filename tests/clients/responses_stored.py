@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Stored objects of the Responses API, with the official Python SDK: responses, their input, conversations.
 
-    responses_kept.py URL
+    responses_stored.py URL
 
 The model `recall` repeats the history that it was sent, so every answer shows what was stored.
 """
@@ -13,7 +13,7 @@ import openai
 from checks import Suite, equal
 
 client = openai.OpenAI(base_url=f"{sys.argv[1]}/v1", api_key="sk-test", max_retries=0, timeout=20)
-suite = Suite("responses-kept")
+suite = Suite("responses-stored")
 
 ADD = {"type": "function", "name": "add", "description": "Adds.", "strict": False,
        "parameters": {"type": "object", "required": ["a", "b"],
