@@ -3,6 +3,7 @@
 //! This file only picks the chore. Nothing here is part of the program that users run.
 
 mod deny;
+mod fuzz;
 mod tidy;
 
 use std::io::{self, Write};
@@ -16,6 +17,7 @@ Usage: cargo run -p xtask -- COMMAND
 Commands:
   tidy    check the source tree: layers, headers, lengths, words, links and the like
   deny    check licences, versions and sources of all dependencies (deny.toml)
+  fuzz    run the fuzz targets under AFL++: --seconds N for each [--target NAME]
   help    print this text
 ";
 
@@ -25,6 +27,7 @@ fn main() -> Result<ExitCode> {
     match words.as_slice() {
         ["tidy"] => tidy::run(&mut io::stdout().lock()),
         ["deny"] => deny::run(&mut io::stdout().lock()),
+        ["fuzz", words @ ..] => fuzz::run(words, &mut io::stdout().lock()),
         ["help" | "--help" | "-h"] => {
             io::stdout().write_all(USAGE.as_bytes())?;
             Ok(ExitCode::SUCCESS)

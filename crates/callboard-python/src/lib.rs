@@ -25,3 +25,6 @@ pub use output::{OutputLine, OutputSink};
 pub use problem::{LoadError, Problem, ProblemKind};
 pub use sandbox::KernelSupport;
 pub use settings::{HostSettings, Limits};
+
+#[doc(hidden)]
+pub use supervisor::read_worker_frames;

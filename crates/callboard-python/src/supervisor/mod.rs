@@ -7,6 +7,7 @@ mod call_clock;
 mod channel_process;
 mod exit_reports;
 mod fork_server;
+mod hostile_frames;
 mod job_queue;
 mod process_handle;
 mod process_output;
@@ -22,6 +23,7 @@ mod worker_pool;
 mod worker_slots;
 mod zygote;
 
+pub use hostile_frames::read_worker_frames;
 pub(crate) use job_queue::{Job, JobResult};
 pub(crate) use protocol::{Operation, WorkerReply, WorkerRequest};
 pub(crate) use thread::{Request, start};
