@@ -1,6 +1,6 @@
 //! Callboard's reading of a text: the dialect reader, then the check that gives values their types.
 
-use callboard_core::contract::{CallRules, RawCall, SchemaLimits, ToolSet, check_arguments};
+use callboard_core::contract::{CallRules, CheckBudget, RawCall, SchemaLimits, ToolSet, check_arguments};
 use callboard_core::dialect::{TextCall, TextEnd, TextPiece, TextReader};
 use serde_json::Value;
 
@@ -41,7 +41,7 @@ fn read_pieces(case: &Case, parts: &[&str]) -> Reading {
 /// A call with typed values; one that breaks the contract stays as the model wrote it.
 fn checked(call: TextCall, tools: &ToolSet) -> Vec<(String, Value)> {
     let raw = RawCall { name: call.name.clone(), arguments: call.arguments, from_text: true, ..RawCall::default() };
-    match check_arguments(&raw, tools, &CallRules::default(), MOST_BYTES) {
+    match check_arguments(&raw, tools, &CallRules::default(), &mut CheckBudget::new(MOST_BYTES)) {
         Ok(checked) => checked.into_iter().map(|one| (one.tool, value(one.arguments.as_str()))).collect(),
         Err(_) => vec![(call.name, value(&raw.arguments))],
     }

@@ -1,7 +1,7 @@
 //! Arguments of calls: read, repaired, validated, and quoted in an error.
 
 use callboard_core::contract::{
-    CallRules, RawCall, SchemaLimits, ToolSet, check_arguments, history_call, violation_message,
+    CallRules, CheckBudget, RawCall, SchemaLimits, ToolSet, check_arguments, history_call, violation_message,
 };
 use callboard_core::model::CallId;
 use serde_json::json;
@@ -33,7 +33,7 @@ fn tools() -> ToolSet {
 
 fn read(arguments: String, tools: &ToolSet) {
     let call = RawCall { name: "f".to_owned(), arguments, ..RawCall::default() };
-    if let Err(violation) = check_arguments(&call, tools, &CallRules::default(), usize::MAX) {
+    if let Err(violation) = check_arguments(&call, tools, &CallRules::default(), &mut CheckBudget::new(usize::MAX)) {
         let _ = violation_message(&call, &violation);
         let _ = history_call(&call, CallId::from_random([0; 24]));
     }

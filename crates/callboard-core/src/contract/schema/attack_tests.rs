@@ -83,12 +83,11 @@ fn schemas_of_many_values_are_refused() {
 fn chained_references_do_bounded_work() {
     for keyword in ["anyOf", "allOf", "oneOf"] {
         for levels in [24, 60] {
-            let schema = with_property(&json!({"$ref": "#/$defs/d0"}), chain(keyword, levels));
-            for value in [json!("x"), json!([[]])] {
-                let problem = check(&schema, &json!({"a": value})).unwrap_err();
-                assert!(problem.contains("limits.validation_steps"), "{keyword} {levels}: {problem}");
-            }
+            refused(&with_property(&json!({"$ref": "#/$defs/d0"}), chain(keyword, levels)), "limits.validation_steps");
         }
+        let large = with_property(&json!({"type": "array", "items": {"$ref": "#/$defs/d0"}}), chain(keyword, 16));
+        let problem = check(&large, &json!({"a": (0..100).map(|_| "x").collect::<Vec<_>>()})).unwrap_err();
+        assert!(problem.contains("limits.validation_steps"), "{keyword}: {problem}");
         let small = with_property(&json!({"$ref": "#/$defs/d0"}), chain(keyword, 3));
         assert!(check(&small, &json!({"a": "x"})).unwrap_err().contains("\"x\""), "{keyword}");
     }
@@ -100,8 +99,7 @@ fn unevaluated_keywords_do_bounded_work() {
         json!({"type": "object"}),
         |inner, _| json!({"type": "object", "allOf": [inner], "unevaluatedProperties": false}),
     );
-    let problem = check(&with_property(&schema, json!({})), &json!({"a": {"b": 1}})).unwrap_err();
-    assert!(problem.contains("limits.validation_steps"), "{problem}");
+    refused(&with_property(&schema, json!({})), "limits.validation_steps");
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::Value;
 
-use super::usage::too_deep;
-use super::validation_steps::{PatternSteps, UNBOUNDED, Unclear, steps_of, steps_per_byte};
+use super::usage::{too_complex, too_deep};
+use super::validation_steps::{PatternSteps, UNBOUNDED, Unclear, bounds_of, steps_of};
 use super::{SchemaLimits, SchemaUsage};
 use crate::contract::call_check::shortened;
 use crate::contract::coerce::{CoerceRepair, coerce};
@@ -62,7 +62,7 @@ impl CompiledSchema {
         if strict && let Err(violation) = strict_schema::check(schema) {
             return Err(bad(format!("{place}{}", violation.place), violation.message));
         }
-        let steps_per_byte = steps_per_byte(schema, &patterns).map_err(|unclear| match unclear {
+        let bounds = bounds_of(schema, &patterns).map_err(|unclear| match unclear {
             Unclear::TooDeep => too_deep(place, limits),
             Unclear::Reference(reference) => bad(
                 place.into(),
@@ -71,6 +71,9 @@ impl CompiledSchema {
                 ),
             ),
         })?;
+        if bounds.single_value > limits.validation_steps {
+            return Err(too_complex(place, limits));
+        }
         let validator = validator(schema, limits).map_err(|error| {
             bad(
                 place.into(),
@@ -78,7 +81,7 @@ impl CompiledSchema {
             )
         })?;
         let most_steps = limits.validation_steps;
-        Ok(Self { schema: schema.clone(), validator, patterns, steps_per_byte, most_steps })
+        Ok(Self { schema: schema.clone(), validator, patterns, steps_per_byte: bounds.per_byte, most_steps })
     }
 
     /// The schema as it was written.

@@ -114,3 +114,13 @@ pub(super) fn too_deep(place: &str, limits: &SchemaLimits) -> BadRequest {
     let message = format!("{place} is nested deeper than the limit limits.schema_depth of {}", limits.depth);
     BadRequest::at(place, "schema_too_deep", message)
 }
+
+/// The refusal of a schema that would be applied to one value too often.
+pub(super) fn too_complex(place: &str, limits: &SchemaLimits) -> BadRequest {
+    let message = format!(
+        "{place} takes more than {} steps to validate a single value, with its references followed; the limit is \
+         limits.validation_steps",
+        limits.validation_steps
+    );
+    BadRequest::at(place, "schema_too_large", message)
+}

@@ -34,56 +34,88 @@ pub(super) enum Unclear<'s> {
 /// The steps of each pattern of a schema, for each byte of a text.
 pub(super) type PatternSteps = HashMap<String, u64>;
 
-/// At most so many steps for each byte of a value's text; [`UNBOUNDED`] for a schema that contains itself.
-pub(super) fn steps_per_byte<'s>(root: &'s Value, patterns: &PatternSteps) -> Result<u64, Unclear<'s>> {
+/// What is known of the work of a schema before there is a value.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Bounds {
+    /// At most so many steps for each byte of a value's text; [`UNBOUNDED`] for a schema that contains itself.
+    pub(super) per_byte: u64,
+    /// So many steps for a single value, whatever it is, at the most expensive place.
+    pub(super) single_value: u64,
+}
+
+/// The bounds of a schema.
+pub(super) fn bounds_of<'s>(root: &'s Value, patterns: &PatternSteps) -> Result<Bounds, Unclear<'s>> {
     let references = References::new(root);
-    let mut bound = Bound { references: &references, patterns, known: HashMap::new(), depth: 0 };
-    bound.of(root)
+    let mut bound = Bound::new(&references, patterns, 0);
+    let per_byte = bound.of(root)?.per_byte;
+    Ok(Bounds { per_byte, single_value: bound.most_at_once })
 }
 
 struct Bound<'r, 's> {
     references: &'r References<'s>,
     patterns: &'r PatternSteps,
-    /// The bound of each schema; none while it is computed.
-    known: HashMap<*const Value, Option<u64>>,
+    /// The bounds of each schema; none while they are computed.
+    known: HashMap<*const Value, Option<Bounds>>,
+    most_at_once: u64,
     depth: usize,
 }
 
-impl<'s> Bound<'_, 's> {
-    fn of(&mut self, schema: &'s Value) -> Result<u64, Unclear<'s>> {
-        let Value::Object(keywords) = schema else { return Ok(1) };
+impl<'r, 's> Bound<'r, 's> {
+    fn new(references: &'r References<'s>, patterns: &'r PatternSteps, depth: usize) -> Self {
+        Self { references, patterns, known: HashMap::new(), most_at_once: 0, depth }
+    }
+
+    fn of(&mut self, schema: &'s Value) -> Result<Bounds, Unclear<'s>> {
+        let Value::Object(keywords) = schema else { return Ok(Bounds { per_byte: 1, single_value: 1 }) };
         let key = std::ptr::from_ref(schema);
         if let Some(known) = self.known.get(&key) {
-            return Ok(known.unwrap_or(UNBOUNDED));
+            // A schema that refers to itself at the same value is not followed again.
+            return Ok(known.unwrap_or(Bounds { per_byte: UNBOUNDED, single_value: 0 }));
         }
         if self.depth == DEEPEST {
             return Err(Unclear::TooDeep);
         }
         self.known.insert(key, None);
         self.depth += 1;
-        let bound = self.of_keywords(keywords)?;
+        let bounds = self.of_keywords(keywords)?;
         self.depth -= 1;
-        self.known.insert(key, Some(bound));
-        Ok(bound)
+        self.most_at_once = self.most_at_once.max(bounds.single_value);
+        self.known.insert(key, Some(bounds));
+        Ok(bounds)
     }
 
-    fn of_keywords(&mut self, keywords: &'s Map<String, Value>) -> Result<u64, Unclear<'s>> {
+    fn of_keywords(&mut self, keywords: &'s Map<String, Value>) -> Result<Bounds, Unclear<'s>> {
         let mut parts = Vec::new();
         each_subschema(keywords, |applies, part| parts.push((applies, part)));
-        let (mut in_place, mut property, mut item, mut others) = (0_u64, 0_u64, 0_u64, 0_u64);
+        let (mut in_place, mut property, mut item, mut others) = (Bounds::default(), 0_u64, 0_u64, 0_u64);
         for (applies, part) in parts {
             let schema = resolve(self.references, part)?;
             let steps = self.of(schema)?;
             match applies {
-                Applies::InPlace => in_place = in_place.saturating_add(steps),
-                Applies::Property(_) => property = property.max(steps),
-                Applies::Item(_) => item = item.max(steps),
-                _ => others = others.saturating_add(steps),
+                Applies::InPlace => in_place = in_place.plus(steps),
+                Applies::Property(_) => property = property.max(steps.per_byte),
+                Applies::Item(_) => item = item.max(steps.per_byte),
+                _ => others = others.saturating_add(steps.per_byte),
             }
         }
-        let repeated = in_place.saturating_mul(passes(keywords));
-        let own = own_steps(keywords).saturating_add(steps_of_patterns(keywords, self.patterns));
-        Ok([repeated, property, item, others].into_iter().fold(own, u64::saturating_add))
+        let repeated = in_place.times(passes(keywords));
+        let own = own_steps(keywords);
+        let below = [property, item, others, steps_of_patterns(keywords, self.patterns)];
+        let below = below.into_iter().fold(own, u64::saturating_add);
+        Ok(repeated.plus(Bounds { per_byte: below, single_value: own }))
+    }
+}
+
+impl Bounds {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            per_byte: self.per_byte.saturating_add(other.per_byte),
+            single_value: self.single_value.saturating_add(other.single_value),
+        }
+    }
+
+    fn times(self, count: u64) -> Self {
+        Self { per_byte: self.per_byte.saturating_mul(count), single_value: self.single_value.saturating_mul(count) }
     }
 }
 
@@ -176,9 +208,8 @@ impl<'s> Count<'_, 's> {
     /// Names are texts and have no place among the values: each costs the bound for its bytes.
     fn names(&mut self, schema: &'s Value, map: &Map<String, Value>) -> u64 {
         let bytes: usize = map.keys().map(|name| name.len() + 1).sum();
-        let (references, patterns) = (self.references, self.patterns);
-        let mut bound = Bound { references, patterns, known: HashMap::new(), depth: self.depth };
-        bound.of(schema).map_or(UNBOUNDED, |steps| steps.saturating_mul(bytes as u64))
+        let mut bound = Bound::new(self.references, self.patterns, self.depth);
+        bound.of(schema).map_or(UNBOUNDED, |bounds| bounds.per_byte.saturating_mul(bytes as u64))
     }
 }
 
