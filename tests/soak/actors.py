@@ -98,6 +98,11 @@ class Actor(threading.Thread):
             socket.close()
 
 
+def difference(seen: list[str], expected: list[str]) -> str:
+    missing, more = [one for one in expected if one not in seen], [one for one in seen if one not in expected]
+    return f"missing {missing}, not acknowledged {more}, stored {seen}"
+
+
 class Conversation:
     """One that the suite has created, with what is known of it."""
 
@@ -205,7 +210,7 @@ class BranchActor(Actor):
     def compare(self, outcome: Outcome, tokens: list[str]) -> None:
         seen = shown(outcome)
         if seen is not None and seen != tokens:
-            self.report.complain(STATE, f"{self.name}, {outcome.response['id']}: {seen} instead of {tokens}")
+            self.report.complain(STATE, f"{self.name}, {outcome.response['id']}: {difference(seen, tokens)}")
         if outcome.ending == Ending.COMPLETED and len(tokens) < TURNS:
             self.nodes.append((outcome.response, tokens))
 
@@ -260,7 +265,7 @@ class HistoryActor(Actor):
         tokens = [*self.tokens, token] if was_added(outcome, token) else self.tokens
         seen = shown(outcome)
         if seen is not None and seen != tokens:
-            self.report.complain(STATE, f"{self.name}: {seen} instead of {tokens}")
+            self.report.complain(STATE, f"{self.name}: {difference(seen, tokens)}; the turn said {outcome.text!r}")
         self.messages, self.tokens = [*messages, {"role": "assistant", "content": outcome.text}], tokens
 
     def verify(self) -> None:

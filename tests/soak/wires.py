@@ -12,7 +12,7 @@ from websocket import WebSocket
 
 class Ending(enum.Enum):
     COMPLETED = "ok"  # the client has received the end
-    REFUSED = "refused"  # a status and nothing else: no part of the turn may be kept
+    REFUSED = "refused"  # a status and nothing else, or no connection: no part of the turn may be kept
     BROKEN = "broken"  # an error after the beginning, or a lost connection
     LEFT = "disconnected"  # the client closed the connection itself
 
@@ -36,7 +36,7 @@ def attempt(turn, *arguments, **options) -> Outcome:
     except ClientLeft:
         return Outcome(Ending.LEFT)
     except ConnectionRefusedError:
-        return Outcome(Ending.BROKEN, "connection refused")
+        return Outcome(Ending.REFUSED, "connection refused")
     except TimeoutError:
         return Outcome(Ending.BROKEN, "timeout of the client")
     except Exception as error:  # http.client has many exceptions for a connection that breaks
