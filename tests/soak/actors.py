@@ -4,6 +4,7 @@ import json
 import random
 import threading
 import traceback
+from collections import deque
 from typing import Optional
 
 from http_client import Leave, get, send
@@ -250,6 +251,7 @@ class HistoryActor(Actor):
         super().__init__(stage, number)
         self.messages: list[dict] = []
         self.tokens: list[str] = []
+        self.last: deque[tuple[str, str, str, str]] = deque(maxlen=4)
 
     def act(self) -> None:
         if len(self.tokens) >= TURNS:
@@ -260,12 +262,13 @@ class HistoryActor(Actor):
     def turn(self, text: str, token: str) -> None:
         messages = [*self.messages, {"role": "user", "content": text}]
         outcome = self.chat({"model": "counter", "messages": messages})
+        self.last.append((token, outcome.ending.value, outcome.code, outcome.text[:300]))
         if outcome.ending != Ending.COMPLETED:
             return
         tokens = [*self.tokens, token] if was_added(outcome, token) else self.tokens
         seen = shown(outcome)
         if seen is not None and seen != tokens:
-            self.report.complain(STATE, f"{self.name}: {difference(seen, tokens)}; the turn said {outcome.text!r}")
+            self.report.complain(STATE, f"{self.name}: {difference(seen, tokens)}; its last turns: {self.last}")
         self.messages, self.tokens = [*messages, {"role": "assistant", "content": outcome.text}], tokens
 
     def verify(self) -> None:
@@ -278,6 +281,7 @@ class NamedActor(Actor):
     def __init__(self, stage: Stage, number: int):
         super().__init__(stage, number)
         self.ledger = Ledger()
+        self.last: deque[tuple[str, str, str, str]] = deque(maxlen=4)
 
     def act(self) -> None:
         token = self.token()
@@ -292,7 +296,8 @@ class NamedActor(Actor):
         outcome = self.chat(body, {"callboard-conversation": name})
         if (tokens := shown(outcome)) is not None:
             for complaint in self.ledger.complaints(tokens, certain):
-                self.report.complain(STATE, f"{name}: {complaint}")
+                self.report.complain(STATE, f"{name}: {complaint}; its last turns: {self.last}")
+        self.last.append((token, outcome.ending.value, outcome.code, outcome.text[:100]))
         self.ledger.end(token, outcome)
 
     def verify(self) -> None:

@@ -1,6 +1,7 @@
 """What the run counts, and which checks passed. Many threads count at the same time."""
 
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterable
 
@@ -21,7 +22,7 @@ class Report:
     def complain(self, check: str, complaint: str) -> None:
         """Something that must not happen; the check of that name fails at the end."""
         with self.lock:
-            self.complaints.setdefault(check, []).append(complaint)
+            self.complaints.setdefault(check, []).append(f"{complaint} (at {time.strftime('%H:%M:%S', time.gmtime())} UTC)")
 
     def check(self, name: str, complaints: Iterable[str] = ()) -> None:
         """Prints whether a check passed, with the complaints so far."""

@@ -61,6 +61,8 @@ class Postgres:
             raise RuntimeError(f"PostgreSQL does not start again: {(self.folder / 'data/server.log').read_text()[-2000:]}")
 
     def stop(self) -> None:
+        """The server's log stays with those of Callboard."""
+        shutil.copy(self.folder / "data/server.log", self.folder.with_name("postgres.log"))
         self._run("stop")
 
 

@@ -61,6 +61,7 @@ impl ToolPlace {
 pub struct ToolSet {
     tools: Vec<Tool>,
     places: HashMap<String, usize>,
+    longest_name: usize,
     usage: SchemaUsage,
 }
 
@@ -94,6 +95,7 @@ impl ToolSet {
                 let message = format!("two tools are named {:?}; names must be unique", tool.name);
                 return Err(BadRequest::at(format!("{}.name", place.function), "duplicate_tool_name", message));
             }
+            set.longest_name = set.longest_name.max(tool.name.len());
             set.tools.push(tool);
         }
         Ok(set)
@@ -102,6 +104,8 @@ impl ToolSet {
     /// The tool of this exact name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Tool> {
+        // A model may write a name of megabytes, in pieces that are each looked up.
+        let name = Some(name).filter(|name| name.len() <= self.longest_name)?;
         self.at(*self.places.get(name)?)
     }
 

@@ -78,7 +78,13 @@ fn an_unsampled_caller_is_respected_and_a_bad_header_is_ignored() {
     assert_eq!((&bad["trace_id"], &bad["parent_span_id"]), (&bad["id"], &Value::Null));
     program.terminate();
     assert_eq!(program.exit_code(), Some(0));
-    let sent: Vec<Value> = spans.try_iter().flatten().collect();
+    let mut sent: Vec<Value> = Vec::new();
+    // An export that the shutdown interrupts is repeated, with the same ids.
+    for span in spans.try_iter().flatten() {
+        if sent.iter().all(|known| known["spanId"] != span["spanId"]) {
+            sent.push(span);
+        }
+    }
     assert!(sent.len() == 2 && sent.iter().all(|span| span["traceId"] == bad["id"]), "{sent:?}");
     let heads = heads.lock().unwrap();
     assert_eq!(header(&heads[0], "traceparent"), Some(parent("00").as_str()), "only exported spans are sent");

@@ -4,7 +4,7 @@ use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::Value;
 
 use super::usage::{too_complex, too_deep};
-use super::validation_steps::{PatternSteps, UNBOUNDED, Unclear, bounds_of, steps_of};
+use super::validation_steps::{PatternSteps, Unclear, bounds_of, steps_of};
 use super::{SchemaLimits, SchemaUsage};
 use crate::contract::call_check::shortened;
 use crate::contract::coerce::{CoerceRepair, coerce};
@@ -106,37 +106,38 @@ impl CompiledSchema {
         bytes: usize,
         budget: &mut CheckBudget,
     ) -> Option<String> {
-        let steps = self.steps(value, bytes, self.most_steps.saturating_sub(budget.steps));
+        let left = self.most_steps.saturating_sub(budget.steps);
+        let steps = match self.steps(value, bytes, left) {
+            Ok(steps) => steps,
+            Err(counted) => {
+                budget.spend(counted);
+                return Some(format!(
+                    "validating them takes more than {} steps, the limit limits.validation_steps for the calls of a turn; \
+                     write less, or nest less",
+                    self.most_steps
+                ));
+            }
+        };
         budget.spend(steps);
-        if budget.steps > self.most_steps {
-            return Some(format!(
-                "validating them takes more than {} steps, the limit limits.validation_steps for the calls of a turn; \
-                 write less, or nest less",
-                self.most_steps
-            ));
-        }
         if self.validator.is_valid(value) {
             return None;
         }
-        if steps > EXPLAINED_STEPS && self.exact_steps(value, EXPLAINED_STEPS) > EXPLAINED_STEPS {
+        if steps > EXPLAINED_STEPS && self.exact_steps(value, EXPLAINED_STEPS).is_err() {
             return Some("they are too large or nested too deep to say where".to_owned());
         }
         let errors = self.validator.iter_errors(value).take(MOST_PROBLEMS);
         Some(errors.map(|error| problem_words(&error)).collect::<Vec<_>>().join("; "))
     }
 
-    /// The steps of validating a value: a bound where that is low, else their number.
-    fn steps(&self, value: &Value, bytes: usize, left: u64) -> u64 {
+    /// The steps of validating a value: a bound where that is low, else their number. The error is the work of finding out that
+    /// they exceed what is left.
+    fn steps(&self, value: &Value, bytes: usize, left: u64) -> Result<u64, u64> {
         let bound = self.steps_per_byte.saturating_mul(bytes as u64 + 2);
-        if bound <= left / CHEAP_PART { bound } else { self.exact_steps(value, left) }
+        if bound <= left / CHEAP_PART { Ok(bound) } else { self.exact_steps(value, left) }
     }
 
-    /// The number of steps of validating a value; [`UNBOUNDED`] above a limit.
-    fn exact_steps(&self, value: &Value, limit: u64) -> u64 {
-        match steps_of(&self.schema, value, &self.patterns, limit) {
-            steps if steps > limit => UNBOUNDED,
-            steps => steps,
-        }
+    fn exact_steps(&self, value: &Value, limit: u64) -> Result<u64, u64> {
+        steps_of(&self.schema, value, &self.patterns, limit)
     }
 }
 

@@ -20,7 +20,7 @@ const BYTES_PER_STEP: u64 = 8;
 const AUTOMATON_BYTES: u64 = 1024;
 
 /// More work than can be counted.
-pub(super) const UNBOUNDED: u64 = u64::MAX;
+const UNBOUNDED: u64 = u64::MAX;
 
 /// Why the work of a schema cannot be known.
 #[derive(Debug, PartialEq, Eq)]
@@ -119,11 +119,12 @@ impl Bounds {
     }
 }
 
-/// The steps of validating one value; [`UNBOUNDED`] if they exceed the limit.
-pub(super) fn steps_of(root: &Value, value: &Value, patterns: &PatternSteps, limit: u64) -> u64 {
+/// The steps of validating one value, if they are within the limit; else the error is the work of finding that out.
+pub(super) fn steps_of(root: &Value, value: &Value, patterns: &PatternSteps, limit: u64) -> Result<u64, u64> {
     let references = References::new(root);
     let mut count = Count { references: &references, patterns, known: HashMap::new(), depth: 0, limit };
-    count.of(root, value)
+    let steps = count.of(root, value);
+    if steps > limit { Err(count.known.len() as u64) } else { Ok(steps) }
 }
 
 struct Count<'r, 's> {
