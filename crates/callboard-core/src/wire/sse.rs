@@ -57,7 +57,8 @@ impl SseReader {
             }
         }
         self.forget_consumed();
-        if self.pending.len() > self.most { Err(EventTooLong(self.most)) } else { Ok(()) }
+        // A `\r` at the end does not count: it may be half of a line end.
+        if self.scanned > self.most { Err(EventTooLong(self.most)) } else { Ok(()) }
     }
 
     /// The bytes of an event that is still incomplete.
@@ -174,6 +175,14 @@ mod tests {
         }
         reader.finish(&mut keep);
         events
+    }
+
+    #[test]
+    fn the_limit_does_not_depend_on_a_cut_inside_a_line_end() {
+        for pieces in [&[": 12345\r\n"][..], &[": 12345\r", "\n"], &[": 12345", "\r", "\n"]] {
+            let mut reader = SseReader::new(7);
+            assert!(pieces.iter().all(|piece| reader.feed(piece.as_bytes(), |_| {}).is_ok()), "{pieces:?}");
+        }
     }
 
     const SAMPLE: &str = "\u{feff}data: {\"a\":\"é€\"}\r\n\r\n: ping\n\ndata: one\ndata:two\n\nevent: x\rdata: [DONE]\r\rerror: {\"x\":1}\n\ndata: last";

@@ -11,6 +11,8 @@ pub(crate) enum Fault {
     None,
     /// Cuts the connection instead of forwarding a COMMIT.
     LoseCommit,
+    /// As `LoseCommit`, then refuses connections.
+    LoseCommitAndRefuse,
     /// Cuts the connection instead of forwarding the answer to a COMMIT.
     LoseAnswer,
     /// Drops the answer to a COMMIT and everything after it; the connection stays open.
@@ -105,7 +107,7 @@ fn join(client: TcpStream, server: TcpStream, fault: &Arc<State>) {
         let (mut commits, mut turns) = (Calls::of(b"\0COMMIT\0"), Calls::of(b"\0WITH part0 "));
         forward(up.0, up.1, &to_server, |bytes, fault| match (fault, commits.are_in(bytes), turns.are_in(bytes)) {
             (Fault::LoseCommit, true, _) | (Fault::LoseTurn, _, true) => Some(Fault::None),
-            (Fault::LoseTurnAndRefuse, _, true) => Some(Fault::Refuse),
+            (Fault::LoseTurnAndRefuse, _, true) | (Fault::LoseCommitAndRefuse, true, _) => Some(Fault::Refuse),
             _ => None,
         });
     });

@@ -110,6 +110,12 @@ impl Database {
 }
 
 impl Database {
+    /// Kills a process of the server, which makes it end all others and recover from its log.
+    pub(crate) fn crash(&self) {
+        let _ = postgres(&self.address, "COPY (SELECT 1) TO PROGRAM 'kill -9 $PPID'");
+        while postgres(&self.address, "SELECT 1").is_err() {}
+    }
+
     /// Executes a write on a read-only server.
     pub(crate) fn execute_writing(&self, sql: &str) {
         let url = self.address.replace("options=", "options=-c%20default_transaction_read_only%3Doff%20");

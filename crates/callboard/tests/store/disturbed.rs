@@ -82,6 +82,32 @@ fn the_outcome_of_a_commit_with_a_lost_answer_is_reported() {
     });
 }
 
+/// After a crash, the id of a transaction that left nothing in the server's log is given to another one.
+#[test]
+fn a_transaction_that_a_crash_undid_is_not_reported_as_made() {
+    let server = Kind::Postgres(Server::start_own(&["wal_writer_delay=10s"]));
+    let database = Database::new(&server);
+    let proxy = Proxy::before(&database.address);
+    let store = open_with(&proxy.address, |settings| settings.job_timeout = Duration::from_secs(20)).unwrap();
+    block_on(store.create_conversation(new("conv_1", 1))).unwrap();
+    let outcome = std::thread::scope(|scope| {
+        let turn = block_on(store.begin_turn("conv_1", WAIT)).unwrap();
+        proxy.set(Fault::LoseCommitAndRefuse);
+        scope.spawn(|| {
+            proxy.wait_for(Fault::Refuse);
+            database.crash();
+            for _ in 0..20 {
+                database.execute("SELECT txid_current()");
+            }
+            proxy.set(Fault::None);
+        });
+        let items = vec![NewItem { id: "item_1".to_owned(), body: "{}".to_owned() }];
+        outcome_of(block_on(turn.finish(TurnWrite { items, ..TurnWrite::default() })).map(drop))
+    });
+    assert_eq!(outcome, "unknown");
+    assert_eq!(block_on(items(&store)), [""; 0]);
+}
+
 /// A turn that stores a response is one statement, and is resent until its outcome is known.
 #[test]
 fn a_turn_with_a_lost_answer_is_applied_once() {

@@ -14,14 +14,21 @@ use super::connection::{Connection, failed};
 use super::shared_server_state::Server;
 use super::worker::perform;
 
-const STATUS: &str = "SELECT txid_status($1)";
+const STATUS: &str = "SELECT txid_status($1), CAST(EXTRACT(EPOCH FROM pg_stat_get_bgwriter_stat_reset_time()) AS TEXT)";
 const FIRST_PAUSE: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// The id of a transaction, which the server gives to one transaction between two crashes.
+pub(super) struct TransactionId {
+    pub(super) number: i64,
+    /// When the server last reset its statistics, as it does after a crash.
+    pub(super) statistics_since: Option<String>,
+}
 
 /// A transaction whose COMMIT was sent and not answered.
 pub(super) struct PendingCommit {
     /// Its transaction id, if the server gave one.
-    pub(super) transaction: Option<i64>,
+    pub(super) transaction: Option<TransactionId>,
     /// The answer, if it was committed.
     pub(super) answer: Answer,
 }
@@ -68,24 +75,26 @@ impl PendingCommit {
     }
 }
 
-/// `committed` or `aborted`; none where the server does not know the transaction.
-async fn transaction_status(server: &Server, transaction: Option<i64>) -> Option<String> {
-    let (cell, mut backoff) = (Cell::Integer(transaction?), Backoff::new(FIRST_PAUSE, LONGEST_PAUSE));
+/// `committed` or `aborted`; none where the server does not know the transaction, or crashed since: then the id may be another's.
+async fn transaction_status(server: &Server, transaction: Option<TransactionId>) -> Option<String> {
+    let TransactionId { number, statistics_since } = transaction?;
+    let (cell, mut backoff) = (Cell::Integer(number), Backoff::new(FIRST_PAUSE, LONGEST_PAUSE));
     loop {
         match status_now(server, &cell).await {
             // The server cannot be reached, or has not ended the transaction yet.
             Err(_) => {}
-            Ok(Some(status)) if status == "in progress" => {}
-            Ok(status) => return status,
+            Ok((Some(status), _)) if status == "in progress" => {}
+            Ok((status, since)) => return status.filter(|_| since == statistics_since),
         }
         sleep(backoff.next_pause()).await;
     }
 }
 
-async fn status_now(server: &Server, transaction: &Cell) -> Result<Option<String>, StoreError> {
+/// The status of a transaction, and when the server last reset its statistics.
+async fn status_now(server: &Server, transaction: &Cell) -> Result<(Option<String>, Option<String>), StoreError> {
     let mut connection = Connection::open(server).await?;
     let row = connection.drive(async |session| session.client.query_one(STATUS, &[transaction]).await).await?;
-    row.and_then(|row| row.try_get(0)).map_err(|error| failed(&error))
+    row.and_then(|row| Ok((row.try_get(0)?, row.try_get(1)?))).map_err(|error| failed(&error))
 }
 
 async fn resend(server: &Server, work: &Work) -> Result<Answer, StoreError> {

@@ -10,15 +10,16 @@ use tokio_postgres::types::{Format, IsNull, ToSql, Type, to_sql_checked};
 
 use super::super::statement::{Answer, Cell, Delivery, Row, Statement, Work, for_postgres};
 use super::combined_statement::combined;
-use super::commit_outcome::PendingCommit;
+use super::commit_outcome::{PendingCommit, TransactionId};
 use super::connection::{PgSession, is_refusal};
 
 type PgResult<T> = Result<T, tokio_postgres::Error>;
 
 /// The most statements in flight at once.
 const IN_FLIGHT: usize = 16;
-/// Also returns the transaction id, with which the status can be queried later.
-const BEGIN: &str = "BEGIN; SELECT txid_current()";
+/// Also returns the transaction id, with which the status can be queried later, and when the server last lost its statistics: a crash
+/// resets them, and after a crash an id may be given to another transaction.
+const BEGIN: &str = "BEGIN; SELECT txid_current(), EXTRACT(EPOCH FROM pg_stat_get_bgwriter_stat_reset_time())";
 
 /// A prepared statement with its values.
 struct BoundStatement<'a> {
@@ -76,10 +77,12 @@ async fn write_transaction(
 }
 
 /// Begins a transaction and returns its id, if the server gives one.
-async fn begin(session: &PgSession) -> PgResult<Option<i64>> {
+async fn begin(session: &PgSession) -> PgResult<Option<TransactionId>> {
     let messages = session.client.simple_query(BEGIN).await?;
     Ok(messages.iter().find_map(|message| match message {
-        SimpleQueryMessage::Row(row) => row.get(0)?.parse().ok(),
+        SimpleQueryMessage::Row(row) => {
+            Some(TransactionId { number: row.get(0)?.parse().ok()?, statistics_since: row.get(1).map(str::to_owned) })
+        }
         _ => None,
     }))
 }
