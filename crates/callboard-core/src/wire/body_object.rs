@@ -51,3 +51,19 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for FieldVisitor<T> {
         Ok(fields)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Comparing each key with all before it would take hours.
+    #[test]
+    fn many_fields_are_compared_in_linear_time() {
+        let fields = |count: u32| (0..count).map(|number| format!("\"key {number}\":1")).collect::<Vec<_>>().join(",");
+        let count = 400_000;
+        let read = |text: String| read_object(text.into_bytes());
+        assert_eq!(read(format!("{{{}}}", fields(count))).unwrap().len(), count as usize);
+        let twice = read(format!("{{{},\"key 0\":1}}", fields(count))).unwrap_err();
+        assert_eq!(twice.param.as_deref(), Some("key 0"));
+    }
+}
