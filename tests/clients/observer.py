@@ -21,15 +21,15 @@ numbers = itertools.count(1)
 async def pass_on(source, sink, record):
     """Copies until EOF, and closes the sink. Bytes are recorded before they are forwarded.
 
-    The source is read even when the sink is closed: otherwise its sender would lose the answer in flight.
+    A sink that is closed for reading only, as a client's is after its request, still gets the rest. One that is gone ends the copying,
+    and both connections with it.
     """
     with contextlib.suppress(OSError):
         while data := await source.read(AT_ONCE):
             record.write(data)
             record.flush()
-            with contextlib.suppress(OSError):
-                sink.write(data)
-                await sink.drain()
+            sink.write(data)
+            await sink.drain()
     with contextlib.suppress(OSError):
         sink.write_eof()
 

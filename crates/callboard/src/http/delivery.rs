@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -11,6 +12,7 @@ use callboard_core::contract::Report;
 use callboard_core::wire::{ApiError, ReplyWriter};
 use futures_util::{Stream, StreamExt as _, stream};
 use http::{HeaderValue, Version};
+use tokio::time::{sleep, timeout};
 
 use super::body::{RequestBody, read_body};
 use super::body_budget::BodyBytes;
@@ -21,6 +23,9 @@ use super::requester::{CONVERSATION, Requester};
 use super::router::{Arrival, Shared};
 use crate::session::{Session, Step};
 use crate::telemetry::metrics;
+
+/// How often a client that has closed its side is probed.
+const PROBE_INTERVAL: Duration = Duration::from_millis(500);
 
 const KEEP_ALIVE: &str = ": keep-alive\n\n";
 
@@ -105,7 +110,7 @@ async fn reply<W: Wire>(
 }
 
 /// A client that has sent its request may close its side, and gets its reply. If it has closed the whole connection, a probe finds that
-/// out; HTTP/1.0 knows no interim response to send as one.
+/// out, or some do where a proxy is between; HTTP/1.0 knows no interim response to send as one.
 async fn for_client(
     client: &ClientConnection,
     version: Version,
@@ -120,8 +125,12 @@ async fn for_client(
     if version < Version::HTTP_11 {
         return Err(ApiError::half_closed());
     }
-    client.probe();
-    reply.await
+    loop {
+        client.probe();
+        if let Ok(reply) = timeout(PROBE_INTERVAL, reply.as_mut()).await {
+            return reply;
+        }
+    }
 }
 
 /// A body that holds something until it ends or is dropped.
@@ -189,21 +198,34 @@ async fn streamed<W: Wire>(
     response
 }
 
-/// The events, with a comment among them once the client has closed its side: if it is gone, its system answers that with a reset.
+/// The events, with comments among them once the client has closed its side: if it is gone, its system answers one with a reset. A proxy
+/// between may need several.
 fn with_probe(
     events: impl Stream<Item = String> + Send + 'static,
     client: Option<Arc<ClientConnection>>,
 ) -> impl Stream<Item = String> + Send + 'static {
     let mut events = Box::pin(events);
-    let mut closing = client.map(|client| Box::pin(async move { client.half_closed().await }));
+    let mut probes = client.map(|client| Box::pin(probes(client)));
     stream::poll_fn(move |cx| {
         let next = events.as_mut().poll_next(cx);
-        let is_closed = next.is_pending() && closing.as_mut().is_some_and(|closed| closed.as_mut().poll(cx).is_ready());
-        if !is_closed {
-            return next;
+        let is_due = next.is_pending()
+            && probes.as_mut().is_some_and(|probes| matches!(probes.as_mut().poll_next(cx), Poll::Ready(Some(()))));
+        if is_due { Poll::Ready(Some(KEEP_ALIVE.to_owned())) } else { next }
+    })
+}
+
+/// When the client is to be probed: from when it has closed its side.
+fn probes(client: Arc<ClientConnection>) -> impl Stream<Item = ()> {
+    stream::unfold(false, move |is_closed| {
+        let client = Arc::clone(&client);
+        async move {
+            if is_closed {
+                sleep(PROBE_INTERVAL).await
+            } else {
+                client.half_closed().await
+            }
+            Some(((), true))
         }
-        closing = None;
-        Poll::Ready(Some(KEEP_ALIVE.to_owned()))
     })
 }
 
