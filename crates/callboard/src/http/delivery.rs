@@ -220,9 +220,9 @@ fn probes(client: Arc<ClientConnection>) -> impl Stream<Item = ()> {
         let client = Arc::clone(&client);
         async move {
             if is_closed {
-                sleep(PROBE_INTERVAL).await
+                sleep(PROBE_INTERVAL).await;
             } else {
-                client.half_closed().await
+                client.half_closed().await;
             }
             Some(((), true))
         }

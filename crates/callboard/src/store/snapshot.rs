@@ -35,10 +35,8 @@ const LOCK_REPLACED: &str = "UPDATE chain_parts SET part = part WHERE part = 0 \
      AND chain IN (SELECT replaced FROM snapshots WHERE history = $1)";
 const DROP_REPLACED: &str = "DELETE FROM chain_parts WHERE chain IN (SELECT replaced FROM snapshots WHERE history = $1) \
      AND NOT EXISTS (SELECT 1 FROM snapshots s WHERE s.chain = chain_parts.chain)";
-/// A write that was delayed does not replace that of a later turn, which another process may have stored.
 const NAME: &str = "INSERT INTO named_snapshots (name, history, kept_at) VALUES ($1, $2, $3) \
-     ON CONFLICT (name) DO UPDATE SET history = excluded.history, kept_at = excluded.kept_at \
-     WHERE named_snapshots.kept_at <= excluded.kept_at";
+     ON CONFLICT (name) DO UPDATE SET history = excluded.history, kept_at = excluded.kept_at";
 
 /// Where messages and journal entries are stored, and how many of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -196,3 +196,53 @@ fn all_calls_of_a_turn_share_the_steps() {
         (0..100).take_while(|_| check_arguments(&call, &set, &CallRules::default(), &mut budget).is_ok()).count();
     assert!((1..50).contains(&accepted), "{accepted} calls");
 }
+
+#[test]
+fn references_that_a_validator_would_follow_another_way_are_refused() {
+    let decoys: Vec<Value> = (0..26).map(|level| json!({"$anchor": format!("d{level}")})).collect();
+    let anchored: serde_json::Map<String, Value> = (0..26)
+        .map(|level| {
+            let next = json!({"$ref": format!("#d{}", level + 1)});
+            (format!("d{level}"), json!({"$anchor": format!("d{level}"), "anyOf": [next, next]}))
+        })
+        .chain([("d26".to_owned(), json!({"$anchor": "d26", "type": "integer"}))])
+        .collect();
+    let decoyed = json!({"type": "object", "default": decoys, "properties": {"a": {"$ref": "#d0"}}, "$defs": anchored});
+    let harmless: serde_json::Map<String, Value> = (0..27).map(|level| (format!("d{level}"), json!({}))).collect();
+    let mut old = json!({"$schema": "http://json-schema.org/draft-04/schema#", "type": "object", "definitions": harmless,
+        "properties": {"a": {"id": "http://x/y", "allOf": [{"$ref": "#/definitions/d0"}]}}});
+    old["properties"]["a"]["definitions"] = chain("anyOf", 26);
+    for schema in [decoyed, old] {
+        assert_eq!(compiled(&schema).unwrap_err().0, "invalid_tool_schema", "{schema}");
+    }
+}
+
+#[test]
+fn schemas_that_refer_to_themselves_in_place_are_refused() {
+    let all: Vec<Value> = (0..10).map(|number| json!({"$ref": format!("#/$defs/d{number}")})).collect();
+    let definitions: serde_json::Map<String, Value> =
+        (0..10).map(|number| (format!("d{number}"), json!({"allOf": all}))).collect();
+    let schema = with_property(&json!({"$ref": "#/$defs/d0"}), definitions);
+    assert!(compiled(&schema).unwrap_err().1.contains("refers to itself"));
+    let recursive = json!({"type": "object", "properties": {"n": {"$ref": "#"}}, "allOf": [{"$ref": "#/$defs/x"}],
+        "$defs": {"x": {"properties": {"n": {"$ref": "#"}}}}});
+    assert_eq!(check(&recursive, &json!({"n": {"n": {}}})), Ok(()));
+}
+
+#[test]
+fn counting_the_steps_is_bounded_too() {
+    let names = json!({"propertyNames": {"allOf": (0..15_000).map(|_| json!({})).collect::<Vec<_>>()}});
+    let prefix = json!({"prefixItems": (0..20_000).map(|_| json!({})).collect::<Vec<_>>()});
+    let unique = json!({"allOf": (0..16_000).map(|_| json!({"uniqueItems": true})).collect::<Vec<_>>()});
+    for (items, item) in [(names.clone(), json!({})), (names, json!({"": 0})), (prefix, json!(1)), (unique, json!([1]))]
+    {
+        let schema = with_property(&json!({"type": "array", "items": items}), json!({}));
+        let list: Vec<Value> = (0..40_000).map(|_| item.clone()).collect();
+        let problem = check(&schema, &json!({"a": list}));
+        assert!(problem.as_ref().is_ok_and(|()| item == json!({})) || problem.is_err(), "{problem:?}");
+    }
+    let unique = json!({"allOf": (0..16_000).map(|_| json!({"uniqueItems": true})).collect::<Vec<_>>()});
+    let list: Vec<Value> = (0..28_000).map(|number| json!([number])).collect();
+    let problem = check(&with_property(&unique, json!({})), &json!({"a": list})).unwrap_err();
+    assert!(problem.contains("limits.validation_steps"), "{problem}");
+}

@@ -64,12 +64,7 @@ impl CompiledSchema {
         }
         let bounds = bounds_of(schema, &patterns).map_err(|unclear| match unclear {
             Unclear::TooDeep => too_deep(place, limits),
-            Unclear::Reference(reference) => bad(
-                place.into(),
-                format!(
-                    "{place} refers to {reference:?}, which is not in it; write `#/…` for a place inside the schema"
-                ),
-            ),
+            unclear => bad(place.into(), unclear_message(place, &unclear)),
         })?;
         if bounds.single_value > limits.validation_steps {
             return Err(too_complex(place, limits));
@@ -138,6 +133,19 @@ impl CompiledSchema {
 
     fn exact_steps(&self, value: &Value, limit: u64) -> Result<u64, u64> {
         steps_of(&self.schema, value, &self.patterns, limit)
+    }
+}
+
+fn unclear_message(place: &str, unclear: &Unclear<'_>) -> String {
+    match unclear {
+        Unclear::Reference(reference) => {
+            format!("{place} refers to {reference:?}, which is not in it; write `#/…` for a place inside the schema")
+        }
+        Unclear::Cycle => format!("{place} has a schema that refers to itself without a property or an item between"),
+        Unclear::EmbeddedId | Unclear::TooDeep => format!(
+            "{place} has an `$id` or a `$schema` below its root, which changes what its references mean; leave it out, and \
+             write `#/…` for a place inside the schema"
+        ),
     }
 }
 

@@ -1,8 +1,9 @@
 //! Where a `$ref` leads inside its own document: by JSON pointer, anchor, or to the root.
 //!
-//! Identifiers below the root would change what a reference means, so a schema that has both is refused.
+//! Identifiers below the root would change what a reference means, and so would an anchor that occurs twice: such references are not
+//! resolved, and their schema is refused.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -14,12 +15,21 @@ pub(super) const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"
 pub(super) struct References<'s> {
     root: &'s Value,
     anchors: HashMap<&'s str, &'s Value>,
+    repeated_anchors: HashSet<&'s str>,
     embedded_ids: bool,
+    id_keyword: &'static str,
 }
 
 impl<'s> References<'s> {
     pub(super) fn new(root: &'s Value) -> Self {
-        let mut references = Self { root, anchors: HashMap::new(), embedded_ids: false };
+        let draft = root.get("$schema").and_then(Value::as_str).unwrap_or_default();
+        let mut references = Self {
+            root,
+            anchors: HashMap::new(),
+            repeated_anchors: HashSet::new(),
+            embedded_ids: false,
+            id_keyword: if draft.contains("draft-04") || draft.contains("draft-03") { "id" } else { "$id" },
+        };
         let mut waiting = vec![root];
         while let Some(node) = waiting.pop() {
             match node {
@@ -36,15 +46,22 @@ impl<'s> References<'s> {
 
     fn note_names(&mut self, node: &'s Value) {
         let text = |key| node.get(key).and_then(Value::as_str);
-        for anchor in ["$anchor", "$dynamicAnchor"].into_iter().filter_map(text) {
-            self.anchors.insert(anchor, node);
+        let is_anchor = |id: &&str| id.starts_with('#');
+        let id = text(self.id_keyword);
+        let old_anchor = id.filter(is_anchor).map(|id| id.trim_start_matches('#'));
+        for anchor in [text("$anchor"), text("$dynamicAnchor"), old_anchor].into_iter().flatten() {
+            if self.anchors.insert(anchor, node).is_some_and(|known| !std::ptr::eq(known, node)) {
+                self.repeated_anchors.insert(anchor);
+            }
         }
-        let is_root = std::ptr::eq(node, self.root);
-        let anchor_id = |id: &str| id.starts_with('#');
-        if let Some(id) = text("$id").filter(|id| anchor_id(id)) {
-            self.anchors.insert(id.trim_start_matches('#'), node);
-        }
-        self.embedded_ids |= !is_root && text("$id").is_some_and(|id| !anchor_id(id));
+        // Another `$schema` would change what the keywords below it mean.
+        let is_resource = id.is_some_and(|id| !is_anchor(&id)) || text("$schema").is_some();
+        self.embedded_ids |= is_resource && !std::ptr::eq(node, self.root);
+    }
+
+    /// Whether parts of the document have identifiers of their own.
+    pub(super) fn has_embedded_ids(&self) -> bool {
+        self.embedded_ids
     }
 
     /// The schema that a reference names.
@@ -52,12 +69,14 @@ impl<'s> References<'s> {
         if self.embedded_ids {
             return None;
         }
-        let own = self.root.get("$id").and_then(Value::as_str).map(|id| id.trim_end_matches('#'));
+        let own = self.root.get(self.id_keyword).and_then(Value::as_str).map(|id| id.trim_end_matches('#'));
         let local = own.and_then(|id| reference.strip_prefix(id)).unwrap_or(reference);
         match local.strip_prefix('#').unwrap_or(local) {
             "" if local.is_empty() || local == "#" => Some(self.root),
             pointer if pointer.starts_with('/') && local.starts_with('#') => self.root.pointer(&decoded(pointer)),
-            anchor if local.starts_with('#') => self.anchors.get(anchor).copied(),
+            anchor if local.starts_with('#') && !self.repeated_anchors.contains(anchor) => {
+                self.anchors.get(anchor).copied()
+            }
             _ => None,
         }
     }
@@ -105,7 +124,20 @@ mod tests {
 
     #[test]
     fn identifiers_below_the_root_make_references_unclear() {
-        let schema = json!({"$defs": {"a": {"$id": "https://example.com/a"}}});
-        assert!(References::new(&schema).resolve("#/$defs/a").is_none());
+        for part in
+            [json!({"$id": "https://example.com/a"}), json!({"$schema": "http://json-schema.org/draft-04/schema#"})]
+        {
+            assert!(References::new(&json!({"$defs": {"a": part}})).resolve("#/$defs/a").is_none());
+        }
+        let old =
+            json!({"$schema": "http://json-schema.org/draft-04/schema#", "definitions": {"a": {"id": "http://x/a"}}});
+        assert!(References::new(&old).resolve("#/definitions/a").is_none());
+    }
+
+    #[test]
+    fn an_anchor_that_occurs_twice_is_not_resolved() {
+        let schema = json!({"default": {"$anchor": "a"}, "$defs": {"x": {"$anchor": "a"}, "y": {"$anchor": "b"}}});
+        let references = References::new(&schema);
+        assert!(references.resolve("#a").is_none() && references.resolve("#b").is_some());
     }
 }

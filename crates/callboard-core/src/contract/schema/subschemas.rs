@@ -84,7 +84,9 @@ fn keyword_steps(keyword: &str, value: &Value) -> u64 {
         "required" | "properties" | "patternProperties" | "dependentRequired" | "dependentSchemas" | "dependencies" => {
             entries()
         }
-        "uniqueItems" | "format" => 4,
+        // An item is compared once for each array around it.
+        "uniqueItems" => 64,
+        "format" => 4,
         _ => 0,
     }
 }

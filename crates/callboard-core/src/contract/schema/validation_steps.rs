@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::pattern_size::PatternSize;
 use super::references::References;
-use super::subschemas::{Applies, Subschema, each_subschema, own_steps};
+use super::subschemas::{Applies, Subschema, each_subschema, own_steps, size};
 
 /// How deep schemas are followed, references and values together; bounds the stack.
 const DEEPEST: usize = 400;
@@ -29,6 +29,10 @@ pub(super) enum Unclear<'s> {
     Reference(&'s str),
     /// Schemas and references nest too deep.
     TooDeep,
+    /// A schema that is applied to a value again by its own references, without a step into the value.
+    Cycle,
+    /// A part with an identifier of its own, which changes what references mean.
+    EmbeddedId,
 }
 
 /// The steps of each pattern of a schema, for each byte of a text.
@@ -48,6 +52,7 @@ pub(super) fn bounds_of<'s>(root: &'s Value, patterns: &PatternSteps) -> Result<
     let references = References::new(root);
     let mut bound = Bound::new(&references, patterns, 0);
     let per_byte = bound.of(root)?.per_byte;
+    InPlace { references: &references, open: HashMap::new() }.check_all(&bound.visited)?;
     Ok(Bounds { per_byte, single_value: bound.most_at_once })
 }
 
@@ -56,13 +61,47 @@ struct Bound<'r, 's> {
     patterns: &'r PatternSteps,
     /// The bounds of each schema; none while they are computed.
     known: HashMap<*const Value, Option<Bounds>>,
+    visited: Vec<&'s Value>,
     most_at_once: u64,
     depth: usize,
 }
 
+/// Finds schemas that refer to themselves without a step into the value. A validator follows each way around such a circle.
+struct InPlace<'r, 's> {
+    references: &'r References<'s>,
+    /// Whether each schema seen so far is on the current path.
+    open: HashMap<*const Value, bool>,
+}
+
+impl<'s> InPlace<'_, 's> {
+    fn check_all(&mut self, schemas: &[&'s Value]) -> Result<(), Unclear<'s>> {
+        schemas.iter().try_for_each(|schema| self.check(schema))
+    }
+
+    fn check(&mut self, schema: &'s Value) -> Result<(), Unclear<'s>> {
+        let Value::Object(keywords) = schema else { return Ok(()) };
+        let key = std::ptr::from_ref(schema);
+        match self.open.insert(key, true) {
+            Some(true) => return Err(Unclear::Cycle),
+            Some(false) => {
+                self.open.insert(key, false);
+                return Ok(());
+            }
+            None => {}
+        }
+        let mut parts = Vec::new();
+        each_subschema(keywords, |applies, part| parts.extend((applies == Applies::InPlace).then_some(part)));
+        for part in parts {
+            self.check(resolve(self.references, part)?)?;
+        }
+        self.open.insert(key, false);
+        Ok(())
+    }
+}
+
 impl<'r, 's> Bound<'r, 's> {
     fn new(references: &'r References<'s>, patterns: &'r PatternSteps, depth: usize) -> Self {
-        Self { references, patterns, known: HashMap::new(), most_at_once: 0, depth }
+        Self { references, patterns, known: HashMap::new(), visited: Vec::new(), most_at_once: 0, depth }
     }
 
     fn of(&mut self, schema: &'s Value) -> Result<Bounds, Unclear<'s>> {
@@ -76,6 +115,7 @@ impl<'r, 's> Bound<'r, 's> {
             return Err(Unclear::TooDeep);
         }
         self.known.insert(key, None);
+        self.visited.push(schema);
         self.depth += 1;
         let bounds = self.of_keywords(keywords)?;
         self.depth -= 1;
@@ -87,6 +127,7 @@ impl<'r, 's> Bound<'r, 's> {
     fn of_keywords(&mut self, keywords: &'s Map<String, Value>) -> Result<Bounds, Unclear<'s>> {
         let mut parts = Vec::new();
         each_subschema(keywords, |applies, part| parts.push((applies, part)));
+        let count = parts.len() as u64;
         let (mut in_place, mut property, mut item, mut others) = (Bounds::default(), 0_u64, 0_u64, 0_u64);
         for (applies, part) in parts {
             let schema = resolve(self.references, part)?;
@@ -99,7 +140,7 @@ impl<'r, 's> Bound<'r, 's> {
             }
         }
         let repeated = in_place.times(passes(keywords));
-        let own = own_steps(keywords);
+        let own = own_steps(keywords).saturating_add(count);
         let below = [property, item, others, steps_of_patterns(keywords, self.patterns)];
         let below = below.into_iter().fold(own, u64::saturating_add);
         Ok(repeated.plus(Bounds { per_byte: below, single_value: own }))
@@ -122,16 +163,30 @@ impl Bounds {
 /// The steps of validating one value, if they are within the limit; else the error is the work of finding that out.
 pub(super) fn steps_of(root: &Value, value: &Value, patterns: &PatternSteps, limit: u64) -> Result<u64, u64> {
     let references = References::new(root);
-    let mut count = Count { references: &references, patterns, known: HashMap::new(), depth: 0, limit };
+    let mut count = Count {
+        references: &references,
+        patterns,
+        known: HashMap::new(),
+        names: HashMap::new(),
+        sizes: HashMap::new(),
+        depth: 0,
+        work: 0,
+        limit,
+    };
     let steps = count.of(root, value);
-    if steps > limit { Err(count.known.len() as u64) } else { Ok(steps) }
+    if steps > limit { Err(count.work) } else { Ok(steps) }
 }
 
 struct Count<'r, 's> {
     references: &'r References<'s>,
     patterns: &'r PatternSteps,
     known: HashMap<(*const Value, *const Value), u64>,
+    /// The steps per byte of schemas for names.
+    names: HashMap<*const Value, u64>,
+    sizes: HashMap<*const Value, u64>,
     depth: usize,
+    /// The work of counting.
+    work: u64,
     limit: u64,
 }
 
@@ -142,11 +197,9 @@ impl<'s> Count<'_, 's> {
         if let Some(known) = self.known.get(&key) {
             return *known;
         }
-        if self.depth == DEEPEST || self.known.len() as u64 > self.limit {
+        if self.depth == DEEPEST || self.work > self.limit {
             return UNBOUNDED;
         }
-        // A schema that refers to itself at the same value is not followed again.
-        self.known.insert(key, 0);
         self.depth += 1;
         let steps = self.of_keywords(keywords, value);
         self.depth -= 1;
@@ -159,7 +212,10 @@ impl<'s> Count<'_, 's> {
         each_subschema(keywords, |applies, part| parts.push((applies, part)));
         let properties = keywords.get("properties").and_then(Value::as_object);
         let text = steps_of_patterns(keywords, self.patterns).saturating_mul(text_bytes(value));
-        let (mut in_place, mut below) = (0_u64, own_steps(keywords).saturating_add(text));
+        let own =
+            own_steps(keywords).saturating_add(parts.len() as u64).saturating_add(self.unique_items(keywords, value));
+        let (mut in_place, mut below) = (0_u64, own.saturating_add(text));
+        self.work = self.work.saturating_add(parts.len() as u64 + 1);
         for (applies, part) in parts {
             let Ok(schema) = resolve(self.references, part) else { return UNBOUNDED };
             match applies {
@@ -198,6 +254,7 @@ impl<'s> Count<'_, 's> {
     fn sum(&mut self, schema: &'s Value, values: impl Iterator<Item = &'s Value>) -> u64 {
         let mut sum = 0_u64;
         for value in values {
+            self.work += 1;
             sum = sum.saturating_add(self.of(schema, value)).saturating_add(1);
             if sum > self.limit {
                 return UNBOUNDED;
@@ -206,17 +263,38 @@ impl<'s> Count<'_, 's> {
         sum
     }
 
+    /// Comparing the items of an array costs what they hold.
+    fn unique_items(&mut self, keywords: &Map<String, Value>, value: &'s Value) -> u64 {
+        if !value.is_array() || keywords.get("uniqueItems") != Some(&Value::Bool(true)) {
+            return 0;
+        }
+        *self.sizes.entry(std::ptr::from_ref(value)).or_insert_with(|| size(value))
+    }
+
     /// Names are texts and have no place among the values: each costs the bound for its bytes.
     fn names(&mut self, schema: &'s Value, map: &Map<String, Value>) -> u64 {
         let bytes: usize = map.keys().map(|name| name.len() + 1).sum();
+        if bytes == 0 {
+            return 0;
+        }
+        let key = std::ptr::from_ref(schema);
+        let known = self.names.get(&key).copied();
+        known.unwrap_or_else(|| self.bound_of(schema)).saturating_mul(bytes as u64)
+    }
+
+    fn bound_of(&mut self, schema: &'s Value) -> u64 {
         let mut bound = Bound::new(self.references, self.patterns, self.depth);
-        bound.of(schema).map_or(UNBOUNDED, |bounds| bounds.per_byte.saturating_mul(bytes as u64))
+        let per_byte = bound.of(schema).map_or(UNBOUNDED, |bounds| bounds.per_byte);
+        self.work = self.work.saturating_add(bound.visited.len() as u64);
+        self.names.insert(std::ptr::from_ref(schema), per_byte);
+        per_byte
     }
 }
 
 fn resolve<'s>(references: &References<'s>, part: Subschema<'s>) -> Result<&'s Value, Unclear<'s>> {
     match part {
         Subschema::Inline(schema) => Ok(schema),
+        Subschema::Reference(_) if references.has_embedded_ids() => Err(Unclear::EmbeddedId),
         Subschema::Reference(reference) => references.resolve(reference).ok_or(Unclear::Reference(reference)),
     }
 }
@@ -237,7 +315,8 @@ fn text_bytes(value: &Value) -> u64 {
 
 fn steps_of_patterns(keywords: &Map<String, Value>, patterns: &PatternSteps) -> u64 {
     let own = patterns_of(keywords).filter_map(|pattern| patterns.get(pattern));
-    own.fold(0, |sum, steps| sum.saturating_add(*steps))
+    let format = u64::from(keywords.contains_key("format"));
+    own.fold(format, |sum, steps| sum.saturating_add(*steps))
 }
 
 /// The patterns in a schema's own keywords.

@@ -190,8 +190,7 @@ fn named(database: &Database) {
     block_on(async {
         assert_eq!(store.named_snapshot("game").await.unwrap(), None);
         keep(&store, "a", Some("game"), 1, memory_of("p", "1", &["x"])).await;
-        keep(&store, "b", Some("game"), 2, memory_of("p", "2", &["x", "y"])).await;
-        keep(&store, "late", Some("game"), 1, memory_of("p", "0", &["x"])).await;
+        keep(&store, "b", Some("game"), 1, memory_of("p", "2", &["x", "y"])).await;
         keep(&store, "c", Some("other"), 1, memory_of("p", "3", &[])).await;
         let found = store.named_snapshot("game").await.unwrap().unwrap();
         assert_eq!(CharacterMemory { stored: None, ..found }, memory_of("p", "2", &["x", "y"]));
