@@ -21,8 +21,8 @@ numbers = itertools.count(1)
 async def pass_on(source, sink, record):
     """Copies until EOF, and closes the sink. Bytes are recorded before they are forwarded.
 
-    A sink that is closed for reading only, as a client's is after its request, still gets the rest. One that is gone ends the copying,
-    and both connections with it.
+    A sink that is closed for reading only, as a client's is after its request, still gets the rest. One that is gone ends the
+    copying, and both connections with it.
     """
     with contextlib.suppress(OSError):
         while data := await source.read(AT_ONCE):

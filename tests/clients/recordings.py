@@ -38,6 +38,10 @@ def connection(asked: bytes, answered: bytes) -> Iterator[Exchange]:
         line, _, asked_body, asked, _ = message(asked)
         method, target, _ = line.split(" ", 2)
         path, _, query = target.partition("?")
+        while answered.startswith(b"HTTP/1.1 102 "):
+            _, _, answered = answered.partition(b"\r\n\r\n")
+        if not answered:
+            return
         line, reply, body, answered, ended = message(answered)
         exchange = Exchange(method, path, query, as_asked(asked_body), int(line.split(" ")[1]))
         if exchange.status == 101:
