@@ -7,7 +7,7 @@
 /// This much is reread whenever text arrives.
 const REREAD_AT_ONCE: usize = 64;
 
-/// Of the rest, one part in so many has to arrive.
+/// Beyond that, a reader is asked again after this fraction of what it rereads has arrived.
 const SHARE: usize = 16;
 
 /// The length of the text at which a reader is asked again that now rereads `reread` of `length` bytes.

@@ -25,7 +25,7 @@ fn send(address: &str, version: &str, body: &str) -> TcpStream {
     stream
 }
 
-/// A model server that says when it is asked, and answers when it is told to.
+/// A model server that signals each request, and replies when the test releases it.
 fn slow_server() -> (ModelServer, std::sync::mpsc::Receiver<()>, std::sync::mpsc::Sender<()>) {
     let ((asks, asked), (go, gate)) = (channel(), channel::<()>());
     let (asks, gate) = (Mutex::new(asks), Mutex::new(gate));

@@ -108,7 +108,7 @@ impl<'r, 's> Bound<'r, 's> {
         let Value::Object(keywords) = schema else { return Ok(Bounds { per_byte: 1, single_value: 1 }) };
         let key = std::ptr::from_ref(schema);
         if let Some(known) = self.known.get(&key) {
-            // A schema that refers to itself at the same value is not followed again.
+            // Still being computed: the schema contains itself. Circles without a step into the value are refused by `InPlace`.
             return Ok(known.unwrap_or(Bounds { per_byte: UNBOUNDED, single_value: 0 }));
         }
         if self.depth == DEEPEST {
