@@ -53,12 +53,14 @@ conversation partner.
 
 METADATA = {"good": True, "comment": "A battle tracker: spoken game actions become tool calls on a game state."}
 
-REPLY = "tools_only"
+REPLY = {"deliver_text": False, "ask_again": True, "confirm": True}
 UNDO = True
 LIMITS = {"tools": len(TOOLS)}
 
 
 class PromptGenerator(Game):
+    _heard: dict = {}
+
     def __init__(self, instructions):
         super().__init__()
         self.instructions = instructions
@@ -225,7 +227,8 @@ class PromptGenerator(Game):
         hurtable = of_role(unit, target_model_role)
         self._require_damage(name, lost, hurtable)
         outcome = damage(unit, **lost)
-        health = {"unitName": name, "matchedFrom": unit_name, "matchMethod": found.method, "owner": owner}
+        heard = self._heard.get("unit_name", {"said": unit_name, "method": found.method})
+        health = {"unitName": name, "matchedFrom": heard["said"], "matchMethod": heard["method"], "owner": owner}
         data = {**health, **_health_data(outcome, target_model_role)}
         if not hurtable:
             note = finding("info", "role_not_present", f"{name} has no {target_model_role}; nothing changed.")

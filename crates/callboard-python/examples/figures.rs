@@ -123,7 +123,7 @@ async fn kills(path: &Path) -> Result<()> {
     for _ in 0..KILLS {
         ensure!(log(&character).await);
         let began = Instant::now();
-        let request = CallRequest { tool: "hangs", arguments: "{}", state: None, conversation: "figures" };
+        let request = CallRequest { tool: "hangs", arguments: "{}", state: None, heard: None, conversation: "figures" };
         ensure!(character.call(request).await.result.is_err());
         late.push(began.elapsed().saturating_sub(limit));
         let began = Instant::now();
@@ -136,8 +136,13 @@ async fn kills(path: &Path) -> Result<()> {
 
 async fn log(character: &Character) -> bool {
     let arguments = r#"{"event":"The door opens"}"#;
-    let request =
-        CallRequest { tool: "log_story_event", arguments, state: Some(r#"{"count":4}"#), conversation: "figures" };
+    let request = CallRequest {
+        tool: "log_story_event",
+        arguments,
+        state: Some(r#"{"count":4}"#),
+        heard: None,
+        conversation: "figures",
+    };
     character.call(request).await.result.is_ok()
 }
 

@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::error::{CallError, HostError, ToolError};
 use crate::manifest::{Manifest, ToolManifest};
-use crate::supervisor::{Job, JobResult, Operation, Request, WorkerReply, WorkerRequest, json_frame};
+use crate::supervisor::{Job, JobResult, Operation, Request, ToolCall, WorkerReply, WorkerRequest, json_frame};
 
 /// A loaded character. Handles are cheap to clone and work from any thread; its processes end with the last.
 #[derive(Debug, Clone)]
@@ -50,6 +50,8 @@ pub struct CallRequest<'a> {
     pub arguments: &'a str,
     /// The conversation's state, as JSON.
     pub state: Option<&'a str>,
+    /// What was said for each argument that is a known name: a JSON object, `{"unit": {"said": …, "method": …}}`.
+    pub heard: Option<&'a str>,
     /// The conversation's id, for the log.
     pub conversation: &'a str,
 }
@@ -142,8 +144,9 @@ impl Character {
         if !arguments.get().starts_with('{') {
             return Err(HostError::InvalidRequest("arguments must be a JSON object".to_owned()).into());
         }
-        let call = Some((request.tool, arguments));
-        self.send(Operation::CallTool, call, request.state, manifest.timeout_of(request.tool))
+        let heard = request.heard.map(serde_json::from_str).transpose().map_err(invalid)?;
+        let call = ToolCall { tool: request.tool, arguments, heard };
+        self.send(Operation::CallTool, Some(call), request.state, manifest.timeout_of(request.tool))
     }
 
     async fn run(&self, operation: Operation, state: Option<&str>) -> Result<WorkerReply, CallError> {
@@ -154,14 +157,13 @@ impl Character {
     fn send(
         &self,
         operation: Operation,
-        call: Option<(&str, &RawValue)>,
+        call: Option<ToolCall<'_>>,
         state: Option<&str>,
         limit: Duration,
     ) -> Result<oneshot::Receiver<JobResult>, CallError> {
         let number = self.0.next_number.fetch_add(1, Ordering::Relaxed);
         let state = state.map(serde_json::from_str).transpose().map_err(invalid)?;
-        let (tool, arguments) = call.unzip();
-        let request = WorkerRequest { number, operation, tool, arguments, state };
+        let request = WorkerRequest { number, operation, call, state };
         let frame = json_frame(&request).map_err(invalid)?;
         let (reply, pending) = oneshot::channel();
         let job = Job { number, frame, limit, created: Instant::now(), retries: 0, reply };

@@ -20,7 +20,7 @@ pub use character::{CallOutcome, CallRequest, Character, ConversationStart};
 pub use error::{CallError, HostError, StartError, ToolError};
 pub use host::PythonHost;
 pub use interpreter_check::InterpreterError;
-pub use manifest::{CharacterLimits, Manifest, ReplyMode, ToolManifest};
+pub use manifest::{CharacterLimits, Manifest, ReplyRules, ToolManifest};
 pub use output::{OutputLine, OutputSink};
 pub use problem::{LoadError, Problem, ProblemKind};
 pub use sandbox::KernelSupport;

@@ -30,8 +30,8 @@ pub struct Manifest {
     pub model: Option<String>,
     /// `LIMITS`.
     pub limits: CharacterLimits,
-    /// How it replies, where it does more than talk.
-    pub reply: Option<ReplyMode>,
+    /// What a user gets to read.
+    pub reply: ReplyRules,
     /// Whether every turn must start with a call (`TOOL_CHOICE = "required"`).
     pub requires_call: bool,
     /// Whether the model may undo its calls.
@@ -97,12 +97,18 @@ pub struct CharacterLimits {
     pub rounds: Option<u32>,
 }
 
-/// `REPLY`.
+/// `REPLY`: what a user gets to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ReplyMode {
-    /// It acts instead of talking.
-    ToolsOnly,
+pub struct ReplyRules {
+    /// Whether the model's text is delivered.
+    #[serde(rename = "deliver_text")]
+    pub delivers_text: bool,
+    /// Whether the model is asked again after an answer without a call.
+    #[serde(rename = "ask_again")]
+    pub asks_again: bool,
+    /// Whether a turn whose calls succeeded ends with a confirmation made from their results.
+    #[serde(rename = "confirm")]
+    pub confirms: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]

@@ -120,7 +120,7 @@ class PromptGenerator:
     }
 
     async fn call(character: &Character, tool: &str) -> CallOutcome {
-        character.call(CallRequest { tool, arguments: "{}", state: None, conversation: "soak" }).await
+        character.call(CallRequest { tool, arguments: "{}", state: None, heard: None, conversation: "soak" }).await
     }
 
     fn interpreter() -> std::path::PathBuf {

@@ -21,7 +21,7 @@ pub use call_check::{Arguments, Call, CheckedArguments, RawCall, check_arguments
 pub use call_rules::CallRules;
 pub use check_budget::CheckBudget;
 pub use reask::{
-    accepted_message, choice_message, format_message, history_call, text_only_message, tool_error_message,
+    accepted_message, act_message, choice_message, format_message, history_call, text_only_message, tool_error_message,
     violation_message,
 };
 pub use report::{CallTally, ContractEvent, Outcome, Report};

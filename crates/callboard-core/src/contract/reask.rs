@@ -53,6 +53,13 @@ pub fn choice_message(tools: &ToolSet, rules: &CallRules) -> String {
     format!("Your answer must be a tool call, not text. Call one of these tools now: {allowed}.")
 }
 
+/// The message after an answer in words of a character that acts.
+#[must_use]
+pub fn act_message() -> &'static str {
+    "Your text was not delivered: you act by calling tools. If something was reported or asked, call the tools for it now; \
+     if nothing is to be done, answer with nothing."
+}
+
 /// The message after calls where no tool may be called.
 #[must_use]
 pub fn text_only_message() -> &'static str {

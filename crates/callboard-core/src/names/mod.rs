@@ -21,6 +21,6 @@ mod spelling;
 mod tests;
 mod words;
 
-pub use arguments::resolve_arguments;
+pub use arguments::{NameLists, ResolvedName, resolve_arguments};
 pub use book::{NameBook, NameEntry};
 pub use resolution::{CANDIDATES_AT_MOST, Candidate, FOUND, GAP, Method, NEAREST, Resolution};

@@ -61,6 +61,8 @@ pub enum Method {
     Spelling,
     /// Words that sound like it.
     Sound,
+    /// The only candidate of several that was used lately.
+    Recent,
 }
 
 impl Method {
@@ -73,6 +75,7 @@ impl Method {
             Self::Words => "words",
             Self::Spelling => "spelling",
             Self::Sound => "sound",
+            Self::Recent => "recent",
         }
     }
 }

@@ -17,7 +17,6 @@ mod own_or_other;
 mod plan;
 mod prepositions;
 mod reply;
-mod result_summary;
 mod role;
 mod stem;
 mod synonyms;

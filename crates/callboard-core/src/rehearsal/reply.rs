@@ -6,9 +6,9 @@ use super::catalogue::{Tool, tools_of};
 use super::context::Context;
 use super::conversation::{Conversation, conversation_of};
 use super::plan::{Planned, Planner};
-use super::result_summary::relay;
 use super::vocabulary::Vocabulary;
 use super::words::{Word, words_of};
+use crate::turn::summarize_results;
 
 /// The name of this model.
 pub const MODEL: &str = "rehearsal";
@@ -33,7 +33,7 @@ enum Choice {
 pub fn reply(request: &Value) -> Value {
     let conversation = conversation_of(request);
     if !conversation.results.is_empty() {
-        return completion(&relay(&conversation.results), &[]);
+        return completion(&summarize_results(conversation.results.iter().map(String::as_str)), &[]);
     }
     let tools = tools_of(request);
     let mut calls = calls_for(request, &tools, &conversation);

@@ -5,16 +5,20 @@
 //! model was asked again for broken calls. The transcript keeps everything in order; calls that went to the client have no
 //! result in it yet.
 
-use super::calls_by_handler::{CallsByHandler, Refusal};
+use super::calls_by_handler::{CallsByHandler, Refusal, RoundResults};
 use super::checked_calls::CheckedCall;
 use super::held_back_client_calls::HeldBackClientCalls;
 use super::model_reply::{ModelReply, ReplyText};
 use super::reask_request::{self, spoken_call};
 use super::reply_checker::ReplyChecker;
+use super::result_summary::{self, summarize_results};
 use super::{
-    Action, CharacterRules, Ending, Event, Input, ModelCall, ToolChoice, ToolResult, TurnRequest, TurnSettings,
+    Action, CharacterRules, Ending, Event, Input, ModelCall, ToolChoice, ToolOutcome, ToolResult, TurnRequest,
+    TurnSettings,
 };
-use crate::contract::{Call, Outcome, Violation, ViolationKind, choice_message, history_call, text_only_message};
+use crate::contract::{
+    Call, Outcome, Violation, ViolationKind, act_message, choice_message, history_call, text_only_message,
+};
 use crate::model::{Delta, Finish, Item, RandomBytes};
 
 /// The result of a call that was not run because of an interruption.
@@ -38,7 +42,11 @@ pub(super) struct CharacterTurn {
     /// Whether any valid call was made.
     called: bool,
     spoke_before: bool,
-    insisted: bool,
+    /// The text of the last reply, if it is not delivered, for a re-ask.
+    withheld: String,
+    /// Appended to the next request only.
+    reask_items: Vec<Item>,
+    asked_again: bool,
     /// Whether the model called tools that were no longer offered, and whether a remark was sent about it.
     ignored: bool,
     remarked: bool,
@@ -52,7 +60,7 @@ impl CharacterTurn {
         random: RandomBytes,
     ) -> Self {
         Self {
-            reply: ModelReply::new(&request.tools, settings.reply_calls),
+            reply: ModelReply::of_character(&request.tools, settings.reply_calls),
             checker: ReplyChecker::new(&request.used_ids, settings.arguments_bytes, random),
             request,
             rules,
@@ -66,7 +74,9 @@ impl CharacterTurn {
             ran: 0,
             called: false,
             spoke_before: false,
-            insisted: false,
+            withheld: String::new(),
+            reask_items: Vec::new(),
+            asked_again: false,
             ignored: false,
             remarked: false,
         }
@@ -96,7 +106,7 @@ impl CharacterTurn {
             Input::ToolsDone { results, out_of_time } => self.tools_done(&results, out_of_time, actions),
             Input::Interrupted { results } => self.interrupted(&results, actions),
             Input::ReplyLost => {
-                self.reply = ModelReply::new(&self.request.tools, self.reply_calls);
+                self.reply = ModelReply::of_character(&self.request.tools, self.reply_calls);
                 actions.push(Action::CallModel(self.last_call.clone()));
             }
             Input::ReaskRefused => {}
@@ -132,6 +142,9 @@ impl CharacterTurn {
     fn text(&mut self, text: String, actions: &mut Vec<Action>) {
         let first = self.text_so_far.is_empty();
         self.text_so_far.push_str(&text);
+        if !self.rules.delivers_text {
+            return;
+        }
         let text = if first && self.spoke_before { format!("\n\n{}", text.trim_start()) } else { text };
         actions.push(Action::Emit(Event::Text(text)));
     }
@@ -147,13 +160,13 @@ impl CharacterTurn {
         let checked_calls = self.calls();
         let checked_calls = self.pending.new_among(&checked_calls);
         let silent = self.text_so_far.trim().is_empty();
-        let talked = self.rules.tools_only && checked_calls.is_empty() && self.round == 0 && !silent;
+        let talked = checked_calls.is_empty() && self.round == 0 && !silent;
         self.record_text_and_calls(&checked_calls);
         if !checked_calls.is_empty() || !self.pending.is_empty() {
             self.act(&checked_calls, actions);
         } else if silent && std::mem::take(&mut self.ignored) && !self.remarked && !self.is_spent() {
             self.ask_for_words(actions);
-        } else if !(talked && self.insist(actions)) {
+        } else if !(talked && self.asks_again(actions)) {
             self.answered(actions);
         }
     }
@@ -162,7 +175,7 @@ impl CharacterTurn {
     fn ask_for_words(&mut self, actions: &mut Vec<Action>) {
         self.remarked = true;
         self.transcript.push(Item::Remark(text_only_message().to_owned()));
-        self.reply = ModelReply::new(&self.request.tools, self.reply_calls);
+        self.reply = ModelReply::of_character(&self.request.tools, self.reply_calls);
         self.call_model(ToolChoice::WithoutTools, actions);
     }
 
@@ -215,20 +228,29 @@ impl CharacterTurn {
         }
     }
 
-    /// Counts a text-only answer of a tools-only character, and re-asks once if the rules say so.
-    fn insist(&mut self, actions: &mut Vec<Action>) -> bool {
-        let asks = self.rules.insists && !self.insisted && !self.is_spent();
+    /// Counts a text-only answer of a character that acts, and re-asks once if its rules say so.
+    fn asks_again(&mut self, actions: &mut Vec<Action>) -> bool {
+        if self.rules.delivers_text && !self.rules.asks_again {
+            return false;
+        }
+        let is_free = !self.request.rules.required && !self.request.rules.forbidden;
+        let asks = self.rules.asks_again && is_free && !self.asked_again && !self.is_spent();
         self.checker.report.note("text_only", if asks { Outcome::Reasked } else { Outcome::Observed });
         if asks {
-            self.ask_for_call(ToolChoice::AsRequested, actions);
+            self.ask_for_call(act_message().to_owned(), ToolChoice::AsRequested, actions);
         }
         asks
     }
 
-    fn ask_for_call(&mut self, choice: ToolChoice, actions: &mut Vec<Action>) {
-        self.insisted = true;
-        self.transcript.push(Item::Remark(choice_message(&self.request.tools, &self.request.rules)));
-        self.reply = ModelReply::new(&self.request.tools, self.reply_calls);
+    fn ask_for_call(&mut self, message: String, choice: ToolChoice, actions: &mut Vec<Action>) {
+        self.asked_again = true;
+        if self.rules.delivers_text {
+            self.transcript.push(Item::Remark(message));
+        } else {
+            let text = std::mem::take(&mut self.withheld);
+            self.reask_items = vec![Item::Assistant { text, calls: Vec::new() }, Item::Remark(message)];
+        }
+        self.reply = ModelReply::of_character(&self.request.tools, self.reply_calls);
         self.call_model(choice, actions);
     }
 
@@ -242,11 +264,12 @@ impl CharacterTurn {
         }
         let message = "the model answered without a tool call although tool_choice asks for one";
         let violation = Violation::new(ViolationKind::ChoiceUnmet, message);
-        if self.insisted || self.round >= self.rules.rounds {
+        if self.asked_again || self.round >= self.rules.rounds {
             return self.fail(violation, actions);
         }
         self.checker.report.note(violation.kind.code(), Outcome::Reasked);
-        self.ask_for_call(reask_request::choice(&self.request, &[], &violation), actions);
+        let message = choice_message(&self.request.tools, &self.request.rules);
+        self.ask_for_call(message, reask_request::choice(&self.request, &[], &violation), actions);
     }
 
     fn fail(&mut self, violation: Violation, actions: &mut Vec<Action>) {
@@ -254,8 +277,12 @@ impl CharacterTurn {
         actions.push(Action::Finish(Ending::Failed(violation)));
     }
 
+    /// Text that is not delivered is not part of the conversation either: it would teach the model to talk.
     fn record_text_and_calls(&mut self, checked_calls: &[CheckedCall]) {
-        let text = std::mem::take(&mut self.text_so_far);
+        let mut text = std::mem::take(&mut self.text_so_far);
+        if !self.rules.delivers_text {
+            self.withheld = std::mem::take(&mut text);
+        }
         self.spoke_before |= !text.trim().is_empty();
         let calls: Vec<_> = checked_calls
             .iter()
@@ -297,19 +324,31 @@ impl CharacterTurn {
     fn tools_done(&mut self, results: &[ToolResult], out_of_time: bool, actions: &mut Vec<Action>) {
         let reasks = self.reasks(out_of_time);
         self.note_refusals(!reasks && self.waiting.has_client_calls());
-        let for_client = self.record_results(results, actions);
+        let RoundResults { results, for_client } = self.record_results(results, actions);
         match (for_client.is_empty(), reasks) {
             (true, _) => self.pending.release(),
             (false, true) => self.pending.accept(&for_client, &mut self.transcript),
             (false, false) => return self.hand_over(for_client, actions),
         }
+        if self.rules.confirms && !reasks && all_succeeded(&results) {
+            return self.confirm(&results, actions);
+        }
         if self.is_spent() {
             return self.finish(Finish::Length, actions);
         }
         self.round = self.round.saturating_add(1);
-        self.reply = ModelReply::new(&self.request.tools, self.reply_calls);
+        self.reply = ModelReply::of_character(&self.request.tools, self.reply_calls);
         let choice = self.next_choice(out_of_time);
         self.call_model(choice, actions);
+    }
+
+    /// Ends the turn with a confirmation made from the results.
+    fn confirm(&mut self, results: &[ToolResult], actions: &mut Vec<Action>) {
+        let text = summarize_results(results.iter().map(|result| result.text.as_str()));
+        let separator = if self.spoke_before { "\n\n" } else { "" };
+        actions.push(Action::Emit(Event::Text(format!("{separator}{text}"))));
+        self.transcript.push(Item::Assistant { text, calls: Vec::new() });
+        self.finish(Finish::Stop, actions);
     }
 
     /// The turn ends with calls for the client.
@@ -335,19 +374,20 @@ impl CharacterTurn {
 
     fn call_model(&mut self, choice: ToolChoice, actions: &mut Vec<Action>) {
         let tokens_left = self.tokens_left().filter(|left| Some(*left) != self.request.most_tokens);
-        self.last_call = ModelCall { appended: self.transcript.clone(), choice, tokens_left };
+        let appended = self.transcript.iter().cloned().chain(std::mem::take(&mut self.reask_items)).collect();
+        self.last_call = ModelCall { appended, choice, tokens_left };
         actions.push(Action::CallModel(self.last_call.clone()));
     }
 
-    /// Adds the results in the order of the calls; returns the calls for the client.
-    fn record_results(&mut self, ran: &[ToolResult], actions: &mut Vec<Action>) -> Vec<Call> {
+    /// Adds the results in the order of the calls.
+    fn record_results(&mut self, ran: &[ToolResult], actions: &mut Vec<Action>) -> RoundResults {
         let settled = std::mem::take(&mut self.waiting).settle(ran);
-        for result in settled.results {
+        for result in &settled.results {
             let text = cut(&result.text, self.rules.result_characters);
             self.transcript.push(Item::ToolResult { id: result.id.clone(), text: text.clone() });
-            actions.push(Action::Emit(Event::RanTool(ToolResult { text, ..result })));
+            actions.push(Action::Emit(Event::RanTool(ToolResult { text, ..result.clone() })));
         }
-        settled.for_client
+        settled
     }
 
     /// Records and emits the results of what ran. The rest is recorded as cancelled, including the client's calls, which never
@@ -364,6 +404,13 @@ impl CharacterTurn {
         let ran = |action: &Action| matches!(action, Action::Emit(Event::RanTool(result)) if result.ran.is_some());
         actions.extend(emitted.into_iter().filter(ran));
     }
+}
+
+/// Whether every call of a round succeeded, by its outcome and by its own words.
+fn all_succeeded(results: &[ToolResult]) -> bool {
+    let succeeded =
+        |result: &ToolResult| result.outcome == ToolOutcome::Success && !result_summary::reports_failure(&result.text);
+    !results.is_empty() && results.iter().all(succeeded)
 }
 
 /// At most `most` characters, with the cut marked.

@@ -41,6 +41,12 @@ impl ModelReply {
         Self { reader, assembler: Assembler::with_limit(most_calls), most_calls, ..Self::default() }
     }
 
+    /// A new reply of a character: its text is always read, so that reasoning and control tokens never reach a user.
+    pub(super) fn of_character(tools: &ToolSet, most_calls: usize) -> Self {
+        let reader = Some(TextReader::new(&tools.names().collect::<Vec<_>>()));
+        Self { reader, ..Self::new(tools, most_calls) }
+    }
+
     /// Adds a piece of text; appends what is certain to be text or reasoning.
     pub(super) fn text(&mut self, text: String, texts: &mut Vec<ReplyText>) {
         self.bytes += text.len();

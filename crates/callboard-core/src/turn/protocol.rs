@@ -47,10 +47,12 @@ pub struct CharacterRules {
     pub rounds: u32,
     /// The longest result of a tool that the model gets.
     pub result_characters: usize,
-    /// The character acts instead of talking; a text-only answer is counted.
-    pub tools_only: bool,
-    /// After such an answer the model is asked once for a call.
-    pub insists: bool,
+    /// The model's text is delivered; otherwise only calls and their results are.
+    pub delivers_text: bool,
+    /// After an answer without a call the model is asked once more.
+    pub asks_again: bool,
+    /// A turn whose calls all succeeded ends with a confirmation made from their results, without another request to the model.
+    pub confirms: bool,
     /// The first request of a turn requires a call.
     pub requires_call: bool,
     /// Tools that may be run in all rounds together; calls of the client's tools do not count.
@@ -64,8 +66,9 @@ impl Default for CharacterRules {
         Self {
             rounds: 8,
             result_characters: 1000,
-            tools_only: false,
-            insists: false,
+            delivers_text: true,
+            asks_again: false,
+            confirms: false,
             requires_call: false,
             most_calls: None,
             client_tools: Vec::new(),

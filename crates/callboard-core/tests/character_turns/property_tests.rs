@@ -31,13 +31,14 @@ fn call_rules() -> impl Strategy<Value = CallRules> {
 
 fn stage_rules() -> impl Strategy<Value = CharacterRules> {
     let clients = prop::sample::subsequence(CLIENTS.to_vec(), 0..=2);
-    (1..4_u32, prop::option::of(0..5_u64), any::<[bool; 3]>(), clients).prop_map(
+    (1..4_u32, prop::option::of(0..5_u64), any::<[bool; 4]>(), clients).prop_map(
         |(rounds, most_calls, flags, clients)| CharacterRules {
             rounds,
             most_calls,
-            tools_only: flags[0],
-            insists: flags[1],
-            requires_call: flags[2],
+            delivers_text: flags[0],
+            asks_again: flags[1],
+            confirms: flags[2],
+            requires_call: flags[3],
             client_tools: clients.into_iter().map(str::to_owned).collect(),
             ..CharacterRules::default()
         },

@@ -286,14 +286,55 @@ fn tool_choice_holds_for_the_turn_as_a_whole() {
 fn characters_that_act_and_turns_that_are_interrupted() {
     let acts = |replies: &[&str]| {
         let play = Play::new(replies);
-        Play { stage: CharacterRules { tools_only: true, insists: true, ..play.stage.clone() }, ..play }
+        Play { stage: CharacterRules { delivers_text: false, asks_again: true, ..play.stage.clone() }, ..play }
+    };
+    let confirms = |replies: &[&str]| {
+        let play = acts(replies);
+        Play { stage: CharacterRules { confirms: true, ..play.stage.clone() }, ..play }
     };
     check(&[
         Row {
-            about: "talk is asked for as a call, which the client may run",
+            about: "talk is not delivered; a call is asked for, which the client may run",
             play: acts(&["Hm.", "| show:1"]),
-            events: &["text Hm.", "call show {\"n\":1}", "tool_calls 4"],
-            transcript: "Hm.[] ? [show]",
+            events: &["call show {\"n\":1}", "tool_calls 4"],
+            transcript: "[show]",
+            choices: &["AsRequested"],
+        },
+        Row {
+            about: "talk is asked again once",
+            play: acts(&["Hm.", "No."]),
+            events: &["stop 4"],
+            transcript: "",
+            choices: &["AsRequested"],
+        },
+        Row {
+            about: "text beside and after calls is not delivered",
+            play: acts(&["Go. | roll:1", "Five."]),
+            events: &["runs roll", "roll ran", "stop 4"],
+            transcript: "[roll] =roll",
+            choices: &["AsRequested"],
+        },
+        Row { about: "silence is an answer", play: acts(&[""]), events: &["stop 2"], transcript: "", choices: &[] },
+        Row {
+            about: "calls that succeed end the turn with a confirmation",
+            play: confirms(&["| roll:1 look:2"]),
+            events: &["runs roll", "runs look", "roll ran", "look ran", "text roll ran. look ran.", "stop 2"],
+            transcript: "[roll,look] =roll =look roll ran. look ran.[]",
+            choices: &[],
+        },
+        Row {
+            about: "a call that fails goes back to the model",
+            play: confirms(&["| roll:[] look:2", "| roll:1"]),
+            events: &[
+                "runs look",
+                "Error: Invalid parameters",
+                "look ran",
+                "runs roll",
+                "roll ran",
+                "text roll ran.",
+                "stop 4",
+            ],
+            transcript: "[roll,look] =Error: =look [roll] =roll roll ran.[]",
             choices: &["AsRequested"],
         },
         Row {

@@ -25,7 +25,7 @@ mod zygote;
 
 pub use hostile_frames::read_worker_frames;
 pub(crate) use job_queue::{Job, JobResult};
-pub(crate) use protocol::{Operation, WorkerReply, WorkerRequest};
+pub(crate) use protocol::{Operation, ToolCall, WorkerReply, WorkerRequest};
 pub(crate) use thread::{Request, start};
 pub(crate) use transport::json_frame;
 pub(crate) use worker_pool::LoadRequest;

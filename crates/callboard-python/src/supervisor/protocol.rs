@@ -14,7 +14,7 @@ use crate::sandbox::KernelSupport;
 use crate::settings::Limits;
 
 /// The version of this protocol. Python's is in `channel.py`.
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 4;
 
 /// To the interpreter, first: the modules of the host, in the order in which they are run.
 #[derive(Serialize)]
@@ -51,9 +51,17 @@ pub(crate) struct LoadFile<'a> {
 pub(crate) struct WorkerRequest<'a> {
     pub(crate) number: u64,
     pub(crate) operation: Operation,
-    pub(crate) tool: Option<&'a str>,
-    pub(crate) arguments: Option<&'a RawValue>,
+    #[serde(flatten)]
+    pub(crate) call: Option<ToolCall<'a>>,
     pub(crate) state: Option<&'a RawValue>,
+}
+
+/// The call of [`Operation::CallTool`].
+#[derive(Clone, Copy, Serialize)]
+pub(crate) struct ToolCall<'a> {
+    pub(crate) tool: &'a str,
+    pub(crate) arguments: &'a RawValue,
+    pub(crate) heard: Option<&'a RawValue>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

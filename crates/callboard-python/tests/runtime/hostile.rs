@@ -209,7 +209,8 @@ async fn calls_behind_a_killed_one_are_still_answered() {
     let large = format!(r#"{{"big":"{}"}}"#, "x".repeat(500_000));
     let state = ["null", "null", &large, "null", &large];
     let others = state.map(|state| {
-        let request = CallRequest { tool: "answers", arguments: "{}", state: Some(state), conversation: "test" };
+        let request =
+            CallRequest { tool: "answers", arguments: "{}", state: Some(state), heard: None, conversation: "test" };
         hostile.call(request)
     });
     let (looped, others) = tokio::join!(call(&hostile, "loops", "{}"), futures_util::future::join_all(others));

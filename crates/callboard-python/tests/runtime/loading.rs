@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use callboard_python::{CharacterLimits, HostError, LoadError, Manifest, Problem, ProblemKind, ReplyMode};
+use callboard_python::{CharacterLimits, HostError, LoadError, Manifest, Problem, ProblemKind, ReplyRules};
 use serde_json::{Value, json};
 
 use crate::harness::{TestHost, call, characters, scratch};
@@ -90,7 +90,8 @@ async fn a_manifest_says_what_the_file_says() {
     assert_eq!(voice, Some(json!({"source_type": "file", "path_on_server": "voices/narrator.wav"})));
     assert_eq!(instructions, json!({"instruction_prompt": "Tell a story.", "language": "en"}));
     assert_eq!(metadata, Some(json!({"good": true, "comment": null, "season": 2})));
-    assert_eq!((model, reply, undo, view), (None, None, false, None));
+    let talks = ReplyRules { delivers_text: true, asks_again: false, confirms: false };
+    assert_eq!((model, reply, undo, view), (None, talks, false, None));
     assert_eq!((limits.tools, limits.rounds), (10, None));
     let [tool] = tools.as_slice() else { panic!("{tools:?}") };
     assert_eq!((tool.name.as_str(), tool.timeout), ("log_story_event", Duration::from_secs(10)));
@@ -121,7 +122,8 @@ async fn every_variable_reaches_the_manifest() {
                 True\nVIEW = {'title': 'Score'}\nMETADATA = None\nVOICE_SOURCE = None\n";
     let manifest = host.load_text(&format!("{PLAIN}{text}")).await.manifest().clone();
     assert_eq!(manifest.model.as_deref(), Some("small"));
-    assert_eq!((manifest.reply, manifest.undo), (Some(ReplyMode::ToolsOnly), true));
+    let tools_only = ReplyRules { delivers_text: false, asks_again: true, confirms: false };
+    assert_eq!((manifest.reply, manifest.undo), (tools_only, true));
     assert_eq!(manifest.view, Some(json!({"title": "Score"})));
     let CharacterLimits { tools, properties, rounds, result, arguments, .. } = manifest.limits;
     assert_eq!((tools, properties, rounds, result, arguments), (20, 10, Some(3), Some(500), None));

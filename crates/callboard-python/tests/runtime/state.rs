@@ -7,7 +7,9 @@ use crate::harness::TestHost;
 
 async fn call_with_state(character: &Character, tool: &str, arguments: &Value, state: &Value) -> CallOutcome {
     let (arguments, state) = (arguments.to_string(), state.to_string());
-    character.call(CallRequest { tool, arguments: &arguments, state: Some(&state), conversation: "test" }).await
+    character
+        .call(CallRequest { tool, arguments: &arguments, state: Some(&state), heard: None, conversation: "test" })
+        .await
 }
 
 fn read(state: Option<String>) -> Value {

@@ -147,7 +147,13 @@ async fn tools_may_depend_on_state() {
     };
     let start = doorkeeper.start_conversation().await.unwrap();
     assert_eq!(names(start.tools), [("open_door".to_owned(), Duration::from_millis(2500))]);
-    let request = CallRequest { tool: "open_door", arguments: "{}", state: start.state.as_deref(), conversation: "c" };
+    let request = CallRequest {
+        tool: "open_door",
+        arguments: "{}",
+        state: start.state.as_deref(),
+        heard: None,
+        conversation: "c",
+    };
     let opened = doorkeeper.call(request).await;
     assert_eq!((opened.result.as_deref(), opened.state.as_deref()), (Ok("open"), Some(r#"{"is_open":true}"#)));
     let tools = doorkeeper.tools(opened.state.as_deref()).await.unwrap();

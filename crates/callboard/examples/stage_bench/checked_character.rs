@@ -44,8 +44,13 @@ impl Player {
         let checked = check_arguments(raw, &self.tools, &self.rules, &mut CheckBudget::new(ARGUMENTS))
             .map_err(|violation| anyhow!("{violation:?}"))?;
         let checked = checked.first().context("a call came out as none")?;
-        let order =
-            CallRequest { tool: &checked.tool, arguments: checked.arguments.as_str(), state, conversation: "bench" };
+        let order = CallRequest {
+            tool: &checked.tool,
+            arguments: checked.arguments.as_str(),
+            state,
+            heard: None,
+            conversation: "bench",
+        };
         Ok(self.character.call(order).await)
     }
 }

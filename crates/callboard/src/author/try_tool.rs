@@ -24,7 +24,8 @@ pub(super) async fn try_tool(
     let Some(arguments) = checked(&character, &call, out)? else { return Ok(false) };
     let opening =
         character.character.start_conversation().await.context("the character cannot begin a conversation")?;
-    let order = CallRequest { tool, arguments: &arguments, state: opening.state.as_deref(), conversation: "try" };
+    let order =
+        CallRequest { tool, arguments: &arguments, state: opening.state.as_deref(), heard: None, conversation: "try" };
     let outcome = character.character.call(order).await;
     let took = outcome.took.as_secs_f64() * 1000.0;
     match &outcome.result {

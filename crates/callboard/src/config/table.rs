@@ -141,7 +141,6 @@ section! {
     turn: Duration,           "turn_seconds",      Seconds(0.001),    Text("60"),    "Time after which a character must answer without more tools";
     arguments_bytes: usize,   "arguments_bytes",   Bytes,             Text("2 KiB"), "Size of the arguments of one call of a character's tool";
     result_characters: usize, "result_characters", Count(1, 100_000), Text("1000"),  "Characters of a tool's result that the model gets";
-    insist: bool,             "insist",            Truth,             Text("false"), "Ask a character that should act (`REPLY = \"tools_only\"`) once more for a call if it only talks";
 }
 
 section! {

@@ -4,7 +4,7 @@ use callboard_core::turn::{CharacterRules, TurnSettings};
 use callboard_core::wire::ApiError;
 use callboard_core::wire::chat::{CharacterPart, ChatRequest};
 use callboard_core::wire::responses::ResponsesRequest;
-use callboard_python::{Manifest, ReplyMode};
+use callboard_python::Manifest;
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -14,7 +14,7 @@ use crate::characters::{LoadedCharacter, offered};
 use crate::config::Settings;
 use crate::store::CharacterMemory;
 
-/// The instructions of `REPLY = "tools_only"`, behind the character's own prompt.
+/// The instructions for a character whose text is not delivered, behind its own prompt.
 const TOOLS_ONLY: &str = "You act by calling tools; you do not chat. Call the tools for everything the user reports, several at \
 once where several things are said. Do not ask questions back and do not explain. When nothing is to be done, or when it is \
 unclear what, make no call and answer with nothing.";
@@ -74,8 +74,9 @@ fn rules(settings: &Settings, manifest: &Manifest, client: CharacterRequest<'_>)
     let rules = CharacterRules {
         rounds: manifest.limits.rounds.unwrap_or(u32::try_from(stage.rounds).unwrap_or(u32::MAX)),
         result_characters: manifest.limits.result.map_or(stage.result_characters, |most| most as usize),
-        tools_only: manifest.reply == Some(ReplyMode::ToolsOnly),
-        insists: stage.insist,
+        delivers_text: manifest.reply.delivers_text,
+        asks_again: manifest.reply.asks_again,
+        confirms: manifest.reply.confirms,
         requires_call: manifest.requires_call,
         most_calls,
         client_tools,
@@ -93,13 +94,13 @@ async fn prompt(
 ) -> Result<String, ApiError> {
     let context = character.character.turn_context(memory.record.state()).await;
     let context = context.map_err(|failure| character.failed(&failure))?;
-    let tools_only = character.character.manifest().reply == Some(ReplyMode::ToolsOnly);
+    let acts = !character.character.manifest().reply.delivers_text;
     let system = match client {
         CharacterRequest::Chat { system, .. } => system,
         CharacterRequest::Response { .. } => &[],
     };
     let parts = std::iter::once(memory.system_prompt.as_str())
-        .chain(tools_only.then_some(TOOLS_ONLY))
+        .chain(acts.then_some(TOOLS_ONLY))
         .chain(context.as_deref())
         .chain(system.iter().map(String::as_str));
     Ok(parts.filter(|part| !part.trim().is_empty()).collect::<Vec<_>>().join("\n\n"))

@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use callboard_core::contract::Call;
 use callboard_core::journal::CallNote;
-use callboard_core::names::resolve_arguments;
+use callboard_core::names::{NameLists, ResolvedName, resolve_arguments};
 use callboard_core::turn::{Ran, ToolOutcome, ToolResult};
 use callboard_python::{CallError, CallOutcome, CallRequest, Character, ToolError};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
 use super::undo_tool;
@@ -21,6 +21,9 @@ use crate::clock;
 use crate::store::CharacterMemory;
 use crate::telemetry::character_metrics as counters;
 use crate::trace::ToolTiming;
+
+/// A name that was used in one of so many calls decides between several that a new one may mean.
+const RECENT_CALLS: usize = 10;
 
 /// Runs the tools of one character in one turn.
 pub(super) struct ToolRunner {
@@ -36,6 +39,8 @@ pub(super) struct ToolRunner {
 struct Prepared {
     call: Call,
     arguments: String,
+    /// What was said for each name, as JSON.
+    heard: Option<String>,
 }
 
 impl ToolRunner {
@@ -115,15 +120,20 @@ impl ToolRunner {
     /// The call with its names resolved; an unknown name is answered at once.
     async fn prepare(&mut self, call: Call) -> Option<Prepared> {
         let manifest = self.character.manifest();
-        let mut arguments = call.arguments.as_str().to_owned();
+        let (mut arguments, mut heard) = (call.arguments.as_str().to_owned(), None);
         let schema = manifest.tool(&call.name).map(|tool| &tool.parameters).filter(|_| manifest.has_get_names);
         if let Some(schema) = schema
             && let Ok(Some(names)) = self.character.names(self.memory.record.state()).await
         {
             let mut map: Map<String, Value> = serde_json::from_str(&arguments).unwrap_or_default();
-            match resolve_arguments(schema, &mut map, &names) {
-                Ok(true) => arguments = Value::Object(map).to_string(),
-                Ok(false) => {}
+            let recent = self.recent_arguments();
+            match resolve_arguments(schema, &mut map, NameLists { lists: &names, recent: &recent }) {
+                Ok(resolved) => {
+                    heard = Some(heard_json(&resolved, &map));
+                    if resolved.iter().any(|name| name.changed) {
+                        arguments = Value::Object(map).to_string();
+                    }
+                }
                 Err(words) => {
                     let text = format!("Error: Invalid parameters - {words}");
                     self.done.push(ToolResult { id: call.id, text, outcome: ToolOutcome::Validation, ran: None });
@@ -131,7 +141,13 @@ impl ToolRunner {
                 }
             }
         }
-        Some(Prepared { call, arguments })
+        Some(Prepared { call, arguments, heard })
+    }
+
+    /// Arguments of the newest calls that changed the state.
+    fn recent_arguments(&self) -> Vec<&str> {
+        let calls = self.memory.record.journal().iter().rev().take(RECENT_CALLS);
+        calls.map(|entry| entry.call.arguments.as_str()).collect()
     }
 
     fn undo(&mut self, call: &Call) {
@@ -147,7 +163,7 @@ impl ToolRunner {
         self.done.push(ToolResult { id: call.id.clone(), text, outcome, ran });
     }
 
-    fn take(&mut self, Prepared { call, arguments }: &Prepared, outcome: CallOutcome) {
+    fn take(&mut self, Prepared { call, arguments, .. }: &Prepared, outcome: CallOutcome) {
         let (text, kind) = match &outcome.result {
             Ok(text) => (text.clone(), ToolOutcome::Success),
             Err(failure) => {
@@ -196,8 +212,25 @@ impl ToolRunner {
 
 impl Prepared {
     fn order<'a>(&'a self, state: Option<&'a str>, conversation: &'a str) -> CallRequest<'a> {
-        CallRequest { tool: &self.call.name, arguments: &self.arguments, state, conversation }
+        let heard = self.heard.as_deref();
+        CallRequest { tool: &self.call.name, arguments: &self.arguments, heard, state, conversation }
     }
+}
+
+/// What was said for each name, by parameter: an object, or a list of them where the argument is a list.
+fn heard_json(resolved: &[ResolvedName], arguments: &Map<String, Value>) -> String {
+    let mut heard = Map::new();
+    for name in resolved {
+        let words = json!({"said": name.said, "method": name.method.as_str()});
+        match arguments.get(&name.parameter) {
+            Some(Value::Array(_)) => {
+                let list = heard.entry(name.parameter.clone()).or_insert_with(|| json!([]));
+                list.as_array_mut().into_iter().for_each(|list| list.push(words.clone()));
+            }
+            _ => drop(heard.insert(name.parameter.clone(), words)),
+        }
+    }
+    Value::Object(heard).to_string()
 }
 
 fn note(call: &Call, arguments: &str, result: &str) -> CallNote {

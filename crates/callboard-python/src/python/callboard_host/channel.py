@@ -7,7 +7,7 @@ import socket
 import struct
 from typing import Any
 
-VERSION = 3
+VERSION = 4
 
 _LENGTH = struct.Struct("<I")
 _READ_AT_ONCE = 65536

@@ -11,7 +11,8 @@ from callboard_host.problems import Problems, SourceLines
 from callboard_host.state import NotJson, require_json
 
 LANGUAGES = ("en", "fr", "en/fr", "fr/en")
-REPLIES = ("tools_only",)
+REPLY = {"deliver_text": True, "ask_again": False, "confirm": False}
+TOOLS_ONLY = {"deliver_text": False, "ask_again": True, "confirm": False}
 TOOL_CHOICES = ("auto", "required")
 TIMEOUT_MS = 100
 MAX_TIMEOUT_MS = 600_000
@@ -118,13 +119,25 @@ class VariableReader:
                 limits[key] = limit
         return limits
 
-    def _reply(self) -> str | None:
+    def _reply(self) -> dict[str, bool]:
         value = self._names.get("REPLY")
-        if value is not None and value not in REPLIES:
-            what = f"REPLY is {value!r:.60}; it may be {' or '.join(map(repr, REPLIES))}"
+        if value is None:
+            return dict(REPLY)
+        if value == "tools_only":
+            return dict(TOOLS_ONLY)
+        if not isinstance(value, dict):
+            what = f"REPLY is {value!r:.60}; it must be 'tools_only' or a dict"
             self._report("REPLY", what, 'write REPLY = "tools_only", or leave it out for a character that talks')
-            return None
-        reply: str | None = value
+            return dict(REPLY)
+        reply = dict(REPLY)
+        for key, choice in value.items():
+            if key not in REPLY:
+                self._report("REPLY", f"REPLY has the unknown key {key!r:.60}", "known are " + ", ".join(REPLY), key)
+            elif not isinstance(choice, bool):
+                what = f"REPLY[{key!r}] is {_shown(choice)}; it must be True or False"
+                self._report("REPLY", what, f'write REPLY = {{"{key}": {not REPLY[key]}}}', key)
+            else:
+                reply[key] = choice
         return reply
 
     def _tool_choice(self) -> Any:

@@ -117,6 +117,9 @@ class RequestHandler:
     def _call_tool(self, request: Request) -> tuple[Reply, str | None]:
         state = request["state"]
         instance = self._character.states.restore(state)
+        if request["heard"] is not None:
+            # Not kept, because of its underscore.
+            instance._heard = request["heard"]
         tool = self._character.tools.get(request["tool"]) or self._dynamic_tool(instance, request["tool"])
         text = tool.run(instance, request["arguments"])
         return {"text": self._text(text)}, self._capture(instance, state)

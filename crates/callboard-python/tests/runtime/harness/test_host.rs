@@ -104,5 +104,5 @@ pub(crate) fn scratch() -> PathBuf {
 
 /// Calls a tool without state.
 pub(crate) async fn call(character: &Character, tool: &str, arguments: &str) -> CallOutcome {
-    character.call(CallRequest { tool, arguments, state: None, conversation: "test" }).await
+    character.call(CallRequest { tool, arguments, state: None, heard: None, conversation: "test" }).await
 }

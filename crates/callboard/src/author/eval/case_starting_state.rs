@@ -57,7 +57,8 @@ async fn refreshed(character: &Character, state: String) -> anyhow::Result<Strin
         return Ok(state);
     };
     let arguments = Value::Object(with_samples(tool, &Map::new(), None)).to_string();
-    let order = CallRequest { tool: &tool.name, arguments: &arguments, state: Some(&state), conversation: "eval" };
+    let order =
+        CallRequest { tool: &tool.name, arguments: &arguments, state: Some(&state), heard: None, conversation: "eval" };
     let outcome = character.call(order).await;
     outcome.result.with_context(|| format!("{} failed in the state of the case", tool.name))?;
     Ok(outcome.state.unwrap_or(state))
@@ -75,7 +76,7 @@ impl Setup<'_> {
     async fn run(&mut self, place: usize, call: &JournalCall) -> anyhow::Result<()> {
         let (id, arguments) = (format!("journal_{}", place + 1), Value::Object(call.args.clone()).to_string());
         let state = self.record.state();
-        let order = CallRequest { tool: &call.tool, arguments: &arguments, state, conversation: "eval" };
+        let order = CallRequest { tool: &call.tool, arguments: &arguments, state, heard: None, conversation: "eval" };
         let outcome = self.character.call(order).await;
         let result = outcome.result.with_context(|| format!("{} of the journal failed", call.tool))?;
         let Some(state) = outcome.state else { bail!("{} of the journal changed nothing: {result}", call.tool) };

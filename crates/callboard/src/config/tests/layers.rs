@@ -52,7 +52,6 @@ const SAMPLES: &[(&str, &str, &str, &str, &str)] = &[
     ("stage.turn_seconds", "1", "2", "1", "2"),
     ("stage.arguments_bytes", "1", "2", "1", "2"),
     ("stage.result_characters", "1", "2", "1", "2"),
-    ("stage.insist", "true", "true", "true", "true"),
     ("keep.conversation_days", "1", "2", "1", "2"),
     ("keep.response_days", "1", "2", "1", "2"),
     ("keep.history_days", "1", "2", "1", "2"),
@@ -119,7 +118,6 @@ fn defaults_apply_when_nothing_is_set() {
             turn: Duration::from_secs(60),
             arguments_bytes: 2048,
             result_characters: 1000,
-            insist: false,
         },
         keep: KeepSettings { conversation_days: 0, response_days: 30, history_days: 30, trace_days: 7 },
         python: PythonSettings {

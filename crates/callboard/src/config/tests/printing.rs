@@ -63,7 +63,6 @@ rounds               = 8                           # default
 turn_seconds         = 60                          # default
 arguments_bytes      = "2 KiB"                     # default
 result_characters    = 1000                        # default
-insist               = false                       # default
 
 [keep]
 conversation_days    = 0                           # default

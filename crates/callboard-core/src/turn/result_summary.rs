@@ -1,7 +1,7 @@
 //! Tool results summarised in a sentence or two.
 //!
 //! A JSON result is reduced to its message or its first fields; any other text is passed on, truncated to a length that
-//! can be listened to.
+//! can be listened to. A result counts as failed if it says so: `Error: …`, `"success": false` or an `"error"`.
 
 use serde_json::Value;
 
@@ -9,24 +9,37 @@ const LONGEST: usize = 400;
 const MESSAGE_KEYS: &[&str] =
     &["message", "text", "summary", "result", "answer", "description", "content", "detail", "error", "status"];
 
-/// The reply that summarises the results.
-pub(super) fn relay(results: &[String]) -> String {
-    let summaries: Vec<String> = results.iter().map(|result| summary(result)).filter(|text| !text.is_empty()).collect();
+/// A text that summarises the results.
+#[must_use]
+pub fn summarize_results<'a>(results: impl IntoIterator<Item = &'a str>) -> String {
+    let summaries: Vec<String> = results.into_iter().map(summary).filter(|text| !text.is_empty()).collect();
     if summaries.is_empty() { "Done.".to_owned() } else { summaries.join(" ") }
+}
+
+/// Whether a result reports a failure in its text.
+pub(super) fn reports_failure(result: &str) -> bool {
+    let trimmed = result.trim();
+    error_text(trimmed).is_some() || serde_json::from_str(trimmed).is_ok_and(|value| is_failure(&value))
+}
+
+fn error_text(result: &str) -> Option<&str> {
+    result.strip_prefix("Error: ").or_else(|| result.strip_prefix("Error "))
+}
+
+fn is_failure(result: &Value) -> bool {
+    result.get("success") == Some(&Value::Bool(false))
+        || result.get("error").is_some_and(|error| !error.is_null() && error != &Value::Bool(false))
 }
 
 fn summary(result: &str) -> String {
     let trimmed = result.trim();
-    if let Some(problem) = trimmed.strip_prefix("Error: ").or_else(|| trimmed.strip_prefix("Error ")) {
+    if let Some(problem) = error_text(trimmed) {
         return format!("That did not work: {}", sentence(problem));
     }
     match serde_json::from_str::<Value>(trimmed) {
-        Ok(Value::Object(object)) => {
-            let object = Value::Object(object);
-            let failed = object.get("success") == Some(&Value::Bool(false))
-                || object.get("error").is_some_and(|error| !error.is_null() && error != &Value::Bool(false));
+        Ok(object @ Value::Object(_)) => {
             let words = text_in(&object, 3).map(|text| sentence(&text));
-            match (failed, words) {
+            match (is_failure(&object), words) {
                 (true, Some(words)) => format!("That did not work: {words}"),
                 (true, None) => "That did not work.".to_owned(),
                 (false, Some(words)) => words,
@@ -90,7 +103,8 @@ mod tests {
             (r#"{"temperature":21,"sky":"clear"}"#, "temperature 21, sky clear."),
             ("", "Done."),
         ] {
-            assert_eq!(relay(&[result.to_owned()]), expected, "{result}");
+            assert_eq!(summarize_results([result]), expected, "{result}");
+            assert_eq!(reports_failure(result), expected.starts_with("That did not work"), "{result}");
         }
     }
 }
