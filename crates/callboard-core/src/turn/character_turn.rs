@@ -9,16 +9,13 @@ use super::calls_by_handler::{CallsByHandler, Refusal, RoundResults};
 use super::checked_calls::CheckedCall;
 use super::held_back_client_calls::HeldBackClientCalls;
 use super::model_reply::{ModelReply, ReplyText};
-use super::reask_request::{self, spoken_call};
+use super::reask_request;
 use super::reply_checker::ReplyChecker;
-use super::result_summary::{self, summarize_results};
+use super::result_summary::{all_succeeded, summarize_results};
 use super::{
-    Action, CharacterRules, Ending, Event, Input, ModelCall, ToolChoice, ToolOutcome, ToolResult, TurnRequest,
-    TurnSettings,
+    Action, CharacterRules, Ending, Event, Input, ModelCall, ToolChoice, ToolResult, TurnRequest, TurnSettings,
 };
-use crate::contract::{
-    Call, Outcome, Violation, ViolationKind, act_message, choice_message, history_call, text_only_message,
-};
+use crate::contract::{Call, Outcome, Violation, ViolationKind, act_message, choice_message, text_only_message};
 use crate::model::{Delta, Finish, Item, RandomBytes};
 
 /// The result of a call that was not run because of an interruption.
@@ -284,13 +281,7 @@ impl CharacterTurn {
             self.withheld = std::mem::take(&mut text);
         }
         self.spoke_before |= !text.trim().is_empty();
-        let calls: Vec<_> = checked_calls
-            .iter()
-            .map(|checked| match checked {
-                CheckedCall::Valid(call) => spoken_call(call),
-                CheckedCall::Broken { raw, id, .. } => history_call(raw, id.clone()),
-            })
-            .collect();
+        let calls: Vec<_> = checked_calls.iter().map(CheckedCall::in_history).collect();
         if !text.is_empty() || !calls.is_empty() {
             self.transcript.push(Item::Assistant { text, calls });
         }
@@ -383,7 +374,7 @@ impl CharacterTurn {
     fn record_results(&mut self, ran: &[ToolResult], actions: &mut Vec<Action>) -> RoundResults {
         let settled = std::mem::take(&mut self.waiting).settle(ran);
         for result in &settled.results {
-            let text = cut(&result.text, self.rules.result_characters);
+            let text = result.shortened_text(self.rules.result_characters);
             self.transcript.push(Item::ToolResult { id: result.id.clone(), text: text.clone() });
             actions.push(Action::Emit(Event::RanTool(ToolResult { text, ..result.clone() })));
         }
@@ -403,23 +394,5 @@ impl CharacterTurn {
         self.record_results(results, &mut emitted);
         let ran = |action: &Action| matches!(action, Action::Emit(Event::RanTool(result)) if result.ran.is_some());
         actions.extend(emitted.into_iter().filter(ran));
-    }
-}
-
-/// Whether every call of a round succeeded, by its outcome and by its own words.
-fn all_succeeded(results: &[ToolResult]) -> bool {
-    let succeeded =
-        |result: &ToolResult| result.outcome == ToolOutcome::Success && !result_summary::reports_failure(&result.text);
-    !results.is_empty() && results.iter().all(succeeded)
-}
-
-/// At most `most` characters, with the cut marked.
-fn cut(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        None => text.to_owned(),
-        Some((at, _)) => {
-            let all = text.chars().count();
-            format!("{}… [cut: {most} of {all} characters]", text.get(..at).unwrap_or_default())
-        }
     }
 }

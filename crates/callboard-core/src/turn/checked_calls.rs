@@ -1,8 +1,9 @@
 //! The calls of a turn in order: valid ones, and broken ones to re-ask.
 
+use super::reask_request::spoken_call;
 use super::seen_calls::SeenCalls;
-use crate::contract::{Call, RawCall, Violation};
-use crate::model::CallId;
+use crate::contract::{Call, RawCall, Violation, history_call};
+use crate::model::{CallId, SpokenCall};
 
 /// A call that was checked.
 #[derive(Debug, Clone)]
@@ -25,6 +26,14 @@ impl CheckedCall {
         match self {
             Self::Valid(_) => None,
             Self::Broken { violation, .. } => Some(violation),
+        }
+    }
+
+    /// The call as it is written into a history.
+    pub(super) fn in_history(&self) -> SpokenCall {
+        match self {
+            Self::Valid(call) => spoken_call(call),
+            Self::Broken { raw, id, .. } => history_call(raw, id.clone()),
         }
     }
 

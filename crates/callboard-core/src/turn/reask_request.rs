@@ -3,8 +3,7 @@
 use super::checked_calls::CheckedCall;
 use super::{ToolChoice, TurnRequest};
 use crate::contract::{
-    Call, Violation, ViolationKind, accepted_message, choice_message, format_message, history_call, resolve_name,
-    violation_message,
+    Call, Violation, ViolationKind, accepted_message, choice_message, format_message, resolve_name, violation_message,
 };
 use crate::model::{Item, SpokenCall};
 
@@ -52,11 +51,7 @@ pub(super) fn items(request: &TurnRequest, spoken: &[CheckedCall], violation: &V
         let reply = (!text.trim().is_empty()).then(|| Item::Assistant { text, calls: Vec::new() });
         return reply.into_iter().chain([Item::Remark(remark(request, violation))]).collect();
     }
-    let calls = spoken.iter().map(|checked| match checked {
-        CheckedCall::Valid(call) => spoken_call(call),
-        CheckedCall::Broken { raw, id, .. } => history_call(raw, id.clone()),
-    });
-    let reply = Item::Assistant { text, calls: calls.collect() };
+    let reply = Item::Assistant { text, calls: spoken.iter().map(CheckedCall::in_history).collect() };
     std::iter::once(reply).chain(spoken.iter().map(answer)).collect()
 }
 

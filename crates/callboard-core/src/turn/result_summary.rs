@@ -5,6 +5,8 @@
 
 use serde_json::Value;
 
+use super::{ToolOutcome, ToolResult};
+
 const LONGEST: usize = 400;
 const MESSAGE_KEYS: &[&str] =
     &["message", "text", "summary", "result", "answer", "description", "content", "detail", "error", "status"];
@@ -16,8 +18,14 @@ pub fn summarize_results<'a>(results: impl IntoIterator<Item = &'a str>) -> Stri
     if summaries.is_empty() { "Done.".to_owned() } else { summaries.join(" ") }
 }
 
+/// Whether every call of a round succeeded, by its outcome and by its own words.
+pub(super) fn all_succeeded(results: &[ToolResult]) -> bool {
+    let succeeded = |result: &ToolResult| result.outcome == ToolOutcome::Success && !reports_failure(&result.text);
+    !results.is_empty() && results.iter().all(succeeded)
+}
+
 /// Whether a result reports a failure in its text.
-pub(super) fn reports_failure(result: &str) -> bool {
+fn reports_failure(result: &str) -> bool {
     let trimmed = result.trim();
     error_text(trimmed).is_some() || serde_json::from_str(trimmed).is_ok_and(|value| is_failure(&value))
 }

@@ -85,6 +85,13 @@ impl ToolResult {
     pub fn cancelled(id: CallId) -> Self {
         Self { id, text: CANCELLED.to_owned(), outcome: ToolOutcome::Cancelled, ran: None }
     }
+
+    /// At most `most` characters of the text, with the cut marked.
+    pub(super) fn shortened_text(&self, most: usize) -> String {
+        let Some((at, _)) = self.text.char_indices().nth(most) else { return self.text.clone() };
+        let all = self.text.chars().count();
+        format!("{}… [cut: {most} of {all} characters]", self.text.get(..at).unwrap_or_default())
+    }
 }
 
 impl From<ViolationKind> for ToolOutcome {
