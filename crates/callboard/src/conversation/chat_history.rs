@@ -9,13 +9,13 @@ use super::chat_snapshots::{ChatSnapshots, FoundHistory};
 use super::history_key::HistoryKey;
 use crate::characters::LoadedCharacter;
 use crate::clock;
-use crate::store::{CharacterMemory, NewSnapshot, Store, StoreError, TurnRecords};
+use crate::store::{CharacterMemory, NewSnapshot, SnapshotName, Store, StoreError, TurnRecords};
 
 /// Where a turn is saved.
 pub struct ChatHistory {
     store: Store,
     key: HistoryKey,
-    name: Option<HistoryKey>,
+    name: Option<SnapshotName>,
     /// The text sent so far.
     sent: String,
 }
@@ -55,7 +55,7 @@ pub async fn resume_chat(
         None => character.begin().await?,
     };
     memory.messages.extend(history.into_iter().skip(found.covered).map(|message| message.json));
-    let name = owner.conversation.is_some().then_some(start);
+    let name = owner.conversation.is_some().then(|| SnapshotName { name: start.to_string(), turn: found.turn });
     let history = ChatHistory { store: snapshots.store().clone(), key: found.key, name, sent: String::new() };
     Ok(ResumedChat { memory, system, history })
 }
@@ -101,10 +101,12 @@ async fn find(
 ) -> Result<FoundHistory, StoreError> {
     let found = snapshots.find(start, history).await?;
     let is_new = history.iter().all(|message| message.role == "user");
-    if found.memory.is_none() && is_new && owner.conversation.is_some() {
-        return Ok(FoundHistory { memory: snapshots.named(start).await?, ..found });
+    if found.memory.is_some() || !is_new || owner.conversation.is_none() {
+        return Ok(found);
     }
-    Ok(found)
+    let named = snapshots.named(start).await?;
+    let turn = named.as_ref().map_or(0, |named| named.turn).saturating_add(1);
+    Ok(FoundHistory { memory: named.map(|named| named.memory), turn, ..found })
 }
 
 impl ChatHistory {
@@ -134,7 +136,7 @@ impl ChatHistory {
     ) -> TurnRecords {
         let snapshot = memory.map(|memory| NewSnapshot {
             key: key.to_string(),
-            name: self.name.map(|name| name.to_string()),
+            name: self.name.clone(),
             at: clock::milliseconds(),
             memory,
             interrupted,

@@ -6,7 +6,7 @@ use callboard_core::wire::chat::PlainMessage;
 
 use super::history_key::{HistoryKey, keys_of};
 use crate::random;
-use crate::store::{Address, CharacterMemory, Store, StoreError, StoreSettings};
+use crate::store::{Address, CharacterMemory, NamedSnapshot, Store, StoreError, StoreSettings};
 
 /// Where a request continues.
 #[derive(Debug)]
@@ -17,6 +17,8 @@ pub struct FoundHistory {
     pub covered: usize,
     /// The key after the whole history.
     pub key: HistoryKey,
+    /// The number of this turn where it continues from the name of the conversation; 0 where it continues from the history.
+    pub turn: i64,
 }
 
 /// The snapshots of all histories.
@@ -44,14 +46,14 @@ impl ChatSnapshots {
         let keys: Vec<String> = newest_first.flat_map(|key| [key.to_string(), key.interrupted().to_string()]).collect();
         let fits = |index, sent: Option<&str>| covered(index, sent, history).is_some();
         let Some(found) = self.store.find_snapshot(&keys, fits).await? else {
-            return Ok(FoundHistory { memory: None, covered: 0, key });
+            return Ok(FoundHistory { memory: None, covered: 0, key, turn: 0 });
         };
         let covered = covered(found.index, found.interrupted.as_deref(), history).unwrap_or_default();
-        Ok(FoundHistory { memory: Some(found.memory), covered, key })
+        Ok(FoundHistory { memory: Some(found.memory), covered, key, turn: 0 })
     }
 
     /// The end of a conversation that the client named.
-    pub async fn named(&self, start: HistoryKey) -> Result<Option<CharacterMemory>, StoreError> {
+    pub async fn named(&self, start: HistoryKey) -> Result<Option<NamedSnapshot>, StoreError> {
         self.store.named_snapshot(&start.to_string()).await
     }
 
@@ -80,7 +82,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::store::{NewSnapshot, TurnRecords};
+    use crate::store::{NewSnapshot, SnapshotName, TurnRecords};
 
     fn history(words: &[&str]) -> Vec<PlainMessage> {
         let roles = ["user", "assistant"].into_iter().cycle();
@@ -143,10 +145,11 @@ mod tests {
     async fn a_named_conversation_is_found_by_its_name() {
         let (kept, start) = (ChatSnapshots::in_memory().unwrap(), HistoryKey::start(&["x", "name"]));
         assert_eq!(kept.named(start).await.unwrap(), None);
-        for text in ["a", "b"] {
+        for (text, turn) in [("a", 1), ("b", 2)] {
             let new = with_state(start.then("user", text), &format!("\"{text}\""));
-            save(&kept, NewSnapshot { name: Some(start.to_string()), ..new }).await;
+            save(&kept, NewSnapshot { name: Some(SnapshotName { name: start.to_string(), turn }), ..new }).await;
         }
-        assert_eq!(kept.named(start).await.unwrap().unwrap().record.state(), Some("\"b\""));
+        let found = kept.named(start).await.unwrap().unwrap();
+        assert_eq!((found.memory.record.state(), found.turn), (Some("\"b\""), 2));
     }
 }

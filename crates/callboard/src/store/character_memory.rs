@@ -29,6 +29,12 @@ impl CharacterMemory {
         Self { character: character.to_owned(), system_prompt, record, ..Self::default() }
     }
 
+    /// The size of its state and messages.
+    pub fn bytes(&self) -> usize {
+        let state = self.record.state().map_or(0, str::len);
+        self.messages.iter().map(String::len).fold(state, usize::saturating_add)
+    }
+
     /// The memory as the next turn loads it: everything in it counts as stored.
     #[must_use]
     pub fn committed(&self) -> Self {

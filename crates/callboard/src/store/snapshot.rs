@@ -16,7 +16,7 @@ const KEYS_PER_QUERY: usize = 16;
 
 const FIND: &str = "SELECT history, chain, parts, bytes, state, interrupted FROM snapshots WHERE history IN \
      ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
-const NAMED: &str = "SELECT s.history, s.chain, s.parts, s.bytes, s.state, s.interrupted FROM named_snapshots n \
+const NAMED: &str = "SELECT s.history, s.chain, s.parts, s.bytes, s.state, s.interrupted, n.turn FROM named_snapshots n \
      JOIN snapshots s ON s.history = n.history WHERE n.name = $1";
 const PARTS: &str = "SELECT body FROM chain_parts WHERE chain = $1 AND part < $2 ORDER BY part";
 const BEGIN_CHAIN: &str = "INSERT INTO chain_parts (chain, part, body) VALUES ($1, 0, $2)";
@@ -35,8 +35,13 @@ const LOCK_REPLACED: &str = "UPDATE chain_parts SET part = part WHERE part = 0 \
      AND chain IN (SELECT replaced FROM snapshots WHERE history = $1)";
 const DROP_REPLACED: &str = "DELETE FROM chain_parts WHERE chain IN (SELECT replaced FROM snapshots WHERE history = $1) \
      AND NOT EXISTS (SELECT 1 FROM snapshots s WHERE s.chain = chain_parts.chain)";
-const NAME: &str = "INSERT INTO named_snapshots (name, history, kept_at) VALUES ($1, $2, $3) \
-     ON CONFLICT (name) DO UPDATE SET history = excluded.history, kept_at = excluded.kept_at";
+/// A write can be delayed until after that of a later turn, which another process made: the newer turn stays. Of two turns that did not
+/// know of each other the later one stays. Turn 0 did not continue from the name, and follows whatever is there.
+const NAME: &str = "INSERT INTO named_snapshots (name, history, kept_at, turn) VALUES ($1, $2, $3, $4) \
+     ON CONFLICT (name) DO UPDATE SET history = excluded.history, kept_at = excluded.kept_at, \
+     turn = CASE WHEN excluded.turn = 0 THEN named_snapshots.turn + 1 ELSE excluded.turn END \
+     WHERE excluded.turn = 0 OR excluded.turn > named_snapshots.turn \
+     OR (excluded.turn = named_snapshots.turn AND excluded.kept_at >= named_snapshots.kept_at)";
 
 /// Where messages and journal entries are stored, and how many of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -54,8 +59,8 @@ pub struct ChainPosition {
 pub struct NewSnapshot {
     /// Identifies the whole history.
     pub key: String,
-    /// The name that the client gave the conversation: finds its newest snapshot.
-    pub name: Option<String>,
+    /// The name that the client gave the conversation.
+    pub name: Option<SnapshotName>,
     /// In milliseconds since 1970.
     pub at: i64,
     /// The character's part at this point.
@@ -64,6 +69,24 @@ pub struct NewSnapshot {
     pub interrupted: Option<String>,
     /// The response that it belongs to and is deleted with; none in histories of Chat Completions, which expire by age.
     pub response: Option<String>,
+}
+
+/// The name of a conversation, which finds its newest snapshot.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SnapshotName {
+    /// The name.
+    pub name: String,
+    /// The number of the turn, from 1, where it continued from the name; 0 where it continued from the client's history.
+    pub turn: i64,
+}
+
+/// The newest snapshot of a name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NamedSnapshot {
+    /// The character's part.
+    pub memory: CharacterMemory,
+    /// The number of its turn.
+    pub turn: i64,
 }
 
 /// A snapshot that was found.
@@ -108,12 +131,14 @@ impl Store {
     }
 
     /// The newest snapshot of a conversation that the client named.
-    pub async fn named_snapshot(&self, name: &str) -> Result<Option<CharacterMemory>, StoreError> {
+    pub async fn named_snapshot(&self, name: &str) -> Result<Option<NamedSnapshot>, StoreError> {
         self.inner.pending_writes.settled().await;
-        match self.reads.first(Statement::new(NAMED, cells![name]), SnapshotRow::read).await? {
-            Some(row) => self.load_chain(&row).await,
-            None => Ok(None),
-        }
+        let read = |row: &mut Row| Ok((SnapshotRow::read(row)?, row.get()?));
+        let Some((row, turn)) = self.reads.first(Statement::new(NAMED, cells![name]), read).await? else {
+            return Ok(None);
+        };
+        let memory = self.load_chain(&row).await?;
+        Ok(memory.map(|memory| NamedSnapshot { memory, turn }))
     }
 
     async fn snapshot_rows(&self, keys: &[String]) -> Result<Vec<SnapshotRow>, StoreError> {
@@ -169,7 +194,7 @@ pub(super) fn insert(new: &NewSnapshot, new_chain: &str, mode: ChainMode) -> Res
     let (bytes, response) = (bytes.saturating_add(added), new.response.as_deref());
     let row = cells![key, chain, parts + 1, bytes, state, interrupted, new.at, response];
     let replaced = [LOCK_REPLACED, DROP_REPLACED].map(|sql| Statement::new(sql, cells![key]));
-    let name = new.name.as_deref().map(|name| Statement::new(NAME, cells![name, key, new.at]));
+    let name = new.name.as_ref().map(|name| Statement::new(NAME, cells![&name.name, key, new.at, name.turn]));
     Ok([stored, Statement::new(KEEP, row)].into_iter().chain(replaced).chain(name).collect())
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callboard::store::{CharacterMemory, NewSnapshot, Store, TurnRecords};
+use callboard::store::{CharacterMemory, NewSnapshot, SnapshotName, Store, TurnRecords};
 use callboard_core::journal::{CallNote, Entry, StateRecord};
 use serde_json::json;
 
@@ -18,6 +18,7 @@ pub(super) const PROMISES: &[Promise] = &[
     ("an unawaited write is found by the next read", unawaited),
     ("a snapshot replaces an older one with the same key", same_key),
     ("a named conversation is found at its newest snapshot", named),
+    ("a delayed write does not hide a later turn of a named conversation", delayed),
     ("a long history is found by an old key", far_back),
 ];
 
@@ -35,7 +36,8 @@ pub(crate) fn new_snapshot(key: &str, at: i64, memory: CharacterMemory) -> NewSn
 }
 
 pub(crate) async fn keep(store: &Store, key: &str, name: Option<&str>, at: i64, memory: CharacterMemory) {
-    let new = NewSnapshot { name: name.map(str::to_owned), ..new_snapshot(key, at, memory) };
+    let name = name.map(|name| SnapshotName { name: name.to_owned(), turn: 0 });
+    let new = NewSnapshot { name, ..new_snapshot(key, at, memory) };
     store.write_records(&TurnRecords { snapshot: Some(new), ..TurnRecords::default() }).await.unwrap();
 }
 
@@ -193,7 +195,35 @@ fn named(database: &Database) {
         keep(&store, "b", Some("game"), 1, memory_of("p", "2", &["x", "y"])).await;
         keep(&store, "c", Some("other"), 1, memory_of("p", "3", &[])).await;
         let found = store.named_snapshot("game").await.unwrap().unwrap();
-        assert_eq!(CharacterMemory { stored: None, ..found }, memory_of("p", "2", &["x", "y"]));
+        assert_eq!(CharacterMemory { stored: None, ..found.memory }, memory_of("p", "2", &["x", "y"]));
+    });
+}
+
+/// Rows: the turn, its time, the turn found then and its state.
+fn delayed(database: &Database) {
+    let store = database.open();
+    let rows = [
+        (1, 10, 1, "1"),
+        (2, 30, 2, "2"),
+        // The first turn is written once more, late.
+        (1, 99, 2, "2"),
+        // Another second turn, which did not know of the first one: the later of the two stays.
+        (2, 20, 2, "2"),
+        (2, 40, 2, "5"),
+        // Clocks may be set back.
+        (3, 5, 3, "6"),
+        // It continued from the client's history.
+        (0, 1, 4, "7"),
+    ];
+    block_on(async {
+        for (number, (turn, at, newest, state)) in (1..).zip(rows) {
+            let name = Some(SnapshotName { name: "game".to_owned(), turn });
+            let snapshot = new_snapshot(&format!("key {number}"), at, memory_of("p", &number.to_string(), &["x"]));
+            let snapshot = Some(NewSnapshot { name, ..snapshot });
+            store.write_records(&TurnRecords { snapshot, ..TurnRecords::default() }).await.unwrap();
+            let found = store.named_snapshot("game").await.unwrap().unwrap();
+            assert_eq!((found.turn, found.memory.record.state()), (newest, Some(state)), "write {number}");
+        }
     });
 }
 
