@@ -11,6 +11,7 @@ use tokio::sync::Semaphore;
 
 use crate::characters::{CharacterRegistry, terminal_output};
 use crate::config::{Limits, Settings, UpstreamSettings};
+use crate::memory_budget::MemoryBudget;
 use crate::random;
 use crate::services::Services;
 use crate::store::{Address, Store, StoreSettings};
@@ -40,7 +41,7 @@ pub fn build(settings: Settings, serving_threads: usize) -> anyhow::Result<Servi
         store,
         api_keys: Arc::new(RwLock::new(settings.api_keys.clone())),
         in_flight: Arc::default(),
-        body_bytes: Arc::new(Semaphore::new(limits.bodies_bytes.max(limits.body_bytes))),
+        memory: MemoryBudget::new(limits.memory_bytes, limits.request_memory_bytes),
         sockets: Arc::new(Semaphore::new(limits.sockets)),
         tls: Tls::load(needs_tls).context("the system's certificates cannot be loaded")?,
         settings,

@@ -13,6 +13,7 @@ pub mod config;
 pub mod conversation;
 pub mod hex;
 pub mod http;
+pub mod memory_budget;
 pub mod percent;
 pub mod periodic_tasks;
 pub mod random;

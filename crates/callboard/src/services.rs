@@ -9,6 +9,7 @@ use tokio::sync::Semaphore;
 
 use crate::characters::CharacterRegistry;
 use crate::config::{Secret, Settings};
+use crate::memory_budget::MemoryBudget;
 use crate::store::Store;
 use crate::trace::Traces;
 use crate::upstream::{Client, Tls, Upstreams};
@@ -33,8 +34,8 @@ pub struct Services {
     pub traces: Traces,
     /// Requests being answered, all threads together.
     pub in_flight: Arc<AtomicUsize>,
-    /// A permit for each byte of request bodies that may be in memory, all threads together.
-    pub body_bytes: Arc<Semaphore>,
+    /// The memory of requests, all threads together.
+    pub memory: MemoryBudget,
     /// A permit for each WebSocket that may be open.
     pub sockets: Arc<Semaphore>,
     /// For connections to model servers.

@@ -31,6 +31,7 @@ const LAYERS: &[Layers] = &[
         "store",
         "upstream",
         "telemetry",
+        "memory_budget",
         "config",
         "clock",
         "percent",

@@ -194,13 +194,12 @@ impl ApiError {
         Self::new(503, "overloaded", message).with_retry_after(1)
     }
 
-    /// More memory for request bodies than the limit.
+    /// More work than one request may cost.
     #[must_use]
-    pub fn too_many_body_bytes(limit: usize) -> Self {
-        let message = format!(
-            "the bodies of all requests that are being answered would be larger than the limit limits.bodies_bytes of {limit} bytes; try again soon"
-        );
-        Self::new(503, "overloaded", message).with_retry_after(1)
+    pub fn too_much_work(seconds: f64) -> Self {
+        let message =
+            format!("the reply kept a thread busy for longer than the limit timeouts.busy_seconds of {seconds} s");
+        Self::new(500, "too_much_work", message)
     }
 
     /// More open WebSockets than the limit.

@@ -3,9 +3,11 @@
 mod body_object;
 pub mod chat;
 mod error;
+mod json_memory;
 mod reply_writer;
 pub mod responses;
 pub mod sse;
 
 pub use error::{ApiError, ErrorType};
+pub use json_memory::{parsed_bytes, parsed_bytes_exactly};
 pub use reply_writer::{ReplyEnd, ReplyWriter};

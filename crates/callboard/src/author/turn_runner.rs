@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::characters::LoadedCharacter;
 use crate::config::Settings;
 use crate::conversation::{ChatOwner, ChatSnapshots, Saving, resume_chat};
+use crate::memory_budget::MemoryBudget;
 use crate::random;
 use crate::session::{CharacterRequest, Session, Step, TurnContext, drive_character};
 use crate::store::CharacterMemory;
@@ -68,6 +69,7 @@ impl CharacterTurns<'_> {
             client: self.client.clone(),
             authorization: None,
             request_id: format!("terminal_{}", random::letters::<12>()),
+            memory: MemoryBudget::unlimited().start(),
         }
     }
 }

@@ -22,7 +22,8 @@ const MOST_SECONDS: f64 = 86_400.0;
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
 const GIB: usize = 1024 * MIB;
-const UNITS: [(usize, &str); 3] = [(GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")];
+const TIB: usize = 1024 * GIB;
+const UNITS: [(usize, &str); 4] = [(TIB, "TiB"), (GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")];
 
 /// The field that a value goes to.
 type Field<T> = fn(&mut Draft) -> &mut T;
@@ -84,7 +85,7 @@ impl Kind {
             Kind::Mode(_) => return alternatives(&ContractMode::ALL.map(ContractMode::as_str)),
             Kind::Word(words, _) => return alternatives(words),
             Kind::Address(_) => "an address and a port, such as 127.0.0.1:8787 or [::1]:8787",
-            Kind::Bytes(_) => "a number of bytes or a size such as \"8 MiB\", from 1 to 1 GiB",
+            Kind::Bytes(_) => "a number of bytes or a size such as \"8 MiB\", from 1 to 1 TiB",
             Kind::Truth(_) => "true or false",
             Kind::Path(_) => "a path",
             Kind::Store(_) => "sqlite:FILE, sqlite::memory: or postgres://USER@HOST/DATABASE",
@@ -167,7 +168,7 @@ fn bytes(raw: &Raw) -> Option<Reading<usize>> {
         Some((factor, unit)) => quoted(&format!("{} {unit}", value / factor)),
         None => value.to_string(),
     };
-    (1..=GIB).contains(&value).then_some((value, written))
+    (1..=TIB).contains(&value).then_some((value, written))
 }
 
 fn number(raw: &Raw) -> Option<usize> {
@@ -364,7 +365,7 @@ mod tests {
             (plain("1000"), Some((1000, "1000"))),
             (text("7 B"), Some((7, "7"))),
             (text("1 GiB"), Some((1_073_741_824, "\"1 GiB\""))),
-            (text("2 GiB"), None),
+            (text("2 TiB"), None),
             (text("0"), None),
             (text("8 MB"), None),
             (text("MiB"), None),

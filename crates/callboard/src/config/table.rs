@@ -114,7 +114,8 @@ section! {
     reply_bytes: usize,          "reply_bytes",           Bytes,                       Text("32 MiB"),   "Size of one reply of a model server, without most of the JSON around its content";
     reply_calls: usize,          "reply_calls",           Count(1, 100_000),           Text("10000"),    "Tool calls in one reply of a model server";
     in_flight: usize,            "in_flight",             Count(1, 100_000),           Text("1024"),     "Requests served at the same time";
-    bodies_bytes: usize,         "bodies_bytes",          Bytes,                       Text("256 MiB"),  "Size of the bodies of all requests together, while they arrive and are answered";
+    request_memory_bytes: usize, "request_memory_bytes",  Bytes,                       Text("256 MiB"),  "Memory of one request: its body, its history and the replies to it with all their JSON values, estimated";
+    memory_bytes: usize,         "memory_bytes",          Bytes,                       Text("1 GiB"),    "Memory of all requests together, estimated likewise, while they arrive and are answered";
     sockets: usize,              "sockets",               Count(1, 100_000),           Text("1024"),     "WebSockets open at the same time";
     retries: usize,              "retries",               Count(0, 10),                Text("2"),        "How often a request to a busy or unreachable model server is retried";
 }
@@ -130,6 +131,7 @@ section! {
     head: Duration,       "head_seconds",       Seconds(0.001), Text("30"),  "Wait for the head of a request, also for the next one on an open connection";
     socket: Duration,     "socket_seconds",     Seconds(0.001), Text("3600"), "Wait for the next request on a WebSocket; then it is closed";
     client: Duration,     "client_seconds",     Seconds(1.0),   Text("60"),  "Wait for a client that does not read its reply or cannot be reached; then its connection is closed";
+    busy: Duration,       "busy_seconds",       Seconds(0.001), Text("60"),  "Time that the reply to one request may keep a thread busy, waiting not counted; then it fails";
     drain: Duration,      "drain_seconds",      Seconds(0.0),   Text("30"),  "Wait for requests in flight at shutdown; unfinished ones then end with an error";
 }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::json_size::json_bytes;
+use super::json_size::{JsonSize, json_size};
+use crate::memory_budget::{MemoryBudget, RequestMemory};
 use crate::store::CharacterMemory;
 
 /// The most responses that are cached; clients continue from the newest.
@@ -14,6 +15,7 @@ const MOST: usize = 4;
 /// The newest responses of one connection, together no larger than one history may be.
 pub struct ConnectionCache {
     most_bytes: u64,
+    budget: MemoryBudget,
     responses: VecDeque<CachedResponse>,
 }
 
@@ -24,6 +26,7 @@ pub(super) struct CachedResponse {
     pub(super) bytes: u64,
     /// None where it is too large to continue from.
     pub(super) response: Option<ConnectionResponse>,
+    _memory: RequestMemory,
 }
 
 /// A response with its context.
@@ -38,16 +41,18 @@ pub struct ConnectionResponse {
 }
 
 impl ConnectionCache {
-    /// An empty cache for at most this many bytes.
-    pub fn new(most_bytes: u64) -> Self {
-        Self { most_bytes, responses: VecDeque::new() }
+    /// An empty cache for at most this many bytes, which count towards the memory of all requests.
+    pub fn new(most_bytes: u64, budget: MemoryBudget) -> Self {
+        Self { most_bytes, budget, responses: VecDeque::new() }
     }
 
     /// Adds a response and evicts the oldest ones that exceed the limits.
     pub fn insert(&mut self, response: ConnectionResponse) {
-        let (id, bytes) = (response.id.clone(), response.bytes());
-        let response = Some(response).filter(|_| bytes <= self.most_bytes);
-        self.responses.push_back(CachedResponse { id, bytes, response });
+        let (id, size) = (response.id.clone(), response.size());
+        let memory = self.budget.start();
+        let fits = size.text <= self.most_bytes && memory.grow(size.memory).is_ok();
+        let response = Some(response).filter(|_| fits);
+        self.responses.push_back(CachedResponse { id, bytes: size.text, response, _memory: memory });
         while self.responses.len() > MOST || self.bytes() > self.most_bytes {
             self.responses.pop_front();
         }
@@ -63,12 +68,14 @@ impl ConnectionCache {
 }
 
 impl ConnectionResponse {
-    fn bytes(&self) -> u64 {
-        let record = self.memory.as_ref().map_or(0, |memory| {
-            let state = memory.record.state().map_or(0, str::len) as u64;
-            state.saturating_add(json_bytes(memory.record.journal()))
-        });
-        json_bytes(&self.items).saturating_add(record)
+    fn size(&self) -> JsonSize {
+        let mut size = json_size(&self.items);
+        if let Some(memory) = &self.memory {
+            let (state, journal) = (memory.record.state().map_or(0, str::len), json_size(memory.record.journal()));
+            size.text = size.text.saturating_add(state as u64).saturating_add(journal.text);
+            size.memory = size.memory.saturating_add(state).saturating_add(journal.memory);
+        }
+        size
     }
 }
 
@@ -90,7 +97,7 @@ mod tests {
 
     #[test]
     fn the_newest_are_kept_as_far_as_there_is_room() {
-        let mut cache = ConnectionCache::new(100);
+        let mut cache = ConnectionCache::new(100, MemoryBudget::unlimited());
         for (id, bytes, kept) in [
             ("a", 20, &["a"][..]),
             ("b", 20, &["a", "b"]),
@@ -107,11 +114,20 @@ mod tests {
 
     #[test]
     fn of_one_that_is_too_large_only_its_size_is_known() {
-        let mut cache = ConnectionCache::new(100);
+        let mut cache = ConnectionCache::new(100, MemoryBudget::unlimited());
         cache.insert(response("a", 60));
         cache.insert(response("b", 101));
         let (small, large) = (cache.find("a").unwrap(), cache.find("b").unwrap());
         assert!(small.response.is_some() && large.response.is_none());
         assert_eq!((small.bytes, large.bytes), (60, 101));
+    }
+
+    #[test]
+    fn without_memory_only_the_size_is_known() {
+        let mut cache = ConnectionCache::new(1000, MemoryBudget::new(500, 500));
+        for (id, is_cached) in [("a", true), ("b", false)] {
+            cache.insert(response(id, 200));
+            assert_eq!(cache.find(id).unwrap().response.is_some(), is_cached, "{id}");
+        }
     }
 }

@@ -5,6 +5,7 @@ use callboard_core::wire::responses::PageQuery;
 use serde_json::Value;
 
 use super::response_context::TURN_WAIT;
+use crate::memory_budget::RequestMemory;
 use crate::store::{Conversation, Item, ItemPage, Store, StoreError, Turn};
 
 /// A conversation of this owner.
@@ -28,8 +29,13 @@ pub async fn items_after(store: &Store, conversation: &str, page: &PageQuery) ->
 }
 
 /// Claims the next turn of a conversation, and reads all its items, oldest first.
-pub async fn begin_turn(store: &Store, conversation: &str) -> Result<(Turn, Vec<Value>), StoreError> {
+pub async fn begin_turn(
+    store: &Store,
+    conversation: &str,
+    memory: &RequestMemory,
+) -> Result<(Turn, Vec<Value>), ApiError> {
     let (turn, items) = store.begin_turn_with_items(conversation, TURN_WAIT).await?;
+    memory.grow_for_json(items.as_bytes(), 0)?;
     Ok((turn, serde_json::from_str(&items).map_err(damaged)?))
 }
 

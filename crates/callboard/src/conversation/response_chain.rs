@@ -4,6 +4,7 @@ use callboard_core::wire::ApiError;
 use serde_json::Value;
 
 use super::response_context::items_said;
+use crate::memory_budget::RequestMemory;
 use crate::store::{Exchange, ResponseChain, Store, StoreError};
 
 /// The most responses that may follow each other.
@@ -13,6 +14,7 @@ const LONGEST: usize = 10_000;
 pub(super) struct LoadedResponses<'a> {
     store: &'a Store,
     id: &'a str,
+    memory: &'a RequestMemory,
     /// The newest piece first, each with its oldest item first.
     pieces: Vec<Vec<Value>>,
     bytes: u64,
@@ -24,8 +26,9 @@ pub(super) struct LoadedResponses<'a> {
 
 impl<'a> LoadedResponses<'a> {
     /// Nothing yet.
-    pub(super) fn new(store: &'a Store, id: &'a str) -> Self {
-        Self { store, id, pieces: Vec::new(), bytes: 0, newest_first: Vec::new(), rest: Some(id.to_owned()) }
+    pub(super) fn new(store: &'a Store, id: &'a str, memory: &'a RequestMemory) -> Self {
+        let rest = Some(id.to_owned());
+        Self { store, id, memory, pieces: Vec::new(), bytes: 0, newest_first: Vec::new(), rest }
     }
 
     /// The next piece, oldest response first. Where a time is given, its newest must be one that can be seen then.
@@ -53,11 +56,13 @@ impl<'a> LoadedResponses<'a> {
     }
 
     /// Adds a piece, unless all of it is too large then.
-    pub(super) fn add(&mut self, piece: &[Exchange]) -> Result<(), StoreError> {
+    pub(super) fn add(&mut self, piece: &[Exchange]) -> Result<(), ApiError> {
         self.bytes = piece.iter().map(Exchange::bytes).fold(self.bytes, u64::saturating_add);
         self.store.check_history(self.id, self.bytes)?;
         let mut items = Vec::new();
         for said in piece {
+            self.memory.grow_for_json(said.input.as_bytes(), 0)?;
+            self.memory.grow_for_json(said.output.as_bytes(), 0)?;
             items.extend(items_said(said)?);
         }
         self.rest = piece.first().and_then(|said| said.previous.clone());

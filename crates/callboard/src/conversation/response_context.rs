@@ -15,6 +15,7 @@ use super::response_saving::{SaveTarget, character_of, snapshot_key};
 use super::which_model_may_continue::{Continued, check_continuation};
 use crate::characters::LoadedCharacter;
 use crate::clock;
+use crate::memory_budget::RequestMemory;
 use crate::store::{CharacterMemory, Exchange, FoundSnapshot, Store, StoreError, Turn};
 
 /// How long a turn waits for others of its conversation.
@@ -32,6 +33,8 @@ pub struct ContextQuery<'a> {
     pub character: Option<&'a LoadedCharacter>,
     /// The model or character that is asked for.
     pub model: &'a str,
+    /// What the request takes of the memory budget.
+    pub memory: &'a RequestMemory,
 }
 
 /// What precedes a response.
@@ -95,7 +98,7 @@ impl ContextQuery<'_> {
         if self.store.has_running_turn(id) {
             owned_conversation(self.store, id, self.owner).await?;
         }
-        let (turn, items) = begin_turn(self.store, id).await?;
+        let (turn, items) = begin_turn(self.store, id, self.memory).await?;
         if turn.head().conversation.owner != self.owner {
             return Err(ApiError::conversation_not_found(id));
         }
@@ -127,7 +130,7 @@ impl ContextQuery<'_> {
                 return self.connection_response(id, response, stored);
             }
         }
-        let mut chain = LoadedResponses::new(self.store, id);
+        let mut chain = LoadedResponses::new(self.store, id, self.memory);
         let newest = chain.piece(Some(clock::milliseconds())).await?;
         self.check_newest(id, newest.exchanges.last())?;
         self.check_response_character(id, newest.snapshot_key.as_deref())?;
@@ -238,10 +241,10 @@ impl ContextQuery<'_> {
 }
 
 /// All items that a response was made from: its context and its own input.
-pub async fn input_of(store: &Store, said: &Exchange) -> Result<Vec<Value>, ApiError> {
+pub async fn input_of(store: &Store, said: &Exchange, memory: &RequestMemory) -> Result<Vec<Value>, ApiError> {
     let mut items = Vec::new();
     if let Some(previous) = &said.previous {
-        let mut chain = LoadedResponses::new(store, previous);
+        let mut chain = LoadedResponses::new(store, previous, memory);
         chain.read_rest().await?;
         items = chain.into_items();
     }

@@ -1,4 +1,4 @@
-//! Request bodies: read whole, up to a limit of bytes and of time, within the budget of all bodies together.
+//! Request bodies: read whole, up to a limit of bytes and of time, within the memory budget.
 
 use std::time::Duration;
 
@@ -9,16 +9,16 @@ use http::header::{CONTENT_LENGTH, EXPECT};
 use http_body_util::BodyExt as _;
 use tokio::time::timeout;
 
-use super::body_budget::BodyBytes;
 use super::router::Shared;
+use crate::memory_budget::RequestMemory;
 
 /// Up to this multiple of the limit, a body that is refused is read and discarded first.
 const READ_BEYOND: usize = 2;
 
-/// A body, and its share of the budget.
+/// A body, and the memory that its request takes.
 pub(super) struct RequestBody {
     pub(super) bytes: Vec<u8>,
-    pub(super) held: BodyBytes,
+    pub(super) memory: RequestMemory,
 }
 
 /// The body of a request.
@@ -28,11 +28,11 @@ pub(super) async fn read_body(request: Request, shared: &Shared) -> Result<Reque
     let announced = request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
     let is_waiting = request.headers().contains_key(EXPECT);
     let mut body = request.into_body();
-    let held = shared.bodies.start();
+    let memory = shared.app.memory.start();
     let read = match announced {
         Some(length) if length > limit => Err(ApiError::body_too_large(limit)),
         length => {
-            let whole = collect(&mut body, length.unwrap_or_default(), limit, held);
+            let whole = collect(&mut body, length.unwrap_or_default(), limit, memory);
             timeout(time, whole).await.unwrap_or_else(|_| Err(ApiError::body_too_slow(time.as_secs_f64())))
         }
     };
@@ -42,7 +42,7 @@ pub(super) async fn read_body(request: Request, shared: &Shared) -> Result<Reque
     read
 }
 
-async fn collect(body: &mut Body, length: usize, limit: usize, mut held: BodyBytes) -> Result<RequestBody, ApiError> {
+async fn collect(body: &mut Body, length: usize, limit: usize, memory: RequestMemory) -> Result<RequestBody, ApiError> {
     let mut bytes = Vec::with_capacity(length);
     while let Some(frame) = body.frame().await {
         let broken = |_| ApiError::new(400, "incomplete_body", "the request body broke off before it was whole");
@@ -50,10 +50,11 @@ async fn collect(body: &mut Body, length: usize, limit: usize, mut held: BodyByt
         if bytes.len().saturating_add(data.len()) > limit {
             return Err(ApiError::body_too_large(limit));
         }
-        held.grow(data.len())?;
+        memory.grow(data.len())?;
         bytes.extend_from_slice(&data);
     }
-    Ok(RequestBody { bytes, held })
+    memory.grow_for_json(&bytes, bytes.len())?;
+    Ok(RequestBody { bytes, memory })
 }
 
 /// Reads a bounded rest: a client that sends everything before it reads would get a reset connection, not the refusal.

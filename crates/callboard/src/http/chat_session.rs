@@ -47,10 +47,11 @@ pub(super) async fn chat_session<W: ReplyWriter>(
 ) -> Result<Session<W>, ApiError> {
     let ChatTurn { endpoint, request: (request, turn), answerer, writer } = turn;
     let owner = incoming.requester.chat_owner(incoming.conversation.as_ref())?;
-    let context = incoming.requester.turn_context(shared, &incoming.id);
+    let context = incoming.requester.turn_context(shared, &incoming.id, &incoming.memory);
     let (mut driver, saving) = match answerer {
         Answerer::Character(character) => {
             let chat = Box::pin(resume_chat(&shared.chat_snapshots, &character, &request, &owner)).await?;
+            incoming.memory.grow(chat.memory.bytes())?;
             let client = CharacterRequest::Chat { request: &request, system: &chat.system };
             // Boxed, because its future is large and most requests are for models.
             let driver = Box::pin(drive_character(context, &character, chat.memory, client)).await?;

@@ -20,6 +20,7 @@ use crate::clock;
 use crate::conversation::{
     begin_turn, item_ids, items_after, new_conversation_id, new_response_id, owned_conversation, renew_taken,
 };
+use crate::memory_budget::RequestMemory;
 use crate::store::{Conversation, NewConversation, NewItem, TurnWrite};
 
 pub(super) fn routes() -> Router<Shared> {
@@ -44,7 +45,7 @@ async fn create(State(shared): State<Shared>, request: Request) -> HttpResult {
     check_call_outputs(&items, &[])?;
     let new = NewConversation { id: id.clone(), owner: owner.clone(), at, metadata };
     shared.store.create_conversation(new).await?;
-    append(&shared, &id, items).await?;
+    append(&shared, &id, items, &body.memory).await?;
     Ok(object(&owned_conversation(&shared.store, &id, &owner).await?))
 }
 
@@ -89,7 +90,7 @@ async fn add_items(State(shared): State<Shared>, Path(id): Path<String>, request
     let request = ConversationRequest::read_items(body.bytes)?;
     owned(&shared, &id, &headers).await?;
     let items = request.stored_items(&mut item_ids(&new_response_id()));
-    let added = append(&shared, &id, items).await?;
+    let added = append(&shared, &id, items, &body.memory).await?;
     Ok(reply::json(whole_list(&added).to_string()))
 }
 
@@ -116,11 +117,16 @@ async fn delete_item(
 }
 
 /// Puts items behind all others; a turn that runs is waited for.
-async fn append(shared: &Shared, id: &str, mut items: Vec<Value>) -> Result<Vec<Value>, ApiError> {
+async fn append(
+    shared: &Shared,
+    id: &str,
+    mut items: Vec<Value>,
+    memory: &RequestMemory,
+) -> Result<Vec<Value>, ApiError> {
     if items.is_empty() {
         return Ok(items);
     }
-    let (turn, earlier) = begin_turn(&shared.store, id).await?;
+    let (turn, earlier) = begin_turn(&shared.store, id, memory).await?;
     renew_taken(&mut items, &earlier, &mut item_ids(&new_response_id()));
     check_call_outputs(&items, &earlier)?;
     let new: Vec<NewItem> = items.iter().map(NewItem::of).collect();

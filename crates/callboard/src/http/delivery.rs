@@ -15,12 +15,12 @@ use http::{HeaderValue, Version};
 use tokio::time::{sleep, timeout};
 
 use super::body::{RequestBody, read_body};
-use super::body_budget::BodyBytes;
 use super::client_connection::ClientConnection;
 use super::in_flight_limit::Ticket;
 use super::reply;
 use super::requester::{CONVERSATION, Requester};
 use super::router::{Arrival, Shared};
+use crate::memory_budget::RequestMemory;
 use crate::session::{Session, Step};
 use crate::telemetry::metrics;
 
@@ -49,6 +49,7 @@ pub(super) struct Incoming {
     pub(super) conversation: Option<HeaderValue>,
     pub(super) requester: Requester,
     pub(super) body: Vec<u8>,
+    pub(super) memory: RequestMemory,
 }
 
 /// What answers a request.
@@ -76,10 +77,10 @@ async fn answer<W: Wire>(shared: &Shared, arrival: &Arrival, request: Request) -
     let requester = Requester::of(shared, request.headers());
     let conversation = request.headers().get(CONVERSATION).cloned();
     let (client, version) = (request.extensions().get::<Arc<ClientConnection>>().cloned(), request.version());
-    let RequestBody { bytes, held } = read_body(request, shared).await?;
+    let RequestBody { bytes, memory } = read_body(request, shared).await?;
     // Taken after the body, so slow uploads hold no slot.
-    let held = Held { _ticket: shared.in_flight.enter()?, _body: held };
-    let incoming = Incoming { id: arrival.id.clone(), conversation, requester, body: bytes };
+    let held = Held { _ticket: shared.in_flight.enter()?, _memory: memory.clone() };
+    let incoming = Incoming { id: arrival.id.clone(), conversation, requester, body: bytes, memory };
     let reply = reply::<W>(shared, arrival, incoming, held, client.clone());
     match client {
         Some(client) => for_client(&client, version, reply).await,
@@ -90,7 +91,7 @@ async fn answer<W: Wire>(shared: &Shared, arrival: &Arrival, request: Request) -
 /// What a request holds until its reply ends or is dropped.
 struct Held {
     _ticket: Ticket,
-    _body: BodyBytes,
+    _memory: RequestMemory,
 }
 
 async fn reply<W: Wire>(

@@ -2,7 +2,6 @@
 
 mod allowed_hosts;
 mod body;
-mod body_budget;
 mod characters;
 mod chat;
 mod chat_session;

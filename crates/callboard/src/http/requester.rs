@@ -9,6 +9,7 @@ use super::keys::bearer;
 use super::router::Shared;
 use crate::conversation::ChatOwner;
 use crate::hex;
+use crate::memory_budget::RequestMemory;
 use crate::session::TurnContext;
 use crate::trace::TraceParent;
 
@@ -40,7 +41,12 @@ impl Requester {
     }
 
     /// What a turn for this client needs.
-    pub(super) fn turn_context<'a>(&self, shared: &'a Shared, request_id: &str) -> TurnContext<'a> {
+    pub(super) fn turn_context<'a>(
+        &self,
+        shared: &'a Shared,
+        request_id: &str,
+        memory: &RequestMemory,
+    ) -> TurnContext<'a> {
         let app = &shared.app;
         TurnContext {
             settings: &app.settings,
@@ -49,6 +55,7 @@ impl Requester {
             client: shared.client.clone(),
             authorization: self.authorization.clone(),
             request_id: request_id.to_owned(),
+            memory: memory.clone(),
         }
     }
 

@@ -18,9 +18,13 @@ use crate::conversation::{
     ConnectionCache, ContextQuery, ResponseContext, ResponseSaving, Saving, input_of, item_ids, load_context,
     new_response_id, renew_taken,
 };
+use crate::memory_budget::RequestMemory;
 use crate::session::{CharacterRequest, Session, TurnContext, TurnDriver, drive_character};
 use crate::trace::TraceEvent;
 use crate::{clock, store};
+
+/// The memory of an item beside its JSON: it is also stored, and part of the request to the model.
+const ITEM_BYTES: usize = 2048;
 
 /// The Responses API.
 pub(super) struct Responses;
@@ -32,8 +36,9 @@ impl Wire for Responses {
     async fn open(shared: &Shared, mut incoming: Incoming) -> Result<Prepared<ResponseWriter>, ApiError> {
         let request = ResponsesRequest::read(std::mem::take(&mut incoming.body))?;
         let framing = request.stream.then_some(Framing::ServerSent);
-        let Incoming { id, requester, .. } = &incoming;
-        let session = prepare(shared, ResponseTurn { id, request, requester, framing, connection: None }).await?;
+        let Incoming { id, requester, memory, .. } = &incoming;
+        let session =
+            prepare(shared, ResponseTurn { id, request, requester, memory, framing, connection: None }).await?;
         Ok(if framing.is_some() { Prepared::Stream(session) } else { Prepared::Whole(session) })
     }
 }
@@ -44,6 +49,7 @@ pub(super) struct ResponseTurn<'a> {
     pub(super) id: &'a str,
     pub(super) request: ResponsesRequest,
     pub(super) requester: &'a Requester,
+    pub(super) memory: &'a RequestMemory,
     /// None for a whole reply.
     pub(super) framing: Option<Framing>,
     /// The earlier responses of a WebSocket.
@@ -52,13 +58,13 @@ pub(super) struct ResponseTurn<'a> {
 
 /// Prepares the turn.
 pub(super) async fn prepare(shared: &Shared, turn: ResponseTurn<'_>) -> Result<Session<ResponseWriter>, ApiError> {
-    let ResponseTurn { id: request_id, mut request, requester, framing, connection } = turn;
+    let ResponseTurn { id: request_id, mut request, requester, memory, framing, connection } = turn;
     let (app, model, owner) = (&shared.app, request.model.clone(), &requester.owner);
     let character = app.characters.for_model(&model)?;
-    let query =
-        ContextQuery { store: &shared.store, connection, owner, character: character.as_deref(), model: &model };
+    let (store, known) = (&shared.store, character.as_deref());
+    let query = ContextQuery { store, connection, owner, character: known, model: &model, memory };
     let mut context = load_context(&mut request, &query).await?;
-    let turn_context = requester.turn_context(shared, request_id);
+    let turn_context = requester.turn_context(shared, request_id, memory);
     let mut driver = match request.generate {
         true => Some(drive(turn_context, &request, &mut context, character.as_deref()).await?),
         false => None,
@@ -70,6 +76,7 @@ pub(super) async fn prepare(shared: &Shared, turn: ResponseTurn<'_>) -> Result<S
     }
     let mut new_id = item_ids(&id);
     let mut input = request.input_items(&mut new_id);
+    memory.grow(input.len().saturating_add(context.items.len()).saturating_mul(ITEM_BYTES))?;
     renew_taken(&mut input, &context.items, &mut new_id);
     let server_label = character.map(|character| character.character.manifest().id.clone()).unwrap_or_default();
     let stamp = ResponseStamp { id, created_at: clock::seconds(), conversation, server_label, new_id };
@@ -140,7 +147,7 @@ pub(super) async fn input_items(
     let pairs = query::pairs(query.as_deref().unwrap_or_default())?;
     let page = PageQuery::read(pairs.iter().map(|(key, value)| (key.as_str(), value.as_str())))?;
     let response = stored(&shared, &id, &headers).await?;
-    let items = input_of(&shared.store, &response.exchange).await?;
+    let items = input_of(&shared.store, &response.exchange, &shared.app.memory.start()).await?;
     Ok(reply::json(page.page(&items)?.to_string()))
 }
 

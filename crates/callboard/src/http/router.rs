@@ -13,7 +13,6 @@ use callboard_core::wire::ApiError;
 use tokio::sync::{mpsc, watch};
 
 use super::allowed_hosts::AllowedHosts;
-use super::body_budget::BodyBudget;
 use super::chat::Chat;
 use super::delivery::serve;
 use super::in_flight_limit::InFlight;
@@ -39,7 +38,6 @@ pub(super) struct Shared {
     pub(super) store: Store,
     pub(super) chat_snapshots: ChatSnapshots,
     pub(super) in_flight: InFlight,
-    pub(super) bodies: BodyBudget,
     /// True when the program is to end.
     pub(super) stopping: watch::Receiver<bool>,
     /// True when it has waited long enough.
@@ -75,24 +73,11 @@ pub(super) struct Arrival {
 pub fn router(app: Arc<Services>, thread: ThreadServices) -> Router {
     let in_flight = InFlight::new(Arc::clone(&app.in_flight), app.settings.limits.in_flight);
     let keys = Keys::new(Arc::clone(&app.api_keys));
-    let limits = &app.settings.limits;
-    let bodies = BodyBudget::new(Arc::clone(&app.body_bytes), limits.bodies_bytes.max(limits.body_bytes));
     let allowed_hosts = AllowedHosts::new(&app.settings.hosts);
     let ThreadServices { client, store, stopping, ending, sockets } = thread;
     let chat_snapshots = ChatSnapshots::new(store.clone());
-    let shared = Shared {
-        app,
-        keys,
-        allowed_hosts,
-        client,
-        store,
-        chat_snapshots,
-        in_flight,
-        bodies,
-        stopping,
-        ending,
-        sockets,
-    };
+    let shared =
+        Shared { app, keys, allowed_hosts, client, store, chat_snapshots, in_flight, stopping, ending, sockets };
     Router::new()
         .route("/v1/chat/completions", post(serve::<Chat>))
         .route("/v1/responses", post(serve::<Responses>).get(socket::open))

@@ -18,7 +18,6 @@ use futures_util::SinkExt as _;
 use http::HeaderMap;
 use tokio::time::timeout;
 
-use super::body_budget::BodyBytes;
 use super::client_connection::ClientConnection;
 use super::delivery::Wire as _;
 use super::in_flight_limit::Ticket;
@@ -29,6 +28,7 @@ use super::router::{Arrival, Shared};
 use super::socket_input::{SocketInput, overdue};
 use super::socket_messages::{self, SocketRequest};
 use crate::conversation::ConnectionCache;
+use crate::memory_budget::{MemoryBudget, RequestMemory};
 use crate::session::{Session, Step};
 use crate::shutdown_requested::shutdown_requested;
 use crate::telemetry::metrics;
@@ -49,10 +49,10 @@ const CLOSING_TIME: Duration = Duration::from_secs(1);
 /// The client is gone, or the program stops.
 struct Gone;
 
-/// A request that has arrived, with its share of the budget for bodies.
+/// A request that has arrived, with its share of the memory budget.
 struct Received {
     text: Utf8Bytes,
-    _bytes: Option<BodyBytes>,
+    memory: RequestMemory,
 }
 
 /// Upgrades a connection.
@@ -80,11 +80,12 @@ pub(super) async fn open(
     let upgrade =
         upgrade.max_message_size(read).max_frame_size(read).read_buffer_size(BUFFER).write_buffer_size(BUFFER);
     upgrade.on_upgrade(move |socket| async move {
-        *client.input() = Some(SocketInput::new(&shared.bodies));
+        *client.input() = Some(SocketInput::new(&shared.app.memory));
         let waiting = Waiting { messages: VecDeque::new(), most_bytes: most };
         let _open = (shared.sockets.clone(), place);
         let timeouts = &shared.app.settings.timeouts;
-        let input = Input { socket, client, body_time: timeouts.body, client_time: timeouts.client };
+        let budget = shared.app.memory.clone();
+        let input = Input { socket, client, budget, body_time: timeouts.body, client_time: timeouts.client };
         let mut connection =
             Connection { input, shared: shared.clone(), arrival, requester, credentials, waiting, answered: 0 };
         connection.serve().await;
@@ -119,9 +120,10 @@ impl Waiting {
 impl Connection {
     /// Serves until the client leaves or the program stops.
     async fn serve(&mut self) {
-        let mut cache = ConnectionCache::new(self.shared.app.settings.limits.history_bytes as u64);
+        let mut cache =
+            ConnectionCache::new(self.shared.app.settings.limits.history_bytes as u64, self.shared.app.memory.clone());
         while let Ok(received) = self.next_request().await {
-            if self.answer(&received.text, &mut cache).await.is_err() {
+            if self.answer(&received, &mut cache).await.is_err() {
                 return;
             }
         }
@@ -143,13 +145,18 @@ impl Connection {
         Err(Gone)
     }
 
-    async fn answer(&mut self, text: &str, cache: &mut ConnectionCache) -> Result<(), Gone> {
+    async fn answer(&mut self, received: &Received, cache: &mut ConnectionCache) -> Result<(), Gone> {
         self.answered += 1;
         let (request_id, at) = (format!("{}.{}", self.arrival.id, self.answered), Instant::now());
+        let Received { text, memory } = received;
+        if let Err(exceeded) = memory.grow_for_json(text.as_bytes(), text.len()) {
+            self.refuse(&exceeded.into(), None).await?;
+            return Ok(());
+        }
         let SocketRequest { request, stream_id, caller } = SocketRequest::read(text, self.waiting.most_bytes);
         let entered = request.and_then(|request| Ok((request, self.enter()?)));
         let (prepared, _ticket) = match entered {
-            Ok((request, ticket)) => (self.prepare(&request_id, request, caller, cache).await?, Some(ticket)),
+            Ok((request, ticket)) => (self.prepare((&request_id, memory), request, caller, cache).await?, Some(ticket)),
             Err(error) => (Err(error), None),
         };
         let status = match prepared {
@@ -169,15 +176,16 @@ impl Connection {
 
     async fn prepare(
         &mut self,
-        request_id: &str,
+        (id, memory): (&str, &RequestMemory),
         request: ResponsesRequest,
         caller: Option<TraceParent>,
         cache: &ConnectionCache,
     ) -> Result<Result<Session<ResponseWriter>, ApiError>, Gone> {
         let (shared, mut requester) = (self.shared.clone(), self.requester.clone());
         requester.caller = caller.or(requester.caller);
-        let (id, requester) = (request_id, &requester);
-        let turn = ResponseTurn { id, request, requester, framing: Some(Framing::Lines), connection: Some(cache) };
+        let requester = &requester;
+        let turn =
+            ResponseTurn { id, request, requester, memory, framing: Some(Framing::Lines), connection: Some(cache) };
         let prepared = prepare(&shared, turn);
         listening(&mut self.input, &mut self.waiting, prepared).await
     }
@@ -239,6 +247,7 @@ async fn send(socket: &mut WebSocket, message: Message) -> Result<(), Gone> {
 struct Input {
     socket: WebSocket,
     client: Arc<ClientConnection>,
+    budget: MemoryBudget,
     /// The time for a whole message.
     body_time: Duration,
     /// The time for a client that does not read.
@@ -278,8 +287,8 @@ impl Input {
     }
 
     fn received(&self, text: Utf8Bytes) -> Received {
-        let budget = &mut *self.client.input();
-        Received { text, _bytes: budget.as_mut().map(SocketInput::message) }
+        let counted = self.client.input().as_mut().map(SocketInput::message);
+        Received { text, memory: counted.unwrap_or_else(|| self.budget.start()) }
     }
 
     /// The socket answers a ping by itself. Nothing more is read until that is written: a client that reads no pongs would fill the memory.

@@ -3,22 +3,22 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use super::body_budget::{BodyBudget, BodyBytes};
 use super::client_connection::ClientConnection;
+use crate::memory_budget::{MemoryBudget, RequestMemory};
 
 /// The size of a control frame of a client without its data: two bytes and the mask.
 const CONTROL_FRAME: usize = 6;
 
 /// The bytes of the message that is arriving.
 pub(super) struct SocketInput {
-    bytes: BodyBytes,
+    memory: RequestMemory,
     /// When its first byte arrived.
     begun: Option<Instant>,
 }
 
 impl SocketInput {
-    pub(super) fn new(budget: &BodyBudget) -> Self {
-        Self { bytes: budget.start(), begun: None }
+    pub(super) fn new(budget: &MemoryBudget) -> Self {
+        Self { memory: budget.start(), begun: None }
     }
 
     /// Counts bytes; an error when there is no room for them.
@@ -26,21 +26,22 @@ impl SocketInput {
         if bytes > 0 {
             self.begun.get_or_insert_with(Instant::now);
         }
-        self.bytes.grow(bytes).map_err(io::Error::other)
+        self.memory.grow(bytes).map_err(io::Error::other)
     }
 
     /// A ping or a pong was among them. It may come between the frames of a message.
     pub(super) fn control_frame(&mut self, data: usize) {
-        self.bytes.shrink(CONTROL_FRAME.saturating_add(data));
-        if self.bytes.count() == 0 {
+        self.memory.shrink(CONTROL_FRAME.saturating_add(data));
+        if self.memory.bytes() == 0 {
             self.begun = None;
         }
     }
 
-    /// The message is complete; its bytes, to hold while it is being answered.
-    pub(super) fn message(&mut self) -> BodyBytes {
+    /// The message is complete; its memory, to hold while it is being answered.
+    pub(super) fn message(&mut self) -> RequestMemory {
         self.begun = None;
-        self.bytes.take()
+        let next = self.memory.budget().start();
+        std::mem::replace(&mut self.memory, next)
     }
 
     /// The socket is not read for a while, which is not the client's fault.
@@ -63,15 +64,11 @@ pub(super) async fn overdue(client: &ClientConnection, time: Duration) {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use tokio::sync::Semaphore;
-
     use super::*;
 
     #[test]
     fn control_frames_belong_to_no_message() {
-        let mut input = SocketInput::new(&BodyBudget::new(Arc::new(Semaphore::new(100)), 100));
+        let mut input = SocketInput::new(&MemoryBudget::new(100, 100));
         input.received(6 + 4).unwrap();
         input.control_frame(4);
         assert!(input.begun.is_none(), "nothing but a ping has arrived");
@@ -80,12 +77,12 @@ mod tests {
         input.received(6).unwrap();
         input.control_frame(0);
         assert_eq!(
-            (input.begun, input.bytes.count()),
+            (input.begun, input.memory.bytes()),
             (begun, 20),
             "the message has been arriving since its first byte"
         );
         assert!(input.received(81).is_err(), "over the budget");
-        assert_eq!(input.message().count(), 20);
+        assert_eq!(input.message().bytes(), 20);
         assert!(input.begun.is_none());
     }
 }

@@ -6,7 +6,7 @@ use callboard_core::wire::ApiError;
 use callboard_core::wire::responses::{ResponsesRequest, read_object};
 use serde_json::{Map, Value, json};
 
-use super::body_budget::BudgetExceeded;
+use crate::memory_budget::MemoryExceeded;
 use crate::trace::TraceParent;
 
 const CREATE: &str = "response.create";
@@ -71,17 +71,18 @@ pub(super) fn close_frame(error: axum::Error) -> Option<CloseFrame> {
     let (code, reason) = match error.into_inner().downcast_ref::<tungstenite::Error>()? {
         tungstenite::Error::Capacity(_) => (close_code::SIZE, "the message is far larger than limits.body_bytes"),
         tungstenite::Error::Utf8(_) => (close_code::INVALID, "text must be UTF-8"),
-        tungstenite::Error::Io(error) if is_over_budget(error) => {
-            (close_code::AGAIN, "all requests together are larger than limits.bodies_bytes; try again soon")
-        }
+        tungstenite::Error::Io(error) => match error.get_ref()?.downcast_ref()? {
+            MemoryExceeded::Request(_) => {
+                (close_code::SIZE, "the message takes more memory than limits.request_memory_bytes")
+            }
+            MemoryExceeded::Total(_) => {
+                (close_code::AGAIN, "all requests together take more memory than limits.memory_bytes; try again soon")
+            }
+        },
         tungstenite::Error::Protocol(_) => (close_code::PROTOCOL, "not a valid WebSocket frame"),
         _ => return None,
     };
     Some(CloseFrame { code, reason: reason.into() })
-}
-
-fn is_over_budget(error: &std::io::Error) -> bool {
-    error.get_ref().is_some_and(|error| error.is::<BudgetExceeded>())
 }
 
 /// An error outside of any response.

@@ -1,5 +1,7 @@
 //! The loop of a turn: send the request to a model server, feed its reply to the engine, run tools, hand events up.
 
+use std::time::Duration;
+
 use callboard_core::contract::{Call, Report, ToolCache};
 use callboard_core::model::{Delta, Finish, Item, Usage};
 use callboard_core::turn::{Action, CharacterRules, Ending, Event, Input, ModelCall, Turn, TurnRequest, TurnSettings};
@@ -11,6 +13,7 @@ use super::idle_and_keep_alive::Timers;
 use super::model_request::ModelRequest;
 use super::tool_runner::ToolRunner;
 use crate::config::Settings;
+use crate::memory_budget::RequestMemory;
 use crate::random;
 use crate::store::CharacterMemory;
 use crate::telemetry::{character_metrics as counters, metrics};
@@ -31,6 +34,8 @@ pub struct TurnContext<'a> {
     pub authorization: Option<HeaderValue>,
     /// Identifies the request in the log.
     pub request_id: String,
+    /// What the request takes of the memory budget.
+    pub memory: RequestMemory,
 }
 
 /// Progress of a turn.
@@ -52,7 +57,11 @@ pub struct TurnDriver {
     pub(super) kind: Kind,
     pub(super) request: ChatRequest,
     pub(super) model: ModelRequest,
-    pub(super) reply_bytes: usize,
+    pub(super) reply_limits: ReplyLimits,
+    pub(super) memory: RequestMemory,
+    /// How much of it the reply in progress takes.
+    pub(super) reply_memory: usize,
+    pub(super) busy_time: Duration,
     pub(super) timers: Timers,
     pub(super) actions: Vec<Action>,
     pub(super) deltas: Vec<Delta>,
@@ -61,6 +70,14 @@ pub struct TurnDriver {
     pub(super) emitted: bool,
     pub(super) lost_replies: usize,
     pub(super) trace: TraceRecorder,
+}
+
+/// How large one reply may be.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ReplyLimits {
+    pub(super) bytes: usize,
+    /// Once it is parsed.
+    pub(super) memory: usize,
 }
 
 /// Who runs the tools.
@@ -112,14 +129,20 @@ impl TurnDriver {
     }
 
     fn new(context: TurnContext<'_>, request: ChatRequest, turn: Turn, kind: Kind, routes: Vec<Route>) -> Self {
-        let TurnContext { settings, client, authorization, request_id, .. } = context;
+        let TurnContext { settings, client, authorization, request_id, memory, .. } = context;
         let retries = settings.limits.retries;
         Self {
             turn,
             kind,
             request,
             model: ModelRequest::new(routes, client, authorization, retries, request_id),
-            reply_bytes: settings.limits.reply_bytes,
+            reply_limits: ReplyLimits {
+                bytes: settings.limits.reply_bytes,
+                memory: settings.limits.request_memory_bytes,
+            },
+            memory,
+            reply_memory: 0,
+            busy_time: settings.timeouts.busy,
             timers: Timers::new(settings.timeouts.idle, settings.timeouts.keep_alive),
             actions: Vec::new(),
             deltas: Vec::new(),
@@ -154,6 +177,11 @@ impl TurnDriver {
             Kind::Gateway => None,
             Kind::Character(runner) => Some(runner),
         }
+    }
+
+    /// How long it may keep a thread busy.
+    pub fn busy_time(&self) -> Duration {
+        self.busy_time
     }
 
     /// Whether the reply is complete and [`Progress::Complete`] comes next.

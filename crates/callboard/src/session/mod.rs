@@ -3,6 +3,7 @@
 //! [`TurnDriver`] performs what the engine asks for and feeds back what happens. [`Session`] owns the turn: it writes the reply in the
 //! client's format, saves it, and decides what happens when it ends. Neither knows a transport.
 
+mod busy_time;
 mod character_setup;
 mod driver;
 mod idle_and_keep_alive;

@@ -28,8 +28,10 @@ pub struct Observer {
 impl Observer {
     /// An observer with an engine that never re-asks.
     pub fn new(settings: &Settings, turn: TurnRequest, is_stream: bool) -> Self {
-        let limit = settings.limits.reply_bytes;
-        let reader = if is_stream { ReplyReader::stream(limit) } else { ReplyReader::whole(limit) };
+        let limits = &settings.limits;
+        let bytes = limits.reply_bytes;
+        let reader = if is_stream { ReplyReader::stream(bytes) } else { ReplyReader::whole(bytes) };
+        let reader = reader.within_memory(limits.request_memory_bytes);
         let turn = gateway_engine(settings, turn, 0);
         let (deltas, actions) = (Vec::new(), Vec::new());
         Self { turn, reader, deltas, actions, usable: true, finish: None, usage: None }

@@ -8,9 +8,10 @@ use callboard_core::wire::ApiError;
 use callboard_core::wire::chat::{ReplyFault, ReplyReader};
 use futures_util::FutureExt as _;
 
-use super::driver::{Progress, State, TurnDriver};
+use super::driver::{Progress, ReplyLimits, State, TurnDriver};
 use super::idle_and_keep_alive::Timer;
 use super::model_request::StartedReply;
+use crate::memory_budget::MemoryExceeded;
 use crate::trace::TraceEvent;
 use crate::upstream::{Failure, ReplyBody};
 
@@ -19,8 +20,11 @@ const CLOSING_TIME: Duration = Duration::from_millis(100);
 
 impl TurnDriver {
     pub(super) fn begin_reading(&mut self, StartedReply { reply, busy }: StartedReply) {
-        let limit = self.reply_bytes;
-        let reader = if reply.is_stream { ReplyReader::stream(limit) } else { ReplyReader::whole(limit) };
+        let ReplyLimits { bytes, memory } = self.reply_limits;
+        let reader = if reply.is_stream { ReplyReader::stream(bytes) } else { ReplyReader::whole(bytes) };
+        let reader = reader.within_memory(memory);
+        // What an earlier reply said is still held.
+        self.reply_memory = 0;
         self.timers.received();
         self.busy = Some(busy);
         self.state = State::Reading(reader.until_close(reply.until_close), reply.body);
@@ -86,8 +90,20 @@ impl TurnDriver {
             self.turn.step(Input::Delta(delta), &mut self.actions);
         }
         self.trace.record(TraceEvent::AnsweredBy(reader.model()));
+        if let Err(exceeded) = self.take_memory_for(&reader) {
+            self.busy = None;
+            self.state = State::Failed(exceeded.into());
+            return None;
+        }
         self.after_piece(fed, reader, piece.map(|_| body));
         None
+    }
+
+    fn take_memory_for(&mut self, reader: &ReplyReader) -> Result<(), MemoryExceeded> {
+        let more = reader.held_bytes().saturating_sub(self.reply_memory);
+        self.memory.grow(more)?;
+        self.reply_memory += more;
+        Ok(())
     }
 
     /// Events before a fault are sent before it.

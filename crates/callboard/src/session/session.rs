@@ -14,6 +14,7 @@ use callboard_core::wire::chat::message_text;
 use callboard_core::wire::{ApiError, ReplyEnd, ReplyWriter};
 use tokio::sync::watch;
 
+use super::busy_time::{BusyTime, TooBusy};
 use super::driver::{Progress, TurnDriver};
 use crate::clock;
 use crate::conversation::{ConnectionResponse, FinishedTurn, SaveFuture, Saving};
@@ -54,6 +55,7 @@ pub struct Session<W: ReplyWriter> {
     /// Whether the client was sent anything.
     seen: bool,
     shutdown: Option<watch::Receiver<bool>>,
+    busy: BusyTime,
 }
 
 /// A complete reply on its way to the store.
@@ -65,6 +67,7 @@ struct Storing {
 impl<W: ReplyWriter> Session<W> {
     /// A session that has not started. Without a driver the reply is complete at once.
     pub fn new(driver: Option<TurnDriver>, writer: W, saving: Saving) -> Self {
+        let busy = BusyTime::new(driver.as_ref().map_or(Duration::MAX, TurnDriver::busy_time));
         Self {
             driver: driver.map(Box::new),
             writer,
@@ -77,6 +80,7 @@ impl<W: ReplyWriter> Session<W> {
             sent: false,
             seen: false,
             shutdown: None,
+            busy,
         }
     }
 
@@ -89,17 +93,29 @@ impl<W: ReplyWriter> Session<W> {
 
     /// Advances until there is something to send.
     pub async fn next(&mut self) -> Step {
-        let Some(mut shutdown) = self.shutdown.clone() else { return self.advance().await };
-        tokio::select! {
-            biased;
-            step = self.advance() => return step,
-            () = shutdown_requested(&mut shutdown) => {}
-        }
-        let error = if self.seen { ApiError::stopping_midway() } else { ApiError::stopping() };
+        let mut busy = self.busy;
+        let advanced = busy.run(self.advance_until_shutdown()).await;
+        self.busy = busy;
+        let error = match advanced {
+            Ok(Some(step)) => return step,
+            Ok(None) if self.seen => ApiError::stopping_midway(),
+            Ok(None) => ApiError::stopping(),
+            Err(TooBusy(most)) => ApiError::too_much_work(most.as_secs_f64()),
+        };
         if let Some(driver) = &mut self.driver {
             driver.record_failure(&error);
         }
         self.fail(error).await
+    }
+
+    /// None once the program is to end.
+    async fn advance_until_shutdown(&mut self) -> Option<Step> {
+        let Some(mut shutdown) = self.shutdown.clone() else { return Some(self.advance().await) };
+        tokio::select! {
+            biased;
+            step = self.advance() => Some(step),
+            () = shutdown_requested(&mut shutdown) => None,
+        }
     }
 
     async fn advance(&mut self) -> Step {

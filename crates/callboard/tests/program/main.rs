@@ -17,6 +17,8 @@ mod late_failures;
 #[cfg(test)]
 mod persistence;
 #[cfg(test)]
+mod request_budget;
+#[cfg(test)]
 mod secrets;
 #[cfg(test)]
 mod shutdown;

@@ -4,6 +4,7 @@ use super::reply_chunk::{Marks, read_chunk};
 use super::reply_fault::ReplyFault;
 use super::stream_detector::StreamDetector;
 use crate::model::{CallFragment, Delta};
+use crate::wire::json_memory::fits_parsed;
 use crate::wire::sse::{EventTooLong, SseEvent, SseReader};
 
 /// Turns bytes into deltas.
@@ -11,6 +12,8 @@ use crate::wire::sse::{EventTooLong, SseEvent, SseReader};
 pub struct ReplyReader {
     form: Form,
     most: usize,
+    /// The memory that reading it may take.
+    most_memory: usize,
     /// All bytes so far.
     fed: usize,
     until_close: bool,
@@ -61,7 +64,15 @@ impl ReplyReader {
 
     fn new(declared_stream: bool, most: usize) -> Self {
         let form = Form::Unknown(StreamDetector::default(), declared_stream);
-        Self { form, most, fed: 0, until_close: false, marks: Marks::default(), stream: Stream::default() }
+        Self {
+            form,
+            most,
+            most_memory: usize::MAX,
+            fed: 0,
+            until_close: false,
+            marks: Marks::default(),
+            stream: Stream::default(),
+        }
     }
 
     /// For a body that ends when the connection does: a server that dies looks just like one that has finished, so a
@@ -70,6 +81,19 @@ impl ReplyReader {
     pub fn until_close(mut self, until_close: bool) -> Self {
         self.until_close = until_close;
         self
+    }
+
+    /// Refuses a body, or an event of a stream, that would take more memory once it is parsed.
+    #[must_use]
+    pub fn within_memory(mut self, most: usize) -> Self {
+        self.most_memory = most;
+        self
+    }
+
+    /// Bytes that are held of it: a whole body until it is parsed, or the content of a stream.
+    #[must_use]
+    pub fn held_bytes(&self) -> usize {
+        self.size()
     }
 
     /// True once the reply has ended.
@@ -112,10 +136,10 @@ impl ReplyReader {
             }
             Form::Stream(reader) => {
                 let mut result = Ok(());
-                let (stream, marks) = (&mut self.stream, &mut self.marks);
+                let (stream, marks, most) = (&mut self.stream, &mut self.marks, self.most_memory);
                 let fed = reader.feed(bytes, |event| {
                     if result.is_ok() {
-                        result = stream.read(&event, marks, deltas);
+                        result = stream.read(&event, most, marks, deltas);
                     }
                 });
                 result?;
@@ -132,14 +156,16 @@ impl ReplyReader {
     pub fn finish(&mut self, deltas: &mut Vec<Delta>) -> Result<(), ReplyFault> {
         match &mut self.form {
             Form::Unknown(_, true) => return Err(ReplyFault::NoEvents),
-            Form::Unknown(beginning, false) => read_body(&beginning.head, &mut self.marks, deltas)?,
-            Form::Whole(body) => read_body(body, &mut self.marks, deltas)?,
+            Form::Unknown(beginning, false) => {
+                read_body(&beginning.head, self.most_memory, &mut self.marks, deltas)?;
+            }
+            Form::Whole(body) => read_body(body, self.most_memory, &mut self.marks, deltas)?,
             Form::Stream(reader) => {
                 let mut result = Ok(());
-                let (stream, marks) = (&mut self.stream, &mut self.marks);
+                let (stream, marks, most) = (&mut self.stream, &mut self.marks, self.most_memory);
                 reader.finish(|event| {
                     if result.is_ok() {
-                        result = stream.read(&event, marks, deltas);
+                        result = stream.read(&event, most, marks, deltas);
                     }
                 });
                 result?;
@@ -152,9 +178,18 @@ impl ReplyReader {
 }
 
 impl Stream {
-    fn read(&mut self, event: &SseEvent<'_>, marks: &mut Marks, deltas: &mut Vec<Delta>) -> Result<(), ReplyFault> {
+    fn read(
+        &mut self,
+        event: &SseEvent<'_>,
+        most_memory: usize,
+        marks: &mut Marks,
+        deltas: &mut Vec<Delta>,
+    ) -> Result<(), ReplyFault> {
         let data = match event {
             _ if self.ended => return Ok(()),
+            SseEvent::Data(data) | SseEvent::Error(data) if !fits_parsed(data, most_memory) => {
+                return Err(too_much_memory("one event of it", most_memory));
+            }
             SseEvent::Data(data) => data.trim_ascii(),
             SseEvent::Error(data) => return Err(ReplyFault::event(data)),
         };
@@ -212,7 +247,10 @@ fn delta_bytes(delta: &Delta) -> usize {
     }
 }
 
-fn read_body(body: &[u8], marks: &mut Marks, deltas: &mut Vec<Delta>) -> Result<(), ReplyFault> {
+fn read_body(body: &[u8], most_memory: usize, marks: &mut Marks, deltas: &mut Vec<Delta>) -> Result<(), ReplyFault> {
+    if !fits_parsed(body, most_memory) {
+        return Err(too_much_memory("it", most_memory));
+    }
     if body.trim_ascii().is_empty() {
         return Err(ReplyFault::Unreadable("it is empty".to_owned()));
     }
@@ -223,6 +261,12 @@ fn read_body(body: &[u8], marks: &mut Marks, deltas: &mut Vec<Delta>) -> Result<
     }
     // A whole reply is used completely or not at all.
     read.inspect_err(|_| deltas.truncate(before))
+}
+
+fn too_much_memory(what: &str, most: usize) -> ReplyFault {
+    ReplyFault::Unreadable(format!(
+        "{what} would take more memory than the limit limits.request_memory_bytes of {most} bytes"
+    ))
 }
 
 fn too_long(what: &str, most: usize) -> ReplyFault {
@@ -338,6 +382,22 @@ mod tests {
         reader.feed(chunk, &mut Vec::new()).unwrap();
         assert_eq!(reader.model(), Some("tiny"));
     }
+
+    #[test]
+    fn replies_that_grow_beyond_the_memory_when_parsed_are_refused() {
+        let junk = format!("[{}[]]", "[],".repeat(100));
+        let whole = format!("{{\"choices\":[{{\"message\":{{\"content\":\"a\"}}}}],\"junk\":{junk}}}");
+        let event = format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"a\"}}}}],\"junk\":{junk}}}\n\n");
+        for (most, fits) in [(1 << 20, true), (10_000, false)] {
+            let mut reader = ReplyReader::whole(1 << 20).within_memory(most);
+            reader.feed(whole.as_bytes(), &mut Vec::new()).unwrap();
+            assert_eq!(reader.held_bytes(), whole.len());
+            assert_eq!(reader.finish(&mut Vec::new()).is_ok(), fits, "whole, {most}");
+            let mut reader = ReplyReader::stream(1 << 20).within_memory(most);
+            assert_eq!(reader.feed(event.as_bytes(), &mut Vec::new()).is_ok(), fits, "streamed, {most}");
+        }
+    }
+
     #[test]
     fn the_tier_comes_with_the_usage() {
         let (mut reader, mut deltas) = (ReplyReader::stream(1000), Vec::new());

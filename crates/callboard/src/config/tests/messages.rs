@@ -116,7 +116,7 @@ const IN_THE_ENVIRONMENT: &[(&str, &str, &str)] = &[
     (
         "CALLBOARD_LIMITS_BODY_BYTES",
         "8 MB",
-        "limits.body_bytes = 8 MB (environment CALLBOARD_LIMITS_BODY_BYTES) is not allowed: give a number of bytes or a size such as \"8 MiB\", from 1 to 1 GiB",
+        "limits.body_bytes = 8 MB (environment CALLBOARD_LIMITS_BODY_BYTES) is not allowed: give a number of bytes or a size such as \"8 MiB\", from 1 to 1 TiB",
     ),
     (
         "CALLBOARD_UPSTREAM",

@@ -42,7 +42,8 @@ arguments_bytes      = "256 KiB"                   # default
 reply_bytes          = "32 MiB"                    # default
 reply_calls          = 10000                       # default
 in_flight            = 1024                        # default
-bodies_bytes         = "256 MiB"                   # default
+request_memory_bytes = "256 MiB"                   # default
+memory_bytes         = "1 GiB"                     # default
 sockets              = 1024                        # default
 retries              = 2                           # default
 
@@ -55,6 +56,7 @@ body_seconds         = 120                         # default
 head_seconds         = 30                          # default
 socket_seconds       = 3600                        # default
 client_seconds       = 60                          # default
+busy_seconds         = 60                          # default
 drain_seconds        = 30                          # default
 
 [stage]

@@ -83,7 +83,7 @@ fn an_idle_connection_is_closed_and_pings_alone_are_no_message() {
 
 #[test]
 fn unfinished_messages_share_one_budget() {
-    let settings = [("CALLBOARD_LIMITS_BODY_BYTES", "1 MiB"), ("CALLBOARD_LIMITS_BODIES_BYTES", "3 MiB")];
+    let settings = [("CALLBOARD_LIMITS_BODY_BYTES", "1 MiB"), ("CALLBOARD_LIMITS_MEMORY_BYTES", "3 MiB")];
     let program = Program::with_upstream(&greeting_server().url, &settings);
     let part = [head(0x01, 900 << 10), vec![b' '; 900 << 10]].concat();
     let mut sockets: Vec<Socket> = (0..3).map(|_| Socket::open(&program.address)).collect();
@@ -96,11 +96,11 @@ fn unfinished_messages_share_one_budget() {
     let _ = one_more.stream().write_all(&part);
     let (code, reason) = one_more.close_frame();
     assert_eq!(code, 1013);
-    assert!(reason.contains("limits.bodies_bytes"), "{reason}");
+    assert!(reason.contains("limits.memory_bytes"), "{reason}");
     let chat = json!({"model": "m", "messages": [{"role": "user", "content": "x".repeat(500 << 10)}]}).to_string();
     let refused = ask(&program.address, "POST", "/v1/chat/completions", &[], &chat);
     assert_eq!((refused.status, refused.error("code").as_str()), (503, "overloaded"), "{refused:?}");
-    assert!(refused.error("message").contains("limits.bodies_bytes") && refused.header("retry-after") == Some("1"));
+    assert!(refused.error("message").contains("limits.memory_bytes") && refused.header("retry-after") == Some("1"));
     drop(sockets);
     while ask(&program.address, "POST", "/v1/chat/completions", &[], &chat).status != 200 {
         yield_now();

@@ -13,6 +13,7 @@ use crate::author::eval::report::{Report, failed_case};
 use crate::author::eval::verdict::{MadeCall, ModelTurn, Verdict, call_line};
 use crate::author::turn_runner::{EventLog, RecordedTurn};
 use crate::conversation::Saving;
+use crate::memory_budget::MemoryBudget;
 use crate::services::Services;
 use crate::session::{Session, TurnContext, TurnDriver};
 
@@ -50,6 +51,7 @@ async fn prepare(app: &Services, model: &str, question: &Question) -> Result<Ses
         client,
         authorization: None,
         request_id: "eval".to_owned(),
+        memory: MemoryBudget::unlimited().start(),
     };
     let driver = TurnDriver::gateway(context, request, routes);
     Ok(Session::new(Some(driver), EventLog::default(), Saving::Nothing))
