@@ -6,6 +6,8 @@ a call that is refused has changed nothing. A broken rule is reported as a findi
 result, and the call is carried out: the table decides, not the tracker.
 """
 
+from typing import ClassVar
+
 from _grimlog_advice import opportunities, reminders, threats
 from _grimlog_armies import SIDES
 from _grimlog_damage import at_half_strength, damage, destroyed, of_role
@@ -59,7 +61,7 @@ LIMITS = {"tools": len(TOOLS)}
 
 
 class PromptGenerator(Game):
-    _heard: dict = {}
+    _heard: ClassVar[dict] = {}
 
     def __init__(self, instructions):
         super().__init__()
