@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 CACHE = ROOT / ".cache"
 LITELLM = "litellm[proxy]==1.106.2"
 OTHER = "other callboard"
-MODELS = ("whole-tool-call", "streamed-tool-call", "streamed-text")
+MODELS = ("whole-tool-call", "streamed-tool-call", "streamed-text", "streamed-text-unpaced")
 
 NGINX_CONFIG = """
 daemon off;

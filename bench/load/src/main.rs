@@ -22,7 +22,7 @@ use request_script::Script;
 const USAGE: &str = "usage: load upstream --port N
        load load --url http://HOST:PORT/PATH --key KEY --scenario NAME --connections N --requests N --seconds N
        load load --url … --key KEY --talks FILE --expected TEXT --connections N --requests N --seconds N
-scenarios: whole-tool-call, streamed-tool-call, streamed-text, short-text, call-then-text";
+scenarios: whole-tool-call, streamed-tool-call, streamed-text, streamed-text-unpaced, short-text, call-then-text";
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 

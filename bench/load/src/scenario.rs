@@ -23,20 +23,29 @@ pub(crate) enum Scenario {
     WholeToolCall,
     StreamedToolCall,
     StreamedText,
+    /// The same text as fast as it can be written.
+    UnpacedText,
     ShortText,
     /// A call, and after its result the short text.
     CallThenText,
 }
 
 impl Scenario {
-    pub(crate) const ALL: [Self; 5] =
-        [Self::WholeToolCall, Self::StreamedToolCall, Self::StreamedText, Self::ShortText, Self::CallThenText];
+    pub(crate) const ALL: [Self; 6] = [
+        Self::WholeToolCall,
+        Self::StreamedToolCall,
+        Self::StreamedText,
+        Self::UnpacedText,
+        Self::ShortText,
+        Self::CallThenText,
+    ];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::WholeToolCall => "whole-tool-call",
             Self::StreamedToolCall => "streamed-tool-call",
             Self::StreamedText => "streamed-text",
+            Self::UnpacedText => "streamed-text-unpaced",
             Self::ShortText => "short-text",
             Self::CallThenText => "call-then-text",
         }
@@ -63,7 +72,7 @@ impl Scenario {
         match self {
             Self::WholeToolCall => &["\"tool_calls\"", CALL_ID, "src/retry.rs"],
             Self::StreamedToolCall => &["\"tool_calls\"", CALL_ID, "[DONE]"],
-            Self::StreamedText | Self::ShortText | Self::CallThenText => &[LAST_WORD, "\"stop\"", "[DONE]"],
+            Self::StreamedText | Self::UnpacedText | Self::ShortText | Self::CallThenText => &[LAST_WORD, "\"stop\"", "[DONE]"],
         }
     }
 
@@ -109,7 +118,7 @@ impl Scenario {
     /// The pieces in which a text reply is streamed.
     fn text_pieces(self) -> Option<Vec<String>> {
         match self {
-            Self::StreamedText => Some(text_pieces(TEXT_PIECES)),
+            Self::StreamedText | Self::UnpacedText => Some(text_pieces(TEXT_PIECES)),
             Self::ShortText => Some(text_pieces(SHORT_TEXT_PIECES)),
             Self::WholeToolCall | Self::StreamedToolCall | Self::CallThenText => None,
         }

@@ -91,7 +91,12 @@ mod tests {
 
     #[test]
     fn streams_have_the_promised_number_of_events() {
-        let rows = [(Scenario::StreamedToolCall, 25), (Scenario::StreamedText, 204), (Scenario::ShortText, 9)];
+        let rows = [
+            (Scenario::StreamedToolCall, 25),
+            (Scenario::StreamedText, 204),
+            (Scenario::UnpacedText, 204),
+            (Scenario::ShortText, 9),
+        ];
         for (scenario, count) in rows {
             let reply = Reply::to(scenario);
             assert_eq!(reply.stream(true).len(), count);
