@@ -11,6 +11,7 @@ pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod conversation;
+pub mod greeting;
 pub mod hex;
 pub mod http;
 pub mod memory_budget;

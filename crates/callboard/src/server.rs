@@ -3,7 +3,7 @@
 //! A request stays on the thread that accepted it, so that a streamed piece is never handed from core to core. This is one
 //! of the few places that start tasks; all of them are owned and awaited here.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 use std::net::TcpListener as StdListener;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -29,7 +29,7 @@ use crate::http::{ClientConnection, ClientStream, OpenConnections, ThreadService
 use crate::services::Services;
 use crate::shutdown_requested::shutdown_requested;
 use crate::telemetry::log_throttle::LogThrottle;
-use crate::{app, http, periodic_tasks, telemetry};
+use crate::{app, greeting, http, periodic_tasks, telemetry};
 
 const METRICS_UPKEEP: Duration = Duration::from_secs(5);
 /// How long replies that are cut off may take to send their last event.
@@ -44,16 +44,19 @@ pub type ReadSettings<'a> = dyn Fn() -> anyhow::Result<Settings> + 'a;
 /// Builds the program from its settings and serves until a signal ends it.
 pub fn serve(mut settings: Settings, read_settings: &ReadSettings<'_>) -> anyhow::Result<()> {
     telemetry::log::start(settings.log).context("logging cannot be started")?;
+    let runtime = single_runtime()?;
+    // First of all: without a handler the signal to reload would end a program that is still loading its characters.
+    let hangup = runtime.block_on(async { signal(SignalKind::hangup()) })?;
     raise_file_limit();
     let listener =
         StdListener::bind(settings.listen).with_context(|| format!("cannot listen on {}", settings.listen))?;
     let address = listener.local_addr()?;
-    single_runtime()?.block_on(app::find_model_servers(&mut settings))?;
+    runtime.block_on(app::find_model_servers(&mut settings))?;
     let threads = thread_count(settings.threads);
     let services = Arc::new(app::build(settings, threads)?);
-    single_runtime()?.block_on(load_characters(&services));
-    print_greeting(&services, &address.to_string());
-    run(&services, listener, threads, read_settings)
+    runtime.block_on(load_characters(&services));
+    greeting::print(&services.settings, address);
+    run(&services, listener, read_settings, Startup { runtime, hangup })
 }
 
 /// Each connection is a file. The soft limit of many systems is meant for programs that use `select`.
@@ -78,37 +81,25 @@ async fn load_characters(services: &Services) {
     }
 }
 
-/// Says where to connect, to people and to programs that wait for it. Stdout may be closed.
-fn print_greeting(services: &Services, address: &str) {
-    let urls: Vec<&str> = services.settings.upstreams.iter().map(|upstream| upstream.url.as_str()).collect();
-    let servers = match urls.as_slice() {
-        [] => "no model server found: the built-in rehearsal model plays; connect a real one with --upstream URL"
-            .to_owned(),
-        urls => format!("model server: {}", urls.join(", ")),
-    };
-    let (version, store) = (env!("CARGO_PKG_VERSION"), &services.settings.store);
-    let greeting = format!(
-        "Callboard {version} listening on http://{address}\n  {servers}\n  conversations are kept in {store:?}\n  \
-         point any OpenAI client at http://{address}/v1\n"
-    );
-    let mut out = std::io::stdout().lock();
-    let _ = out.write_all(greeting.as_bytes()).and_then(|()| out.flush());
+/// What lives from the start of the program to its end.
+struct Startup {
+    runtime: tokio::runtime::Runtime,
+    hangup: Signal,
 }
 
 /// Serves until a signal asks to stop and all replies in flight are complete, or the drain time is over.
 fn run(
     services: &Arc<Services>,
     listener: StdListener,
-    threads: usize,
     read_settings: &ReadSettings<'_>,
+    Startup { runtime, hangup }: Startup,
 ) -> anyhow::Result<()> {
     listener.set_nonblocking(true)?;
-    let runtime = single_runtime()?;
     // Before the first request: a signal without a handler ends the program at once and cuts replies off.
-    let mut signals = runtime.block_on(async { Signals::listen() })?;
+    let mut signals = runtime.block_on(async { Signals::listen(hangup) })?;
     let (stop, stopped) = watch::channel(false);
     let mut serving = Vec::new();
-    for number in 0..threads {
+    for number in 0..thread_count(services.settings.threads) {
         let (services, listener, stopped) = (Arc::clone(services), listener.try_clone()?, stopped.clone());
         let thread = std::thread::Builder::new().name(format!("serve-{number}"));
         serving.push(thread.spawn(move || serve_thread(&services, listener, stopped))?);
@@ -168,11 +159,11 @@ struct Signals {
 }
 
 impl Signals {
-    fn listen() -> std::io::Result<Self> {
+    fn listen(hangup: Signal) -> std::io::Result<Self> {
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
-            hangup: signal(SignalKind::hangup())?,
+            hangup,
             _file_size: signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))?,
             has_terminal: std::io::stdin().is_terminal(),
         })

@@ -20,6 +20,7 @@ const LAYERS: &[Layers] = &[
         "author",
         "cli",
         "server",
+        "greeting",
         "periodic_tasks",
         "app",
         "http",

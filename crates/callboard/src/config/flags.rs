@@ -1,4 +1,6 @@
 //! The command line as a layer of settings: the flags that the table defines, offered to clap and read back.
+//!
+//! Every command takes every flag, before or after its name; the later one wins.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -46,6 +48,7 @@ impl Args for Flags {
                 .long(CONFIG_FLAG)
                 .value_name("FILE")
                 .value_parser(value_parser!(PathBuf))
+                .global(true)
                 .help("Settings file [default: callboard.toml, if it exists]"),
         )
     }
@@ -57,7 +60,13 @@ impl Args for Flags {
 
 fn argument(key: &Key, flag: &'static Flag) -> Arg {
     let action = if flag.repeatable { ArgAction::Append } else { ArgAction::Set };
-    Arg::new(flag.name).long(flag.name).value_name(flag.value).action(action).help(key.flag_help())
+    Arg::new(flag.name).long(flag.name).value_name(flag.value).action(action).global(true).help(key.flag_help())
+}
+
+/// Shows only these flags in the help of a command. The others are accepted all the same, as their variables are.
+pub fn show_flags(command: clap::Command, shown: &[&str]) -> clap::Command {
+    let hidden = keys_with_flags().map(|(_, flag)| flag.name).filter(|name| !shown.contains(name));
+    hidden.fold(command, |command, name| command.mut_arg(name, |argument| argument.hide(true)))
 }
 
 impl FromArgMatches for Flags {

@@ -23,7 +23,7 @@ mod table;
 
 pub use environment::Environment;
 pub use error::ConfigError;
-pub use flags::Flags;
+pub use flags::{Flags, show_flags};
 pub use load::{Loaded, load};
 pub use raw::Origin;
 pub use reference::reference;
