@@ -100,7 +100,8 @@ fn lists(words: &str, word: &str) -> bool {
 }
 
 /// Lower case without accents: "Éowyn" and "eowyn" are the same word.
-fn fold(text: &str) -> String {
+#[must_use]
+pub fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     for c in text.chars().flat_map(char::to_lowercase) {
         match c {

@@ -60,12 +60,12 @@ async fn dispatch(command: Command, settings: Settings, out: &mut impl Write) ->
         Command::Try { character, tool, arguments, .. } => {
             try_tool(&registry(&settings, None), &character, &tool, &arguments, out).await
         }
-        Command::Test { dir, .. } => {
+        Command::Test { dir, strict, .. } => {
             let printed = OutputBuffer::default();
             let folder = dir.unwrap_or_else(|| settings.characters.clone());
             let registry = CharacterRegistry::new(folder, app::python_settings(&settings, printed.sink()));
             let rehearsal = Rehearsal { registry: &registry, settings: &settings, client: client(&settings)?, printed };
-            test(&rehearsal, out).await
+            test(&rehearsal, strict, out).await
         }
         Command::Chat { character, .. } => {
             let character = registry(&settings, None).load_one(&character).await?;

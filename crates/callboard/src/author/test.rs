@@ -1,14 +1,16 @@
 //! `callboard test [DIR]`: plays the scenarios beside the characters, with a scripted model and the real tools.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use callboard_core::contract::{SchemaLimits, ToolCache};
+use callboard_core::turn::{ToolOutcome, ToolResult};
 use serde_json::{Value, json};
 
 use super::scenario::{self, Scenario, ScenarioTurn};
 use super::scripted_model::ScriptedModel;
+use super::try_tool::unknown_tool;
 use super::turn_runner::{CharacterTurns, EventLog, RecordedTurn};
 use crate::characters::{CharacterRegistry, LoadedCharacter, OutputBuffer};
 use crate::config::Settings;
@@ -27,33 +29,77 @@ pub(super) struct Rehearsal<'a> {
     pub(super) printed: OutputBuffer,
 }
 
-/// Plays every scenario of the folder; false when any fails.
-pub(super) async fn test(rehearsal: &Rehearsal<'_>, out: &mut impl Write) -> anyhow::Result<bool> {
-    rehearsal.registry.load(true).await?;
-    let (mut passed, mut failed) = (0, 0);
-    for problem in rehearsal.registry.problems() {
-        failed += 1;
-        writeln!(out, "FAIL  {}: cannot be loaded; run: callboard check", problem.id)?;
-    }
-    for (id, path) in scenario_files(rehearsal.registry) {
-        let Some(character) = rehearsal.registry.get(&id) else {
-            failed += 1;
-            writeln!(out, "FAIL  {}: there is no character {id}", path.display())?;
-            continue;
-        };
-        for scenario in scenario::read(&path)?.scenario {
-            let faults = play(rehearsal, &character, &scenario).await?;
-            if faults.is_empty() {
-                passed += 1;
-                writeln!(out, "ok    {id}: {}", scenario.name)?;
-            } else {
-                failed += 1;
-                writeln!(out, "FAIL  {id}: {}\n      {}", scenario.name, faults.join("\n      "))?;
-            }
+/// How many scenarios passed and failed.
+#[derive(Default)]
+struct Tally {
+    passed: usize,
+    failed: usize,
+}
+
+impl Tally {
+    /// Counts one result and writes its line.
+    fn add(&mut self, what: &str, faults: &[String], out: &mut impl Write) -> std::io::Result<()> {
+        if faults.is_empty() {
+            self.passed += 1;
+            return writeln!(out, "ok    {what}");
         }
+        self.failed += 1;
+        writeln!(out, "FAIL  {what}\n      {}", faults.join("\n      "))
     }
-    writeln!(out, "{passed} passed, {failed} failed")?;
-    Ok(failed == 0 && passed > 0)
+}
+
+/// Plays every scenario of the folder; false when any fails, or with `strict` when a character has none.
+pub(super) async fn test(rehearsal: &Rehearsal<'_>, strict: bool, out: &mut impl Write) -> anyhow::Result<bool> {
+    let registry = rehearsal.registry;
+    registry.load(true).await?;
+    let mut tally = Tally::default();
+    let (files, problems) = (scenario_files(registry), registry.problems());
+    for problem in &problems {
+        tally.add(&problem.id, &["cannot be loaded; run: callboard check".to_owned()], out)?;
+    }
+    for (id, path) in files.iter().filter(|(id, _)| problems.iter().all(|problem| problem.id != *id)) {
+        play_file(rehearsal, id, path, &mut tally, out).await?;
+    }
+    let characters = registry.all();
+    let untested: Vec<&str> = characters.iter().map(|loaded| loaded.character.manifest().id.as_str()).collect();
+    let untested: Vec<&str> = untested.into_iter().filter(|id| files.iter().all(|(tested, _)| tested != id)).collect();
+    for id in &untested {
+        writeln!(out, "none  {id}: no scenarios; write them in {id}.scenario.toml, beside {id}.py")?;
+    }
+    if characters.is_empty() && problems.is_empty() {
+        writeln!(out, "no characters in {}; create one with: callboard new bard", registry.folder().display())?;
+    }
+    writeln!(out, "{} passed, {} failed", tally.passed, tally.failed)?;
+    Ok(tally.failed == 0 && !(strict && (!untested.is_empty() || tally.passed == 0)))
+}
+
+/// Plays the scenarios of one file.
+async fn play_file(
+    rehearsal: &Rehearsal<'_>,
+    id: &str,
+    path: &Path,
+    tally: &mut Tally,
+    out: &mut impl Write,
+) -> anyhow::Result<()> {
+    let Some(character) = rehearsal.registry.get(id) else {
+        return Ok(tally.add(&path.display().to_string(), &[format!("there is no character {id}")], out)?);
+    };
+    let file = match scenario::read(path) {
+        Ok(file) if file.scenario.is_empty() => {
+            Err("the file has no scenarios: begin one with [[scenario]]".to_owned())
+        }
+        Ok(file) => Ok(file.scenario),
+        Err(error) => Err(format!("{error:#}")),
+    };
+    let scenarios = match file {
+        Ok(scenarios) => scenarios,
+        Err(fault) => return Ok(tally.add(&path.display().to_string(), &[fault], out)?),
+    };
+    for scenario in scenarios {
+        let faults = play(rehearsal, &character, &scenario).await?;
+        tally.add(&format!("{id}: {}", scenario.name), &faults, out)?;
+    }
+    Ok(())
 }
 
 fn scenario_files(registry: &CharacterRegistry) -> Vec<(String, PathBuf)> {
@@ -88,7 +134,8 @@ async fn play(
         messages.push(json!({"role": "user", "content": turn.user}));
         let played = RecordedTurn::run(turns.next(&messages, &snapshots, EventLog::default()).await).await;
         messages.push(json!({"role": "assistant", "content": played.text}));
-        let found = compare(turn, &played, &script, &rehearsal.printed.take());
+        let mut found = compare(turn, &played, &script, &rehearsal.printed.take());
+        found.extend(unexpected_failures(turn, &played, &turns.character));
         faults.extend(found.into_iter().map(|fault| format!("turn {}: {fault}", number + 1)));
     }
     Ok(faults)
@@ -101,12 +148,8 @@ fn compare(turn: &ScenarioTurn, played: &RecordedTurn, script: &ScriptedModel, p
         1 => faults.push("1 reply of the model was not used".to_owned()),
         unused => faults.push(format!("{unused} replies of the model were not used")),
     }
-    let missing = |texts: &[String], found: &str, what: &str| -> Vec<String> {
-        let missing = texts.iter().filter(|text| !found.contains(text.as_str()));
-        missing.map(|text| format!("expected {text:?} in {what}, got {found:?}")).collect()
-    };
-    faults.extend(missing(&turn.says, &played.text, "the reply"));
-    faults.extend(missing(&turn.prints, printed, "the output"));
+    faults.extend(compare_texts(&turn.says, &played.text, "the reply"));
+    faults.extend(compare_texts(&turn.prints, printed, "the output"));
     if let Some(expected) = &turn.results {
         faults.extend(compare_results(expected, played));
     }
@@ -120,6 +163,32 @@ fn compare(turn: &ScenarioTurn, played: &RecordedTurn, script: &ScriptedModel, p
         }
     }
     faults
+}
+
+/// Every text must occur in what was found; an empty one expects that there is nothing.
+fn compare_texts(expected: &[String], found: &str, what: &str) -> Vec<String> {
+    let differs =
+        |text: &&String| if text.is_empty() { !found.trim().is_empty() } else { !found.contains(text.as_str()) };
+    let fault = |text: &String| match text.as_str() {
+        "" => format!("expected nothing in {what}, got {found:?}"),
+        text => format!("expected {text:?} in {what}, got {found:?}"),
+    };
+    expected.iter().filter(differs).map(fault).collect()
+}
+
+/// Calls that failed although the turn does not say so: a misspelt tool or argument is not a pass.
+fn unexpected_failures(turn: &ScenarioTurn, played: &RecordedTurn, character: &LoadedCharacter) -> Vec<String> {
+    let calls: Vec<&str> = turn.model.iter().flat_map(|reply| &reply.calls).map(|call| call.tool.as_str()).collect();
+    let is_expected =
+        |at: usize| turn.results.as_ref().and_then(|results| results.get(at)).is_some_and(|text| !text.is_empty());
+    let failed = played.results.iter().enumerate();
+    let failed = failed.filter(|(at, result)| result.outcome != ToolOutcome::Success && !is_expected(*at));
+    let fault = |(at, result): (usize, &ToolResult)| match (calls.get(at), result.outcome) {
+        (Some(tool), ToolOutcome::UnknownTool) => unknown_tool(character, tool),
+        (Some(tool), _) => format!("the call of {tool} failed, and `results` does not expect it: {}", result.text),
+        (None, _) => format!("a call failed, and `results` does not expect it: {}", result.text),
+    };
+    failed.map(fault).collect()
 }
 
 fn compare_results(expected: &[String], played: &RecordedTurn) -> Vec<String> {

@@ -62,7 +62,8 @@ fn checked(character: &LoadedCharacter, call: &RawCall, out: &mut impl Write) ->
     }
 }
 
-fn unknown_tool(character: &LoadedCharacter, name: &str) -> String {
+/// The message about a tool that the character does not have.
+pub(super) fn unknown_tool(character: &LoadedCharacter, name: &str) -> String {
     let names: Vec<&str> = character.character.manifest().tools.iter().map(|tool| tool.name.as_str()).collect();
     match nearest(name, names.iter().copied()) {
         Some(meant) => format!("unknown tool `{name}`; did you mean `{meant}`?"),

@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::config::Flags;
+use crate::config::{Flags, show_flags};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -52,7 +52,6 @@ Callboard serves; see docs/traces.md.";
 
 #[derive(Parser)]
 #[command(name = "callboard", version, about, after_help = EXAMPLES)]
-#[command(args_conflicts_with_subcommands = true)]
 struct CommandLine {
     #[command(subcommand)]
     command: Option<Command>,
@@ -128,6 +127,9 @@ pub enum Command {
     Test {
         /// The folder [default: the setting `characters`]
         dir: Option<PathBuf>,
+        /// Fail also if a character has no scenarios
+        #[arg(long)]
+        strict: bool,
         /// Settings
         #[command(flatten)]
         flags: Flags,
@@ -203,9 +205,29 @@ impl Command {
     }
 }
 
+/// The flags that each command uses, which its help lists. A command that is not here uses all of them.
+const USED_FLAGS: &[(&str, &[&str])] = &[
+    ("upstreams", &["listen", "upstream", "upstream-key-env"]),
+    ("stats", &["store"]),
+    ("check", &["characters"]),
+    ("new", &["characters"]),
+    ("try", &["characters"]),
+    ("chat", &["characters", "model", "upstream", "upstream-key-env"]),
+    ("eval", &["characters", "model", "upstream", "upstream-key-env"]),
+    ("names", &["characters"]),
+    ("test", &["characters"]),
+];
+
+/// The command line with its help.
+fn definition() -> clap::Command {
+    USED_FLAGS.iter().fold(CommandLine::command(), |line, (name, used)| {
+        line.mut_subcommand(name, |command| show_flags(command, used))
+    })
+}
+
 /// Parses the command line of the process. Help, version and mistakes are printed and end the process.
 pub fn parse() -> Command {
-    CommandLine::parse().into()
+    parse_from(std::env::args_os()).unwrap_or_else(|error| error.exit())
 }
 
 /// Parses a command line that begins with the program's name.
@@ -213,7 +235,10 @@ pub fn parse_from<Word>(words: impl IntoIterator<Item = Word>) -> Result<Command
 where
     Word: Into<OsString> + Clone,
 {
-    CommandLine::try_parse_from(words).map(Command::from)
+    let mut definition = definition();
+    let matches = definition.try_get_matches_from_mut(words)?;
+    let line = CommandLine::from_arg_matches(&matches).map_err(|error| error.format(&mut definition))?;
+    Ok(line.into())
 }
 
 impl From<CommandLine> for Command {
@@ -225,12 +250,51 @@ impl From<CommandLine> for Command {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
     use clap::error::ErrorKind;
 
     #[test]
     fn the_definition_is_sound() {
-        CommandLine::command().debug_assert();
+        definition().debug_assert();
+    }
+
+    #[test]
+    fn flags_are_taken_before_and_after_every_command() {
+        let arguments = |name: &str| match name {
+            "new" | "chat" | "eval" | "names" => vec!["x"],
+            "try" => vec!["x", "y"],
+            _ => vec![],
+        };
+        for name in definition().get_subcommands().map(clap::Command::get_name) {
+            let flags = ["--listen", "a", "--characters", "b", "--upstream", "c", "--upstream", "d", "--config", "e"];
+            let after = parse_from([&["callboard", name], &arguments(name)[..], &flags].concat()).unwrap();
+            let before = parse_from([&["callboard"], &flags[..], &[name], &arguments(name)].concat()).unwrap();
+            assert_eq!(before, after, "{name}");
+            assert_eq!(before.flags().values["upstream"], ["c", "d"], "{name}");
+            assert_eq!(before.flags().config, Some("e".into()), "{name}");
+            let both = [&["callboard", "--listen", "x", name], &arguments(name)[..], &["--listen", "y"]].concat();
+            assert_eq!(parse_from(both).unwrap().flags().values["listen"], ["y"], "the later one wins: {name}");
+        }
+    }
+
+    #[test]
+    fn help_lists_the_flags_that_a_command_uses() {
+        let all: Vec<String> = definition()
+            .get_arguments()
+            .filter_map(|flag| flag.get_long())
+            .filter(|flag| *flag != "config")
+            .map(str::to_owned)
+            .collect();
+        assert!(all.len() >= 7, "{all:?}");
+        for name in definition().get_subcommands().map(clap::Command::get_name) {
+            let used = USED_FLAGS.iter().find(|(command, _)| *command == name).map(|(_, flags)| *flags);
+            assert!(used.is_some() || matches!(name, "serve" | "config"), "USED_FLAGS has no row for {name}");
+            let help = parse_from(["callboard", name, "--help"]).unwrap_err().to_string();
+            for flag in &all {
+                let expected = used.is_none_or(|used| used.contains(&flag.as_str()));
+                assert_eq!(help.contains(&format!("--{flag} <")), expected, "{name}: --{flag}\n{help}");
+            }
+            assert!(help.contains("--config <FILE>"), "{help}");
+        }
     }
 
     #[test]
@@ -257,7 +321,6 @@ mod tests {
             (&["--lisen", "x"], ErrorKind::UnknownArgument, "'--listen'"),
             (&["confg"], ErrorKind::InvalidSubcommand, "'config'"),
             (&["--listen", "a", "--listen", "b"], ErrorKind::ArgumentConflict, "multiple times"),
-            (&["--listen", "a", "config"], ErrorKind::ArgumentConflict, "'config'"),
             (&["--listen"], ErrorKind::InvalidValue, "<ADDR>"),
         ] {
             let error = parse_from([&["callboard"], words].concat()).unwrap_err();

@@ -1,6 +1,8 @@
 //! End-to-end tests of the program: real processes, real sockets, and a model server that each test scripts.
 
 #[cfg(test)]
+mod author_commands;
+#[cfg(test)]
 mod characters;
 #[cfg(test)]
 mod connections;
@@ -26,6 +28,8 @@ mod shutdown;
 mod silent_model_server;
 #[cfg(test)]
 mod slow_clients;
+#[cfg(test)]
+mod startup;
 #[cfg(test)]
 #[path = "../postgres/test_server.rs"]
 mod test_server;
