@@ -24,7 +24,7 @@ use crate::upstream::{Alias, Client, Tls, Upstream, Upstreams, is_own_address, l
 pub fn build(settings: Settings, serving_threads: usize) -> anyhow::Result<Services> {
     let limits = &settings.limits;
     let mut upstreams = settings.upstreams.iter().map(upstream).collect::<anyhow::Result<Vec<_>>>()?;
-    upstreams.push(Upstream::rehearsal(upstreams.is_empty()));
+    upstreams.push(Upstream::rehearsal());
     let collector = Collector::find(&settings.otlp, |name| std::env::var(name).ok())?;
     let needs_tls = upstreams.iter().any(|upstream| upstream.url.starts_with("https:"))
         || collector.as_ref().is_some_and(Collector::needs_tls);

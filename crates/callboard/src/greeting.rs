@@ -34,7 +34,7 @@ fn greeting(settings: &Settings, listening: SocketAddr, in_network: Option<IpAdd
 }
 
 /// The address at which a program on this machine reaches a listener.
-fn address_on_this_machine(listening: IpAddr) -> IpAddr {
+pub(crate) fn address_on_this_machine(listening: IpAddr) -> IpAddr {
     match listening.to_canonical() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
         IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),

@@ -3,6 +3,7 @@
 
 use serde_json::json;
 
+use super::near_names::unknown_name;
 use crate::contract::Violation;
 use crate::model::BadRequest;
 
@@ -115,7 +116,7 @@ impl ApiError {
     #[must_use]
     pub fn unknown_path(method: &str, path: &str) -> Self {
         let message = format!(
-            "there is no {method} {path}; Callboard serves /v1/chat/completions, /v1/responses, /v1/conversations, /v1/models, /v1/characters, /v1/traces, /health, /ready, /metrics"
+            "there is no {method} {path}; Callboard serves /v1/chat/completions, /v1/responses, /v1/conversations, /v1/models, /v1/characters, /v1/traces, /health, /ready, /metrics, and passes /v1/embeddings and others through to model servers: the setting passthrough_paths adds more"
         );
         Self::new(404, "unknown_url", message)
     }
@@ -132,12 +133,22 @@ impl ApiError {
         Self::new(405, "method_not_allowed", format!("{path} does not take {method}"))
     }
 
-    /// A model that no upstream serves.
+    /// A model that no upstream serves. The nearest of the `known` names come first.
     #[must_use]
     pub fn model_not_found(model: &str, known: &[String]) -> Self {
-        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-        let mut error =
-            Self::new(404, "model_not_found", format!("the model {model:?} does not exist; there are: {known}"));
+        let mut error = Self::new(404, "model_not_found", unknown_name("the model", model, known));
+        error.param = Some("model".to_owned());
+        error
+    }
+
+    /// A model that does not take requests of this path.
+    #[must_use]
+    pub fn model_not_supported(what: &str, model: &str, path: &str) -> Self {
+        let message = format!(
+            "{model:?} is {what}, which takes /v1/chat/completions and /v1/responses; {path} needs a model of a model server: GET \
+             /v1/models lists them"
+        );
+        let mut error = Self::new(400, "model_not_supported", message);
         error.param = Some("model".to_owned());
         error
     }
@@ -199,7 +210,7 @@ impl ApiError {
     pub fn too_much_work(seconds: f64) -> Self {
         let message =
             format!("the reply kept a thread busy for longer than the limit timeouts.busy_seconds of {seconds} s");
-        Self::new(500, "too_much_work", message)
+        Self::new(500, "too_much_work", message).not_to_be_retried()
     }
 
     /// More open WebSockets than the limit.
@@ -234,13 +245,15 @@ impl ApiError {
 
     /// The model server cannot be reached.
     #[must_use]
-    pub fn upstream_unreachable() -> Self {
-        Self::new(
-            503,
-            "upstream_unavailable",
-            "the model server cannot be reached; is it running at the configured URL?",
-        )
-        .with_retry_after(2)
+    pub fn upstream_unreachable(url: &str, reason: &str) -> Self {
+        let message = format!("the model server at {url} cannot be reached: {reason}; is it running?");
+        Self::new(503, "upstream_unavailable", message).with_retry_after(2)
+    }
+
+    /// None of the configured model servers answers.
+    #[must_use]
+    pub fn no_upstream_answers(urls: &str) -> Self {
+        Self::new(503, "upstream_unavailable", format!("no model server answers: {urls}")).with_retry_after(2)
     }
 
     /// The model server took too long.
@@ -373,7 +386,8 @@ impl From<BadRequest> for ApiError {
 impl From<&Violation> for ApiError {
     fn from(violation: &Violation) -> Self {
         let message = format!("the model broke the tool-call contract: {violation}");
-        Self::new(502, violation.kind.code(), message)
+        // The model was asked again already, as often as the settings allow.
+        Self::new(502, violation.kind.code(), message).not_to_be_retried()
     }
 }
 

@@ -4,6 +4,7 @@ mod body_object;
 pub mod chat;
 mod error;
 mod json_memory;
+mod near_names;
 mod reply_writer;
 pub mod responses;
 pub mod sse;

@@ -8,6 +8,7 @@ mod eval;
 mod line_editor;
 mod new;
 mod resolve_names;
+mod running_callboard;
 mod scenario;
 mod scripted_model;
 mod stats;

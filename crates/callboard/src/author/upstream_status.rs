@@ -5,8 +5,8 @@ use std::io::Write;
 
 use serde::Deserialize;
 
+use super::running_callboard::{Asked, RunningCallboard};
 use crate::services::Services;
-use crate::upstream::Upstream;
 
 #[derive(Deserialize)]
 struct UpstreamList {
@@ -16,6 +16,8 @@ struct UpstreamList {
 #[derive(Deserialize)]
 struct UpstreamState {
     url: String,
+    #[serde(default)]
+    built_in: bool,
     in_flight: usize,
     set_aside: bool,
     learned: BTreeMap<String, Vec<String>>,
@@ -23,33 +25,45 @@ struct UpstreamState {
 
 /// Writes what is known; false when no server answers.
 pub(super) async fn upstreams(app: &Services, out: &mut impl Write) -> anyhow::Result<bool> {
-    let own = Upstream::new(format!("http://{}/v1", app.settings.listen));
     let client = app.client();
-    if let Ok(body) = client.get(&own, "/upstreams", None, 1 << 20).await
-        && let Ok(list) = serde_json::from_slice::<UpstreamList>(&body)
-    {
-        writeln!(out, "as seen by the Callboard at {}:", app.settings.listen)?;
-        list.data.iter().try_for_each(|upstream| write_state(upstream, out))?;
-        return Ok(true);
-    }
-    let mut answered = false;
-    for upstream in app.upstreams.list() {
-        match client.get(upstream, "/models", None, 4 << 20).await {
-            Ok(_) => {
-                answered = true;
-                writeln!(out, "{}: answers", upstream.url)?;
-            }
-            Err(failure) => writeln!(out, "{}: {failure}", upstream.url)?,
+    let running = RunningCallboard::of(&app.settings);
+    match running.get::<UpstreamList>(&client, "/upstreams").await {
+        Asked::Answer(list) => {
+            writeln!(out, "as seen by the Callboard at {}:", running.address)?;
+            list.data.iter().try_for_each(|upstream| write_state(upstream, out))?;
+            return Ok(true);
+        }
+        Asked::KeyRefused => writeln!(
+            out,
+            "the Callboard at {} wants one of its keys, in api_keys or CALLBOARD_API_KEYS; the model servers are asked directly:",
+            running.address
+        )?,
+        Asked::NotRunning => {
+            writeln!(out, "no Callboard runs at {}; the model servers are asked directly:", running.address)?;
         }
     }
-    if app.upstreams.list().is_empty() {
-        writeln!(out, "no model server is configured; name one with --upstream URL")?;
+    let mut answered = false;
+    for upstream in app.upstreams.on_offer() {
+        if upstream.local.is_some() {
+            answered = true;
+            writeln!(out, "{}: {BUILT_IN}", upstream.url)?;
+            continue;
+        }
+        let state = upstream.state(&client).await;
+        answered |= state.answers();
+        writeln!(out, "{}: {state}", upstream.url)?;
     }
     Ok(answered)
 }
 
+const BUILT_IN: &str = "the built-in model, used because no model server was found; name one with --upstream URL";
+
 fn write_state(upstream: &UpstreamState, out: &mut impl Write) -> std::io::Result<()> {
-    let state = if upstream.set_aside { "skipped for a while after failures" } else { "in use" };
+    let state = match upstream {
+        UpstreamState { built_in: true, .. } => BUILT_IN,
+        UpstreamState { set_aside: true, .. } => "skipped for a while after failures",
+        _ => "in use",
+    };
     let requests = if upstream.in_flight == 1 { "request" } else { "requests" };
     writeln!(out, "{}: {state}, {} {requests} in flight", upstream.url, upstream.in_flight)?;
     for (model, quirks) in &upstream.learned {

@@ -74,6 +74,11 @@ impl CharacterRegistry {
         self.known().characters.values().cloned().collect()
     }
 
+    /// The ids of all characters.
+    pub fn ids(&self) -> Vec<String> {
+        self.known().characters.keys().cloned().collect()
+    }
+
     /// All files that could not be loaded.
     pub fn problems(&self) -> Vec<FileProblem> {
         self.known().problems.values().cloned().collect()

@@ -11,6 +11,7 @@ use std::time::Duration;
 use toml::Value;
 
 use super::base_url;
+use super::passthrough_path;
 use super::raw::Raw;
 use super::secret::{MASK, Secret, StoreUrl, without_password, without_query};
 use super::settings::ContractMode;
@@ -50,6 +51,8 @@ pub(super) enum Kind {
     Collector(Field<Option<String>>),
     Name(Field<String>),
     Names(Field<Vec<String>>),
+    /// Paths on model servers.
+    Paths(Field<Vec<String>>),
     Variable(Field<Option<String>>),
 }
 
@@ -73,6 +76,7 @@ impl Kind {
             Kind::Collector(field) => store(field(draft), some(url(raw, base_url::plain)?)),
             Kind::Name(field) => store(field(draft), name(raw)?),
             Kind::Names(field) => store(field(draft), names(raw)?),
+            Kind::Paths(field) => store(field(draft), paths(raw)?),
             Kind::Variable(field) => store(field(draft), some(variable(raw)?)),
         })
     }
@@ -99,6 +103,9 @@ impl Kind {
             Kind::Url(_) | Kind::Collector(_) => "http://HOST:PORT/PATH or https://…, without user, query or fragment",
             Kind::Name(_) => "a name",
             Kind::Names(_) => "a list of names; a variable has commas between them",
+            Kind::Paths(_) => {
+                "a list of whole paths such as /v1/score, none that administers a server; a variable has commas between them"
+            }
             Kind::Variable(_) => "the name of an environment variable, not the key itself",
         };
         fixed.to_owned()
@@ -268,6 +275,10 @@ fn names(raw: &Raw) -> Option<Reading<Vec<String>>> {
     let value: Vec<String> = items(raw)?.into_iter().map(str::to_owned).collect();
     let written = list(&value);
     Some((value, written))
+}
+
+fn paths(raw: &Raw) -> Option<Reading<Vec<String>>> {
+    names(raw).filter(|(value, _)| value.iter().all(|path| passthrough_path::is_allowed(path)))
 }
 
 /// Names of hosts. A URL or a port would never match, so they are refused.

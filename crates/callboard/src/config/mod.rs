@@ -14,6 +14,7 @@ mod flags;
 mod key;
 mod kind;
 mod load;
+mod passthrough_path;
 mod print;
 mod raw;
 mod reference;

@@ -26,6 +26,8 @@ pub struct Settings {
     pub api_keys: Vec<Secret>,
     /// Host names that requests without a key may name.
     pub hosts: Vec<String>,
+    /// More paths that are passed through to model servers.
+    pub passthrough_paths: Vec<String>,
     /// The folder of characters.
     pub characters: PathBuf,
     /// The store.
@@ -62,6 +64,7 @@ impl Settings {
             threads: 0,
             api_keys: Vec::new(),
             hosts: Vec::new(),
+            passthrough_paths: Vec::new(),
             characters: PathBuf::new(),
             store: StoreUrl::default(),
             store_connections: 0,

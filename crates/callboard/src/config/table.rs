@@ -74,6 +74,7 @@ keys! { TOP = "", |draft| draft.settings;
     threads,           "threads",           Count(0, 1024),      Text("0"),                   "Threads that serve requests; 0 is one per core";
     api_keys,          "api_keys",          Secrets,             Text(""),                    "Keys that clients must send; without any, only loopback addresses are served";
     hosts,             "hosts",             Hosts,               Text(""),                    "Host names, besides localhost and loopback addresses, that requests and web pages may name while there are no `api_keys`";
+    passthrough_paths, "passthrough_paths", Paths,               Text(""),                    "Paths, besides those of docs/upstreams.md, that are passed through unchecked to the server that has the model";
     characters,        "characters",        Path,                Text("characters"),          "Folder of characters", flag "characters" "DIR";
     store,             "store",             Store,               Text("sqlite:callboard.db"), "Where conversations are kept", flag "store" "URL";
     store_connections, "store_connections", Count(1, 1000),      Text("16"),                  "Most connections to PostgreSQL; work waits for a free one";

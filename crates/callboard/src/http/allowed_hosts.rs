@@ -10,24 +10,31 @@ use callboard_core::wire::ApiError;
 use http::header::{CONTENT_TYPE, HOST, ORIGIN};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri};
 
+use super::passthrough_paths::is_passed_through;
+
+/// Files come in forms. A page of another host is refused by its `Origin`, which browsers send with every post.
+const FORM: &str = "multipart/form-data";
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// The names from the setting `hosts`; loopback addresses and `localhost` are always allowed.
 #[derive(Clone)]
 pub(super) struct AllowedHosts {
     names: Arc<[String]>,
+    /// The paths that take forms, beside those that always do.
+    form_paths: Arc<[String]>,
 }
 
 impl AllowedHosts {
-    pub(super) fn new(names: &[String]) -> Self {
-        Self { names: names.into() }
+    pub(super) fn new(names: &[String], form_paths: &[String]) -> Self {
+        Self { names: names.into(), form_paths: form_paths.into() }
     }
 
     /// Refuses a request that a web page may have sent against its user's will.
     pub(super) fn check<B>(&self, request: &Request<B>) -> Result<(), ApiError> {
         self.check_host(request.uri(), request.headers())?;
         self.check_page(request.headers())?;
-        check_type(request.method(), request.headers())
+        let takes_forms = || is_passed_through(request.uri().path(), &self.form_paths);
+        check_type(request.method(), request.headers(), takes_forms)
     }
 
     fn check_host(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), ApiError> {
@@ -70,7 +77,7 @@ impl AllowedHosts {
 
 /// Browsers post forms and plain text across origins without asking, but not JSON. They send `Origin` with all of these, so other
 /// clients may leave the type out.
-fn check_type(method: &Method, headers: &HeaderMap) -> Result<(), ApiError> {
+fn check_type(method: &Method, headers: &HeaderMap, takes_forms: impl Fn() -> bool) -> Result<(), ApiError> {
     let may_have_body = matches!(*method, Method::POST | Method::PUT | Method::PATCH);
     let mut types = headers.get_all(CONTENT_TYPE).iter().map(text_of).peekable();
     let is_page = headers.contains_key(ORIGIN) || headers.contains_key(FETCH_SITE);
@@ -79,14 +86,14 @@ fn check_type(method: &Method, headers: &HeaderMap) -> Result<(), ApiError> {
     }
     let wrong = match types.peek() {
         None => Some(""),
-        Some(_) => types.find(|kind| !is_json(kind)),
+        Some(_) => types.find(|kind| !(is_type(kind, "application/json") || is_type(kind, FORM) && takes_forms())),
     };
     wrong.map_or(Ok(()), |kind| Err(ApiError::body_not_json(kind)))
 }
 
-fn is_json(kind: &str) -> bool {
+fn is_type(kind: &str, expected: &str) -> bool {
     let essence = kind.split(';').next().unwrap_or_default();
-    essence.trim().eq_ignore_ascii_case("application/json")
+    essence.trim().eq_ignore_ascii_case(expected)
 }
 
 /// A header that is not readable names nothing that is allowed.
@@ -115,12 +122,20 @@ mod tests {
     use super::*;
 
     fn refused(method: &str, headers: &[(&str, &str)]) -> Option<u16> {
-        let mut request = Request::builder().method(method).uri("/v1/traces");
+        refused_at("/v1/traces", method, headers)
+    }
+
+    fn refused_at(path: &str, method: &str, headers: &[(&str, &str)]) -> Option<u16> {
+        let mut request = Request::builder().method(method).uri(path);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
         let request = request.body(()).unwrap();
-        AllowedHosts::new(&["callboard.example".to_owned()]).check(&request).err().map(|error| error.status)
+        allowed_hosts().check(&request).err().map(|error| error.status)
+    }
+
+    fn allowed_hosts() -> AllowedHosts {
+        AllowedHosts::new(&["callboard.example".to_owned()], &["/v1/ocr".to_owned()])
     }
 
     #[test]
@@ -188,6 +203,21 @@ mod tests {
     }
 
     #[test]
+    fn forms_are_posted_where_they_are_passed_through() {
+        let form = ("content-type", "multipart/form-data; boundary=x");
+        for (path, headers, expected) in [
+            ("/v1/audio/transcriptions", &[form][..], None),
+            ("/v1/ocr", &[form], None),
+            ("/v1/audio/transcriptions", &[form, ("origin", "https://page.example")], Some(403)),
+            ("/v1/audio/transcriptions", &[("content-type", "text/plain")], Some(415)),
+            ("/v1/chat/completions", &[form], Some(415)),
+            ("/v1/audio/../conversations", &[form], Some(415)),
+        ] {
+            assert_eq!(refused_at(path, "POST", headers), expected, "{path} {headers:?}");
+        }
+    }
+
+    #[test]
     fn a_page_opens_sockets_to_its_own_address_only() {
         for (origin, expected) in [
             (None, None),
@@ -200,7 +230,7 @@ mod tests {
         ] {
             let origin = origin.map(|origin| (ORIGIN, origin.parse().unwrap()));
             let headers: HeaderMap = origin.into_iter().chain([(HOST, "127.0.0.1:8787".parse().unwrap())]).collect();
-            let allowed = AllowedHosts::new(&["callboard.example".to_owned()]).check_socket(&headers);
+            let allowed = allowed_hosts().check_socket(&headers);
             assert_eq!(allowed.err().map(|error| error.status), expected, "{headers:?}");
         }
     }

@@ -21,8 +21,15 @@ pub(super) struct RequestBody {
     pub(super) memory: RequestMemory,
 }
 
-/// The body of a request.
+/// The body of a request, which will be parsed.
 pub(super) async fn read_body(request: Request, shared: &Shared) -> Result<RequestBody, ApiError> {
+    let body = read_raw_body(request, shared).await?;
+    body.memory.grow_for_json(&body.bytes, body.bytes.len())?;
+    Ok(body)
+}
+
+/// The body of a request that is passed on as it is.
+pub(super) async fn read_raw_body(request: Request, shared: &Shared) -> Result<RequestBody, ApiError> {
     let settings = &shared.app.settings;
     let (limit, time) = (settings.limits.body_bytes, settings.timeouts.body);
     let announced = request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
@@ -53,7 +60,6 @@ async fn collect(body: &mut Body, length: usize, limit: usize, memory: RequestMe
         memory.grow(data.len())?;
         bytes.extend_from_slice(&data);
     }
-    memory.grow_for_json(&bytes, bytes.len())?;
     Ok(RequestBody { bytes, memory })
 }
 

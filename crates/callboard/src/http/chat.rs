@@ -1,5 +1,7 @@
 //! `POST /v1/chat/completions`.
 
+use std::sync::Arc;
+
 use axum::body::Body;
 use callboard_core::turn::{ModelCall, TurnRequest};
 use callboard_core::wire::ApiError;
@@ -13,7 +15,7 @@ use super::router::Shared;
 use crate::config::ContractMode;
 use crate::session::{Observer, passthrough};
 use crate::trace::{TraceEvent, TurnStart};
-use crate::upstream::Route;
+use crate::upstream::{ReplyInTransit, ReplySource, Route};
 use crate::{clock, random};
 
 /// Chat Completions.
@@ -66,9 +68,10 @@ async fn pass_through(
     };
     let mut trace = shared.app.traces.begin(&about);
     let headers = trace.begin_request(route, false);
-    let body = request.upstream_body(&ModelCall::default());
+    let (body, busy) = (request.upstream_body(&ModelCall::default()), upstream.begin());
     let sent = shared.client.chat(upstream, requester.authorization.as_ref(), headers, body).await;
     let sent = sent.map_err(|failure| {
+        upstream.failed(&incoming.id, &failure);
         trace.record(TraceEvent::RequestFailed(&failure));
         trace.record(TraceEvent::Failed(&failure.to_api()));
         failure.to_api()
@@ -77,7 +80,10 @@ async fn pass_through(
     let observer =
         (upstream.contract == ContractMode::Observe).then(|| Observer::new(&shared.app.settings, turn, sent.is_stream));
     let kind = if sent.is_stream { reply::EVENT_STREAM } else { reply::JSON };
-    let mut response = reply::with_type(Body::from_stream(passthrough(sent.body, observer, trace)), kind);
+    let source = ReplySource { upstream: Arc::clone(upstream), request_id: incoming.id.clone(), busy };
+    let idle = shared.app.settings.timeouts.idle;
+    let reply = ReplyInTransit { body: sent.body, idle, source: Some(source) };
+    let mut response = reply::with_type(Body::from_stream(passthrough(reply, observer, trace)), kind);
     response.headers_mut().insert(reply::CONTRACT, HeaderValue::from_static(upstream.contract.as_str()));
     Ok(response)
 }

@@ -7,6 +7,7 @@ use callboard_core::wire::chat::ChatRequest;
 use callboard_core::wire::{ApiError, ReplyWriter};
 
 use super::delivery::Incoming;
+use super::requester::Requester;
 use super::router::Shared;
 use crate::characters::LoadedCharacter;
 use crate::conversation::{Saving, resume_chat};
@@ -26,8 +27,13 @@ pub(super) async fn find_answerer(shared: &Shared, incoming: &Incoming, model: &
     if let Some(character) = shared.app.characters.for_model(model)? {
         return Ok(Answerer::Character(character));
     }
-    let authorization = incoming.requester.authorization.as_ref();
-    Ok(Answerer::Model(shared.app.upstreams.routes(model, &shared.client, authorization).await?))
+    Ok(Answerer::Model(model_routes(shared, &incoming.requester, model).await?))
+}
+
+/// The servers that have a model. The error for an unknown name also lists the characters.
+pub(super) async fn model_routes(shared: &Shared, requester: &Requester, model: &str) -> Result<Vec<Route>, ApiError> {
+    let routes = shared.app.upstreams.routes(model, &shared.client, requester.authorization.as_ref()).await;
+    routes.map_err(|missing| missing.to_api(shared.app.characters.ids()))
 }
 
 /// A chat request as its wire has read it.

@@ -79,7 +79,7 @@ async fn answer<W: Wire>(shared: &Shared, arrival: &Arrival, request: Request) -
     let (client, version) = (request.extensions().get::<Arc<ClientConnection>>().cloned(), request.version());
     let RequestBody { bytes, memory } = read_body(request, shared).await?;
     // Taken after the body, so slow uploads hold no slot.
-    let held = Held { _ticket: shared.in_flight.enter()?, _memory: memory.clone() };
+    let held = Held::new(shared.in_flight.enter()?, memory.clone());
     let incoming = Incoming { id: arrival.id.clone(), conversation, requester, body: bytes, memory };
     let reply = reply::<W>(shared, arrival, incoming, held, client.clone());
     match client {
@@ -89,9 +89,15 @@ async fn answer<W: Wire>(shared: &Shared, arrival: &Arrival, request: Request) -
 }
 
 /// What a request holds until its reply ends or is dropped.
-struct Held {
+pub(super) struct Held {
     _ticket: Ticket,
     _memory: RequestMemory,
+}
+
+impl Held {
+    pub(super) fn new(ticket: Ticket, memory: RequestMemory) -> Self {
+        Self { _ticket: ticket, _memory: memory }
+    }
 }
 
 async fn reply<W: Wire>(
@@ -112,7 +118,7 @@ async fn reply<W: Wire>(
 
 /// A client that has sent its request may close its side, and gets its reply. If it has closed the whole connection, a probe finds that
 /// out, or some do where a proxy is between; HTTP/1.0 knows no interim response to send as one.
-async fn for_client(
+pub(super) async fn for_client(
     client: &ClientConnection,
     version: Version,
     reply: impl Future<Output = Result<Response, ApiError>>,
@@ -135,7 +141,7 @@ async fn for_client(
 }
 
 /// A body that holds something until it ends or is dropped.
-fn holding(body: Body, held: Held) -> Body {
+pub(super) fn holding(body: Body, held: Held) -> Body {
     Body::from_stream(body.into_data_stream().map(move |piece| {
         let _held = &held;
         piece

@@ -22,8 +22,8 @@ pub(super) async fn health() -> Response {
 /// one, and a shared database would otherwise take every instance out of service. `?store=required` changes that.
 pub(super) async fn ready(State(shared): State<Shared>, RawQuery(query): RawQuery) -> Response {
     if !shared.app.upstreams.any_answers(&shared.client).await {
-        let no_server = shared.app.settings.upstreams.is_empty();
-        return reply::error(&if no_server { ApiError::no_upstream() } else { ApiError::upstream_unreachable() });
+        let urls: Vec<&str> = shared.app.settings.upstreams.iter().map(|upstream| upstream.url.as_str()).collect();
+        return reply::error(&ApiError::no_upstream_answers(&urls.join(", ")));
     }
     let checked = tokio::time::timeout(STORE_TIME, shared.store.check()).await;
     let is_well = matches!(checked, Ok(Ok(())));

@@ -8,6 +8,7 @@ use callboard_core::wire::responses::{
 };
 use http::HeaderMap;
 
+use super::chat_session::model_routes;
 use super::delivery::{Incoming, Prepared, Wire};
 use super::query;
 use super::reply::{self, HttpResult};
@@ -66,7 +67,7 @@ pub(super) async fn prepare(shared: &Shared, turn: ResponseTurn<'_>) -> Result<S
     let mut context = load_context(&mut request, &query).await?;
     let turn_context = requester.turn_context(shared, request_id, memory);
     let mut driver = match request.generate {
-        true => Some(drive(turn_context, &request, &mut context, character.as_deref()).await?),
+        true => Some(drive((shared, requester), turn_context, &request, &mut context, character.as_deref()).await?),
         false => None,
     };
     let (id, conversation) = (new_response_id(), context.conversation().map(str::to_owned));
@@ -94,6 +95,7 @@ pub(super) async fn prepare(shared: &Shared, turn: ResponseTurn<'_>) -> Result<S
 }
 
 async fn drive(
+    (shared, requester): (&Shared, &Requester),
     turn_context: TurnContext<'_>,
     request: &ResponsesRequest,
     context: &mut ResponseContext,
@@ -102,8 +104,7 @@ async fn drive(
     let items = &context.items;
     let Some(character) = character else {
         let chat = request.chat_request(items, turn_context.tools)?;
-        let TurnContext { upstreams, client, authorization, .. } = &turn_context;
-        let routes = upstreams.routes(&request.model, client, authorization.as_ref()).await?;
+        let routes = model_routes(shared, requester, &request.model).await?;
         return Ok(TurnDriver::gateway(turn_context, chat, routes));
     };
     let memory = match context.memory.take() {

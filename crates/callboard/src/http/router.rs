@@ -19,7 +19,8 @@ use super::in_flight_limit::InFlight;
 use super::keys::Keys;
 use super::responses::Responses;
 use super::{
-    characters, conversations, health_and_metrics, models, reply, request_id, responses, socket, traces, upstreams,
+    characters, conversations, health_and_metrics, models, passthrough, reply, request_id, responses, socket, traces,
+    upstreams,
 };
 use crate::conversation::ChatSnapshots;
 use crate::percent;
@@ -73,7 +74,7 @@ pub(super) struct Arrival {
 pub fn router(app: Arc<Services>, thread: ThreadServices) -> Router {
     let in_flight = InFlight::new(Arc::clone(&app.in_flight), app.settings.limits.in_flight);
     let keys = Keys::new(Arc::clone(&app.api_keys));
-    let allowed_hosts = AllowedHosts::new(&app.settings.hosts);
+    let allowed_hosts = AllowedHosts::new(&app.settings.hosts, &app.settings.passthrough_paths);
     let ThreadServices { client, store, stopping, ending, sockets } = thread;
     let chat_snapshots = ChatSnapshots::new(store.clone());
     let shared =
@@ -96,7 +97,7 @@ pub fn router(app: Arc<Services>, thread: ThreadServices) -> Router {
         .route("/metrics", get(health_and_metrics::metrics))
         .route("/health", get(health_and_metrics::health))
         .route("/ready", get(health_and_metrics::ready))
-        .fallback(unknown_path)
+        .fallback(passthrough::unrouted)
         .method_not_allowed_fallback(wrong_method)
         .layer(from_fn_with_state(shared.clone(), around))
         .with_state(shared)
@@ -130,10 +131,6 @@ fn admit(shared: &Shared, request: &Request) -> Result<(), ApiError> {
         return Err(ApiError::invalid_api_key());
     }
     percent::decoded(path).map_or_else(|| Err(ApiError::unreadable_path()), |_| Ok(()))
-}
-
-async fn unknown_path(request: Request<Body>) -> Response {
-    reply::error(&ApiError::unknown_path(request.method().as_str(), request.uri().path()))
 }
 
 async fn wrong_method(request: Request<Body>) -> Response {

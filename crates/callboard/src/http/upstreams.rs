@@ -10,13 +10,14 @@ use crate::upstream::Upstream;
 
 /// All of them.
 pub(super) async fn list(State(shared): State<Shared>) -> Response {
-    let list: Vec<Value> = shared.app.upstreams.list().iter().map(|upstream| entry(upstream)).collect();
+    let list: Vec<Value> = shared.app.upstreams.on_offer().map(|upstream| entry(upstream)).collect();
     reply::json(json!({"object": "list", "data": list}).to_string())
 }
 
 fn entry(upstream: &Upstream) -> Value {
     json!({
         "url": upstream.url,
+        "built_in": upstream.local.is_some(),
         "in_flight": upstream.in_flight(),
         "set_aside": upstream.is_set_aside(),
         "contract": upstream.contract.as_str(),

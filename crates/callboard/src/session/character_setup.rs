@@ -106,10 +106,10 @@ async fn prompt(
     Ok(parts.filter(|part| !part.trim().is_empty()).collect::<Vec<_>>().join("\n\n"))
 }
 
-/// The character's model: its own, the configured one, or the first there is.
+/// The character's model: its own, the configured one, or the first there is. Without a server, its own is the rehearsal model.
 async fn model(context: &TurnContext<'_>, manifest: &Manifest) -> Result<String, ApiError> {
     let configured = &context.settings.stage.model;
-    match &manifest.model {
+    match manifest.model.as_ref().filter(|_| context.upstreams.has_server()) {
         Some(model) => Ok(model.clone()),
         None if !configured.is_empty() => Ok(configured.clone()),
         None => context.upstreams.first_model(&context.client, context.authorization.as_ref()).await,

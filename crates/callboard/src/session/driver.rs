@@ -326,10 +326,7 @@ impl TurnDriver {
             (Err(failure), Kind::Gateway) if failure.is_bad_request() && !ask.appended.is_empty() => {
                 self.turn.step(Input::ReaskRefused, &mut self.actions);
             }
-            (Err(failure), _) => {
-                self.model.failed(&failure);
-                return Some(Progress::Failed(failure.to_api()));
-            }
+            (Err(failure), _) => return Some(Progress::Failed(failure.to_api())),
         }
         None
     }

@@ -115,7 +115,7 @@ impl ModelRequest {
         trace: &mut TraceRecorder,
     ) -> Result<(), Failure> {
         let route = self.routes.first();
-        let route = route.ok_or_else(|| Failure::Unreachable("there is no server for this model".to_owned()))?;
+        let route = route.ok_or_else(|| Failure::Unusable("there is no server for this model".to_owned()))?;
         let (busy, body) = (route.upstream.begin(), body_for(route, request, ask, &self.attempt.lessons));
         let traced = trace.begin_request(route, !ask.appended.is_empty());
         let (client, upstream, key) = (self.client.clone(), Arc::clone(&route.upstream), self.authorization.clone());
@@ -139,7 +139,6 @@ impl ModelRequest {
             Ok(reply) => {
                 trace.record(TraceEvent::ReplyBegun);
                 self.keep_lessons(route);
-                metrics::upstream_reply(&route.upstream.url, "ok");
                 Some(Ok(StartedReply { reply, busy }))
             }
             Err(failure) => {
@@ -167,8 +166,9 @@ impl ModelRequest {
 
     /// Moves on to the next server, and from the last one to a retry after a backoff; returns the failure where neither helps.
     fn move_on(&mut self, failure: Failure) -> Option<Failure> {
+        self.failed(&failure);
         if failure.is_upstream_fault() {
-            self.demote_first(&failure);
+            self.routes.rotate_left(1);
             self.attempt.failed += 1;
             if self.attempt.failed < self.routes.len() {
                 return None;
@@ -183,12 +183,8 @@ impl ModelRequest {
         None
     }
 
-    /// Moves the first server to the end of the list.
-    pub(super) fn demote_first(&mut self, failure: &Failure) {
-        let Some(route) = self.routes.first() else { return };
-        tracing::warn!(request_id = self.request_id, upstream = route.upstream.url, %failure, "upstream failed");
-        metrics::upstream_reply(&route.upstream.url, failure.label());
-        route.upstream.record(Some(failure));
+    /// Moves the first server, whose reply was lost, to the end of the list.
+    pub(super) fn demote_first(&mut self) {
         self.routes.rotate_left(1);
     }
 
@@ -197,19 +193,14 @@ impl ModelRequest {
         self.routes.first_mut().is_some_and(|route| route.has_another_way(failure))
     }
 
-    /// Records that the first server gave no complete reply, and that no other is asked.
+    /// Records that the first server gave no complete reply.
     pub(super) fn failed(&self, failure: &Failure) {
-        let Some(route) = self.routes.first() else { return };
-        route.upstream.record(Some(failure));
-        let upstream = &route.upstream.url;
-        tracing::warn!(request_id = self.request_id, upstream, %failure, "upstream gave no complete reply");
+        self.routes.first().into_iter().for_each(|route| route.upstream.failed(&self.request_id, failure));
     }
 
     /// Records a complete reply of the first server.
     pub(super) fn succeeded(&self) {
-        if let Some(route) = self.routes.first() {
-            route.upstream.record(None);
-        }
+        self.routes.first().into_iter().for_each(|route| route.upstream.succeeded());
     }
 }
 

@@ -12,7 +12,7 @@ use super::driver::gateway_engine;
 use crate::config::Settings;
 use crate::telemetry::metrics;
 use crate::trace::{TraceEvent, TraceRecorder};
-use crate::upstream::{Failure, ReplyBody};
+use crate::upstream::{Failure, ReplyInTransit};
 
 /// Reads a reply without changing it.
 pub struct Observer {
@@ -78,7 +78,7 @@ impl Observer {
 
 /// A reply in transit.
 struct Passthrough {
-    body: ReplyBody,
+    body: ReplyInTransit,
     observer: Option<Observer>,
     trace: TraceRecorder,
 }
@@ -117,7 +117,7 @@ impl Passthrough {
 
 /// Streams a body unchanged, with an observer if there is one. The trace says that calls were passed through.
 pub fn passthrough(
-    body: ReplyBody,
+    body: ReplyInTransit,
     observer: Option<Observer>,
     trace: TraceRecorder,
 ) -> impl Stream<Item = Result<Bytes, Failure>> + Send {

@@ -35,23 +35,24 @@ impl TurnDriver {
         self.busy = None;
         self.trace.record(TraceEvent::RequestFailed(failure));
         let emitted = self.emitted || self.actions.iter().any(|action| matches!(action, Action::Emit(_)));
-        if emitted || !self.can_retry(failure) {
-            self.model.failed(failure);
+        if !emitted && self.model.has_another_way(failure) {
+            self.turn.step(Input::ReplyLost, &mut self.actions);
+            return;
+        }
+        self.model.failed(failure);
+        if emitted || !self.has_next_server(failure) {
             self.state = State::Failed(error);
             return;
         }
         self.turn.step(Input::ReplyLost, &mut self.actions);
     }
 
-    /// Whether the first server may be asked in another way, or else the next one.
-    fn can_retry(&mut self, failure: &Failure) -> bool {
-        if self.model.has_another_way(failure) {
-            return true;
-        }
+    /// Whether the next server is to be asked instead of the first.
+    fn has_next_server(&mut self, failure: &Failure) -> bool {
         let has_next = failure.is_upstream_fault() && self.lost_replies + 1 < self.model.route_count();
         if has_next {
             self.lost_replies += 1;
-            self.model.demote_first(failure);
+            self.model.demote_first();
         }
         has_next
     }

@@ -8,7 +8,7 @@ use http::header::{
     ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, LOCATION,
     TRANSFER_ENCODING, USER_AGENT,
 };
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, request};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
 use hyper_rustls::ConfigBuilderExt;
@@ -22,6 +22,8 @@ use super::{ErrorReply, Failure, ReplyBody, Upstream, retry_after};
 /// Lists of validation errors repeat much of the request.
 const MOST_ERROR_BYTES: usize = 4 << 20;
 const AGENT: HeaderValue = HeaderValue::from_static(concat!("callboard/", env!("CARGO_PKG_VERSION")));
+const AGENT_AT_START: HeaderValue =
+    HeaderValue::from_static(concat!("callboard/", env!("CARGO_PKG_VERSION"), " (probe at start)"));
 const UNCOMPRESSED: HeaderValue = HeaderValue::from_static("identity");
 
 /// Certificates to trust, loaded once for all threads, and only where a server is reached over TLS.
@@ -49,6 +51,8 @@ impl Tls {
 pub struct Client {
     connections: ConnectionPool,
     first_byte: Duration,
+    /// Whether it says that it probes at start, for the log of the server.
+    probes_at_start: bool,
 }
 
 /// A reply whose head was a success.
@@ -64,7 +68,13 @@ pub struct Reply {
 impl Client {
     /// A client with these timeouts.
     pub fn new(tls: &Tls, connect: Duration, first_byte: Duration) -> Self {
-        Self { connections: ConnectionPool::new(&tls.0, connect), first_byte }
+        Self { connections: ConnectionPool::new(&tls.0, connect), first_byte, probes_at_start: false }
+    }
+
+    /// The same client, which says that it probes at start.
+    #[must_use]
+    pub fn at_start(self) -> Self {
+        Self { probes_at_start: true, ..self }
     }
 
     /// Posts a chat request, with these headers besides the usual ones.
@@ -81,7 +91,8 @@ impl Client {
         }
         let mut request = request(Method::POST, upstream, "/chat/completions", authorization, body)?;
         request.headers_mut().extend(headers);
-        let ReplyHead { response, was_reused } = self.send(request).await?;
+        let ReplyHead { response, was_reused } =
+            self.send(request).await.map_err(|failure| failure.at(&upstream.url))?;
         let (is_stream, until_close) = (is_event_stream(response.headers()), ends_with_connection(response.headers()));
         let body = ReplyBody::Network { incoming: response.into_body(), may_be_stale: was_reused };
         Ok(Reply { is_stream, until_close, body })
@@ -95,8 +106,11 @@ impl Client {
         authorization: Option<&HeaderValue>,
         most: usize,
     ) -> Result<Bytes, Failure> {
-        let request = request(Method::GET, upstream, path, authorization, Vec::new())?;
-        let sent = self.send(request).await?;
+        let mut request = request(Method::GET, upstream, path, authorization, Vec::new())?;
+        if self.probes_at_start {
+            request.headers_mut().insert(USER_AGENT, AGENT_AT_START);
+        }
+        let sent = self.send(request).await.map_err(|failure| failure.at(&upstream.url))?;
         collect(sent.response.into_body(), most).await
     }
 
@@ -107,27 +121,36 @@ impl Client {
             own.extend(headers.clone());
             own.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
-        let request = request.body(Full::new(body.into())).map_err(|error| Failure::Unreachable(error.to_string()))?;
+        let request = request.body(Full::new(body.into())).map_err(|error| Failure::unreachable(&error.to_string()))?;
         let sent = self.send(request).await?;
         collect(sent.response.into_body(), MOST_ERROR_BYTES).await
     }
 
     async fn send(&self, request: Request<Full<Bytes>>) -> Result<ReplyHead, Failure> {
+        let sent = self.send_any(request).await?;
+        if sent.response.status().is_success() { uncompressed(sent) } else { Err(refused(sent.response).await.0) }
+    }
+
+    /// The head of a reply, whatever its status.
+    pub(super) async fn send_any(&self, request: Request<Full<Bytes>>) -> Result<ReplyHead, Failure> {
         let late = |_| Failure::Timeout { phase: "waiting for the first byte", seconds: self.first_byte.as_secs_f64() };
         let sent = timeout(self.first_byte, self.connections.send(request)).await.map_err(late)?;
-        let sent = sent.map_err(|error| connection_failure(&error))?;
-        if sent.response.status().is_success() {
-            return uncompressed(sent);
-        }
-        let response = sent.response;
-        let (status, retry_after) = (response.status(), retry_after::read(response.headers(), SystemTime::now()));
-        let target = header(response.headers(), &LOCATION).filter(|_| status.is_redirection()).map(str::to_owned);
-        let reply = match target {
-            Some(target) => ErrorReply::redirect(&target),
-            None => ErrorReply::read(&collect(response.into_body(), MOST_ERROR_BYTES).await.unwrap_or_default()),
-        };
-        Err(Failure::Refused { status, reply, retry_after })
+        sent.map_err(|error| connection_failure(&error))
     }
+}
+
+/// The failure that a reply with an error status is, and its body.
+pub(super) async fn refused(response: Response<Incoming>) -> (Failure, Bytes) {
+    let (status, retry_after) = (response.status(), retry_after::read(response.headers(), SystemTime::now()));
+    let target = header(response.headers(), &LOCATION).filter(|_| status.is_redirection()).map(str::to_owned);
+    let (reply, body) = match target {
+        Some(target) => (ErrorReply::redirect(&target), Bytes::new()),
+        None => {
+            let body = collect(response.into_body(), MOST_ERROR_BYTES).await.unwrap_or_default();
+            (ErrorReply::read(&body), body)
+        }
+    };
+    (Failure::Refused { status, reply, retry_after }, body)
 }
 
 /// Requests accept no encoding, and none is decoded.
@@ -141,9 +164,15 @@ fn uncompressed(sent: ReplyHead) -> Result<ReplyHead, Failure> {
 }
 
 fn connection_failure(error: &legacy::Error) -> Failure {
-    let words =
-        std::error::Error::source(error).map_or_else(|| error.to_string(), |source| format!("{error}: {source}"));
-    if error.is_connect() { Failure::Unreachable(words) } else { Failure::Broken(words) }
+    let reason = root_cause(error);
+    if error.is_connect() { Failure::unreachable(&reason) } else { Failure::Broken(reason) }
+}
+
+/// The innermost error, which says what happened; the others say where.
+fn root_cause(error: &dyn std::error::Error) -> String {
+    let innermost = std::iter::successors(Some(error), |outer| outer.source()).last().unwrap_or(error);
+    let words = innermost.to_string();
+    words.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
 async fn collect(body: Incoming, most: usize) -> Result<Bytes, Failure> {
@@ -162,16 +191,27 @@ fn request(
     authorization: Option<&HeaderValue>,
     body: Vec<u8>,
 ) -> Result<Request<Full<Bytes>>, Failure> {
-    let mut builder = Request::builder().method(method).uri(format!("{}{path}", upstream.url));
-    builder = builder.header(USER_AGENT, AGENT).header(ACCEPT_ENCODING, UNCOMPRESSED);
+    let mut builder = head(method, format!("{}{path}", upstream.url), upstream, authorization);
     if !body.is_empty() {
         builder =
             builder.header(CONTENT_TYPE, "application/json").header(ACCEPT, "application/json, text/event-stream");
     }
-    if let Some(value) = upstream.key.as_ref().or(authorization) {
-        builder = builder.header(AUTHORIZATION, value);
+    builder.body(Full::new(body.into())).map_err(|error| Failure::unreachable(&error.to_string()))
+}
+
+/// The head that all requests to a server have.
+pub(super) fn head(
+    method: Method,
+    url: String,
+    upstream: &Upstream,
+    authorization: Option<&HeaderValue>,
+) -> request::Builder {
+    let builder = Request::builder().method(method).uri(url);
+    let builder = builder.header(USER_AGENT, AGENT).header(ACCEPT_ENCODING, UNCOMPRESSED);
+    match upstream.key.as_ref().or(authorization) {
+        Some(value) => builder.header(AUTHORIZATION, value),
+        None => builder,
     }
-    builder.body(Full::new(body.into())).map_err(|error| Failure::Unreachable(error.to_string()))
 }
 
 fn is_event_stream(headers: &HeaderMap) -> bool {

@@ -12,6 +12,8 @@ use super::ErrorReply;
 
 /// A longer message is cut before it is passed on.
 const MOST_MESSAGE_BYTES: usize = 2000;
+/// The same for the log.
+const MOST_LOGGED_BYTES: usize = 300;
 
 /// Longer waits are left to the client.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
@@ -20,8 +22,13 @@ const LONGEST_WAIT: Duration = Duration::from_secs(2);
 #[derive(Debug, Error)]
 pub enum Failure {
     /// No connection.
-    #[error("cannot connect: {0}")]
-    Unreachable(String),
+    #[error("cannot connect: {reason}")]
+    Unreachable {
+        /// The server; empty until it is known.
+        url: String,
+        /// Why.
+        reason: String,
+    },
     /// The connection broke while it was used.
     #[error("connection broken: {0}")]
     Broken(String),
@@ -43,7 +50,7 @@ pub enum Failure {
         seconds: f64,
     },
     /// The server answered with an error.
-    #[error("status {status}")]
+    #[error("status {}{}", .status.as_u16(), logged_reason(*.status, .reply))]
     Refused {
         /// Its status.
         status: StatusCode,
@@ -55,25 +62,29 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// No connection, to a server that [`Failure::at`] names.
+    pub(super) fn unreachable(reason: &str) -> Self {
+        Self::Unreachable { url: String::new(), reason: reason.to_owned() }
+    }
+
+    /// The same failure, of the server at this URL.
+    #[must_use]
+    pub fn at(self, url: &str) -> Self {
+        match self {
+            Self::Unreachable { reason, .. } => Self::Unreachable { url: url.to_owned(), reason },
+            other => other,
+        }
+    }
+
     /// True when the server refused the request itself.
     pub fn is_bad_request(&self) -> bool {
-        let Self::Refused { status, reply, .. } = self else { return false };
-        match *status {
-            StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => true,
-            // Some servers answer 500 to a request that does not match their schema.
-            StatusCode::INTERNAL_SERVER_ERROR => reply.is_validation_error(),
-            _ => false,
-        }
+        matches!(self, Self::Refused { status, reply, .. } if is_bad_request(*status, reply))
     }
 
     /// True when the server is at fault, and another one might succeed.
     pub fn is_upstream_fault(&self) -> bool {
         match self {
-            Self::Refused { .. } if self.is_bad_request() => false,
-            Self::Refused { status, .. } => {
-                status.is_server_error()
-                    || [StatusCode::TOO_MANY_REQUESTS, StatusCode::REQUEST_TIMEOUT].contains(status)
-            }
+            Self::Refused { status, reply, .. } => is_fault(*status, reply),
             _ => true,
         }
     }
@@ -81,7 +92,7 @@ impl Failure {
     /// How long to wait before a retry at the same server; none when a retry is pointless.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
-            Self::Unreachable(_) => Some(Duration::from_millis(50)),
+            Self::Unreachable { .. } => Some(Duration::from_millis(50)),
             Self::Refused { status, retry_after, .. } => {
                 let busy = matches!(status.as_u16(), 429 | 503 | 529);
                 let stated = retry_after.filter(|_| self.is_upstream_fault());
@@ -102,7 +113,7 @@ impl Failure {
     /// The label in metrics and traces.
     pub fn label(&self) -> &'static str {
         match self {
-            Self::Unreachable(_) => "unreachable",
+            Self::Unreachable { .. } => "unreachable",
             Self::Broken(_) | Self::Stale(_) | Self::Unusable(_) | Self::Empty => "broken",
             Self::Timeout { .. } => "timeout",
             Self::Refused { .. } => "refused",
@@ -112,7 +123,7 @@ impl Failure {
     /// The error for the client.
     pub fn to_api(&self) -> ApiError {
         match self {
-            Self::Unreachable(_) => ApiError::upstream_unreachable(),
+            Self::Unreachable { url, reason } => ApiError::upstream_unreachable(url, reason),
             Self::Broken(_) | Self::Stale(_) => ApiError::upstream_broken("the connection broke before it was whole"),
             Self::Unusable(words) => ApiError::upstream_broken(words),
             Self::Empty => ApiError::upstream_broken(&ReplyFault::NoEvents.to_string()),
@@ -125,7 +136,38 @@ impl Failure {
     }
 }
 
-/// The message of a fault goes to the client; the log gets its kind.
+fn is_bad_request(status: StatusCode, reply: &ErrorReply) -> bool {
+    match status {
+        StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => true,
+        // Some servers answer 500 to a request that does not match their schema.
+        StatusCode::INTERNAL_SERVER_ERROR => reply.is_validation_error(),
+        _ => false,
+    }
+}
+
+fn is_fault(status: StatusCode, reply: &ErrorReply) -> bool {
+    let is_busy = [StatusCode::TOO_MANY_REQUESTS, StatusCode::REQUEST_TIMEOUT].contains(&status);
+    (status.is_server_error() || is_busy) && !is_bad_request(status, reply)
+}
+
+/// The server's reason, where the fault is its own: what it says about a request may quote the user.
+fn logged_reason(status: StatusCode, reply: &ErrorReply) -> String {
+    let reason = reply.message.as_deref().filter(|_| is_fault(status, reply));
+    reason.map_or_else(String::new, |reason| format!(": {}", in_one_line(reason)))
+}
+
+/// The beginning of a message, without line breaks.
+fn in_one_line(message: &str) -> String {
+    let cut = message.get(..message.floor_char_boundary(MOST_LOGGED_BYTES)).unwrap_or_default();
+    let mut line =
+        cut.split(|letter: char| letter.is_whitespace() || letter.is_control()).collect::<Vec<_>>().join(" ");
+    if cut.len() < message.len() {
+        line.push('…');
+    }
+    line
+}
+
+/// The message of a fault goes to the client; the log gets its kind, and the reason of an error that is the server's own.
 impl From<&ReplyFault> for Failure {
     fn from(fault: &ReplyFault) -> Self {
         match fault {
@@ -134,6 +176,9 @@ impl From<&ReplyFault> for Failure {
                 let reply = ErrorReply { message: Some(message.clone()), ..ErrorReply::default() };
                 let status = StatusCode::from_u16(*status).unwrap_or(StatusCode::BAD_REQUEST);
                 Self::Refused { status, reply, retry_after: None }
+            }
+            ReplyFault::Reported { message, .. } => {
+                Self::Unusable(format!("{}: {}", fault.kind(), in_one_line(message)))
             }
             _ => Self::Unusable(fault.kind().to_owned()),
         }
@@ -151,16 +196,66 @@ fn known_status(theirs: u16) -> u16 {
 fn refusal(status: u16, theirs: u16, reply: &ErrorReply, retry_after: Option<u64>) -> ApiError {
     let words = reply.message.as_deref().unwrap_or("no reason was given");
     let words = words.get(..words.floor_char_boundary(MOST_MESSAGE_BYTES)).unwrap_or_default();
-    let code = reply.code.as_deref().unwrap_or("upstream_error");
+    let code = reply.code.as_deref().unwrap_or(if status == 404 && names_no_model(words) {
+        "model_not_found"
+    } else {
+        "upstream_error"
+    });
     let mut error = ApiError::new(status, code, format!("the model server answered {theirs}: {words}"));
     error.param.clone_from(&reply.param);
     error.retry_after = retry_after.or((status == 429 || status >= 503).then_some(1));
     error
 }
 
+/// Whether a message says that there is no such model: many servers give a number as the code, or none.
+fn names_no_model(message: &str) -> bool {
+    let message = message.to_lowercase();
+    let says = |words: &[&str]| words.iter().any(|part| message.contains(part));
+    says(&["model"]) && says(&["not found", "not exist", "no such", "unknown", "not available"])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_unknown_model_has_its_code() {
+        for (body, code) in [
+            (r#"{"error":{"message":"no","code":"own_code"}}"#, "own_code"),
+            (
+                r#"{"error":{"message":"The model `x` does not exist.","type":"NotFoundError","code":404}}"#,
+                "model_not_found",
+            ),
+            (r#"{"error":{"message":"model 'x' not found","code":null}}"#, "model_not_found"),
+            (r#"{"error":"model \"x\" not found, try pulling it first"}"#, "model_not_found"),
+            (r#"{"detail":"Not Found"}"#, "upstream_error"),
+        ] {
+            let error = refused(404, body).to_api();
+            assert_eq!((error.status, error.code.as_str()), (404, code), "{body}");
+        }
+    }
+
+    #[test]
+    fn only_reasons_of_the_server_itself_are_logged() {
+        for (status, body, logged) in [
+            (
+                500,
+                r#"{"error":{"message":"CUDA out of memory.\nTried to allocate"}}"#,
+                "status 500: CUDA out of memory. Tried to allocate",
+            ),
+            (503, "Loading model", "status 503: Loading model"),
+            (503, "{}", "status 503"),
+            (400, r#"{"error":{"message":"my secret is no number"}}"#, "status 400"),
+            (401, r#"{"error":{"message":"wrong key sk-1"}}"#, "status 401"),
+            (422, r#"{"detail":"my secret"}"#, "status 422"),
+        ] {
+            assert_eq!(refused(status, body).to_string(), logged);
+        }
+        let long = refused(500, &"é".repeat(1000)).to_string();
+        assert!(long.ends_with("é…") && long.len() < 400, "{long}");
+        let fault = ReplyFault::Reported { message: "CUDA out of memory".to_owned(), status: None };
+        assert!(Failure::from(&fault).to_string().ends_with("within its reply: CUDA out of memory"));
+    }
 
     fn refused(status: u16, body: &str) -> Failure {
         let status = StatusCode::from_u16(status).unwrap();

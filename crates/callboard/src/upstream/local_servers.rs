@@ -7,12 +7,12 @@ use std::time::Duration;
 use http::Uri;
 
 use super::model_list_cache;
+use super::server_state::MOST_LIST_BYTES;
 use super::{Client, Upstream};
 
 /// Ollama, vLLM, llama.cpp, LM Studio, SGLang.
 const PORTS: [u16; 5] = [11434, 8000, 8080, 1234, 30000];
 const TIMEOUT: Duration = Duration::from_millis(300);
-const MOST_LIST_BYTES: usize = 4 << 20;
 
 /// The base URLs of the servers on this machine that list models, in the order of the ports.
 pub async fn local_servers(client: &Client) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use http_body_util::BodyExt;
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 
 use super::Failure;
 
@@ -20,6 +20,14 @@ pub enum ReplyBody {
 }
 
 impl ReplyBody {
+    /// Whether nothing more comes. Where the length is known, that is so before the end is read.
+    pub fn is_ended(&self) -> bool {
+        match self {
+            Self::Local(bytes) => bytes.is_none(),
+            Self::Network { incoming, .. } => incoming.is_end_stream(),
+        }
+    }
+
     /// The next bytes; none at the proper end.
     pub async fn next(&mut self) -> Result<Option<Bytes>, Failure> {
         match self {

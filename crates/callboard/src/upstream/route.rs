@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use callboard_core::wire::ApiError;
+
 use super::{Failure, Upstream};
 
 /// A server, and the name that it knows the model by.
@@ -29,6 +31,45 @@ impl Route {
             Failure::Empty => !std::mem::replace(&mut self.whole, true),
             _ => false,
         }
+    }
+}
+
+/// Why no server gets a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoRoute {
+    /// No server has the model.
+    UnknownModel {
+        /// The name in the request.
+        model: String,
+        /// The names that there are.
+        known: Vec<String>,
+    },
+    /// No server can be asked.
+    Failed(Box<ApiError>),
+}
+
+impl NoRoute {
+    /// The error for a client who may also name one of these.
+    pub fn to_api(self, others: impl IntoIterator<Item = String>) -> ApiError {
+        match self {
+            Self::UnknownModel { model, known } => {
+                let all: Vec<String> = others.into_iter().chain(known).collect();
+                ApiError::model_not_found(&model, &all)
+            }
+            Self::Failed(error) => *error,
+        }
+    }
+}
+
+impl From<ApiError> for NoRoute {
+    fn from(error: ApiError) -> Self {
+        Self::Failed(Box::new(error))
+    }
+}
+
+impl From<NoRoute> for ApiError {
+    fn from(missing: NoRoute) -> Self {
+        missing.to_api([])
     }
 }
 

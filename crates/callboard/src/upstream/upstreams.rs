@@ -1,22 +1,22 @@
 //! The configured model servers: which of them serve a model, in which order, and what models there are.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use bytes::Bytes;
 use callboard_core::wire::ApiError;
+use futures_util::future::join_all;
 use http::HeaderValue;
 use serde_json::{Value, json};
 
 use super::health::{Health, InFlight};
 use super::in_process_model::Rehearsal;
 use super::model_list_cache::{self, ModelLists};
-use super::route::{Alias, Claim, Route};
+use super::route::{Alias, Claim, NoRoute, Route};
+use super::server_state::{ServerState, fetch_list};
 use super::{Client, Failure, LocalModel, QuirkCache};
 use crate::config::ContractMode;
+use crate::telemetry::metrics;
 
-const MOST_LIST_BYTES: usize = 4 << 20;
-const LIST_TIMEOUT: Duration = Duration::from_secs(5);
 const REHEARSAL: &str = "rehearsal";
 
 /// One model server.
@@ -59,10 +59,9 @@ impl Upstream {
         Self { local: Some(model), ..Self::new(name) }
     }
 
-    /// The rehearsal model. Beside other servers it is asked only by its name.
-    pub fn rehearsal(alone: bool) -> Self {
-        let models = if alone { Vec::new() } else { vec![REHEARSAL.to_owned()] };
-        Self { models, ..Self::local(REHEARSAL, Arc::new(Rehearsal)) }
+    /// The rehearsal model, which answers to its own name only.
+    pub fn rehearsal() -> Self {
+        Self { models: vec![REHEARSAL.to_owned()], ..Self::local(REHEARSAL, Arc::new(Rehearsal)) }
     }
 
     /// Counts a request as in flight for as long as the guard lives.
@@ -70,16 +69,23 @@ impl Upstream {
         self.health.begin()
     }
 
-    /// Records the outcome of a request.
-    pub fn record(&self, failure: Option<&Failure>) {
-        match failure {
-            None => self.health.succeeded(),
-            Some(failure) if failure.is_upstream_fault() => {
-                if self.health.failed(Instant::now()) {
-                    tracing::warn!(upstream = self.url, "upstream set aside after repeated failures");
-                }
-            }
-            Some(_) => {}
+    /// Records a complete reply.
+    pub fn succeeded(&self) {
+        metrics::upstream_reply(&self.url, "ok");
+        self.health.succeeded();
+    }
+
+    /// Records that a request got no complete reply. Each failure is recorded once, where it is found.
+    pub fn failed(&self, request_id: &str, failure: &Failure) {
+        tracing::warn!(request_id, upstream = self.url, %failure, "upstream failed");
+        metrics::upstream_reply(&self.url, failure.label());
+        self.count(failure);
+    }
+
+    /// Counts a failure that is the server's.
+    fn count(&self, failure: &Failure) {
+        if failure.is_upstream_fault() && self.health.failed(Instant::now()) {
+            tracing::warn!(upstream = self.url, "upstream set aside after repeated failures");
         }
     }
 
@@ -91,6 +97,11 @@ impl Upstream {
     /// True while it is set aside.
     pub fn is_set_aside(&self) -> bool {
         self.health.is_set_aside(Instant::now())
+    }
+
+    /// The names in its settings: of its aliases, and the patterns of its models.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.aliases.iter().map(|alias| alias.name.as_str()).chain(self.models.iter().map(String::as_str))
     }
 
     fn load(&self) -> (bool, usize) {
@@ -122,9 +133,9 @@ impl Upstreams {
         model: &str,
         client: &Client,
         authorization: Option<&HeaderValue>,
-    ) -> Result<Vec<Route>, ApiError> {
+    ) -> Result<Vec<Route>, NoRoute> {
         if self.list.is_empty() {
-            return Err(ApiError::no_upstream());
+            return Err(ApiError::no_upstream().into());
         }
         if let Some(own) = self.own_model(model) {
             return Ok(vec![Route::new(Arc::clone(own), model.to_owned())]);
@@ -134,6 +145,17 @@ impl Upstreams {
             self.consider(number, &mut search).await;
         }
         search.finish()
+    }
+
+    /// The only server there is, for a request that names no model.
+    pub fn only_route(&self) -> Option<Route> {
+        let only = self.list.iter().find(|upstream| upstream.local.is_none() && self.is_only(upstream))?;
+        Some(Route::new(Arc::clone(only), String::new()))
+    }
+
+    /// Whether there is any server, or only the models in this process.
+    pub fn has_server(&self) -> bool {
+        self.list.iter().any(|upstream| upstream.local.is_none())
     }
 
     /// A local model by its name. Only an alias can give that name to a server.
@@ -147,13 +169,17 @@ impl Upstreams {
         let mut served = |model: String| search.routes.push(Route::new(Arc::clone(upstream), model));
         match upstream.claim(search.model) {
             Claim::Served(model) => served(model),
-            Claim::Foreign => search.known.extend(upstream.models.iter().cloned()),
+            Claim::Foreign if !self.offers(upstream) => {}
+            Claim::Foreign => search.known.extend(upstream.names().map(str::to_owned)),
             Claim::Unknown if self.is_only(upstream) => served(search.model.to_owned()),
             Claim::Unknown => match self.known_list(number, upstream, search).await {
                 Ok(list) if list.iter().any(|entry| model_list_cache::id_of(entry) == Some(search.model)) => {
                     search.routes.push(Route::new(Arc::clone(upstream), search.model.to_owned()));
                 }
-                Ok(list) => search.known.extend(list.iter().filter_map(model_list_cache::id_of).map(str::to_owned)),
+                Ok(list) => {
+                    let listed = list.iter().filter_map(model_list_cache::id_of);
+                    search.known.extend(upstream.names().chain(listed).map(str::to_owned));
+                }
                 Err(failure) => search.failure = Some(failure),
             },
         }
@@ -163,11 +189,13 @@ impl Upstreams {
     async fn known_list(&self, number: usize, upstream: &Upstream, search: &Search<'_>) -> Result<Vec<Value>, Failure> {
         if upstream.is_set_aside() {
             let last = self.models.get_stale(number, Instant::now());
-            return last.ok_or_else(|| Failure::Unreachable("set aside after repeated failures".to_owned()));
+            let reason = "set aside after repeated failures";
+            return last.ok_or_else(|| Failure::unreachable(reason).at(&upstream.url));
         }
         let list = self.list_of(number, search.client, search.authorization).await;
         if let Err(failure) = &list {
-            upstream.record(Some(failure));
+            tracing::warn!(upstream = upstream.url, %failure, "upstream does not list its models");
+            upstream.count(failure);
         }
         list
     }
@@ -176,6 +204,16 @@ impl Upstreams {
     fn is_only(&self, upstream: &Upstream) -> bool {
         let servers = self.list.iter().filter(|upstream| upstream.local.is_none()).count();
         if upstream.local.is_some() { servers == 0 } else { servers == 1 }
+    }
+
+    /// The servers, and the local model where there is none.
+    pub fn on_offer(&self) -> impl Iterator<Item = &Arc<Upstream>> {
+        self.list.iter().filter(|upstream| self.offers(upstream))
+    }
+
+    /// Whether its models are on offer. A local model is where there is no server; else it is asked only by its name.
+    fn offers(&self, upstream: &Upstream) -> bool {
+        upstream.local.is_none() || self.is_only(upstream)
     }
 
     /// All models of all servers that answer; an error only when none does.
@@ -187,21 +225,16 @@ impl Upstreams {
         if self.list.is_empty() {
             return Err(ApiError::no_upstream());
         }
-        match self.listed(client, authorization, |_| true).await {
+        match self.listed(client, authorization).await {
             (all, Some(failure)) if all.is_empty() => Err(failure.to_api()),
             (all, _) => Ok(all),
         }
     }
 
-    /// The models of some servers, each once, and the failure of one of these that does not answer.
-    async fn listed(
-        &self,
-        client: &Client,
-        authorization: Option<&HeaderValue>,
-        wanted: impl Fn(&Upstream) -> bool,
-    ) -> (Vec<Value>, Option<Failure>) {
+    /// The models on offer, each once, and the failure of a server that does not answer.
+    async fn listed(&self, client: &Client, authorization: Option<&HeaderValue>) -> (Vec<Value>, Option<Failure>) {
         let (mut all, mut failure): (Vec<Value>, _) = (Vec::new(), None);
-        for (number, upstream) in self.list.iter().enumerate().filter(|(_, upstream)| wanted(upstream)) {
+        for (number, upstream) in self.list.iter().enumerate().filter(|(_, upstream)| self.offers(upstream)) {
             all.extend(upstream.aliases.iter().map(|alias| entry(&alias.name)));
             match self.list_of(number, client, authorization).await {
                 Ok(list) => all.extend(list),
@@ -215,8 +248,7 @@ impl Upstreams {
 
     /// The first model in the lists. A local model is no fallback for a server that does not answer.
     pub async fn first_model(&self, client: &Client, authorization: Option<&HeaderValue>) -> Result<String, ApiError> {
-        let wanted = |upstream: &Upstream| upstream.local.is_none() || self.is_only(upstream);
-        let (all, failure) = self.listed(client, authorization, wanted).await;
+        let (all, failure) = self.listed(client, authorization).await;
         match (all.first().and_then(model_list_cache::id_of), failure) {
             (Some(first), _) => Ok(first.to_owned()),
             (None, None) if self.list.is_empty() => Err(ApiError::no_upstream()),
@@ -233,7 +265,7 @@ impl Upstreams {
         for upstream in self.list.iter() {
             let is_there = match upstream.local {
                 Some(_) => self.is_only(upstream),
-                None => answers(upstream, client).await,
+                None => upstream.state(client).await.answers(),
             };
             if is_there {
                 return true;
@@ -242,10 +274,16 @@ impl Upstreams {
         false
     }
 
+    /// Asks every server for its models, and logs which answer.
+    pub async fn log_states(&self, client: &Client) {
+        let servers = self.list.iter().filter(|upstream| upstream.local.is_none());
+        join_all(servers.map(|upstream| log_state(upstream, client))).await;
+    }
+
     /// Checks whether servers that are set aside answer again.
     pub async fn probe(&self, client: &Client) {
         for upstream in self.list.iter().filter(|upstream| upstream.is_set_aside()) {
-            if answers(upstream, client).await {
+            if upstream.state(client).await.answers() {
                 tracing::info!(upstream = upstream.url, "upstream is back");
                 upstream.health.half_open();
             }
@@ -276,23 +314,10 @@ impl Upstreams {
     }
 }
 
-/// Lists are short, so the timeout is, too.
-async fn fetch_list(
-    upstream: &Upstream,
-    client: &Client,
-    authorization: Option<&HeaderValue>,
-) -> Result<Bytes, Failure> {
-    let asked = client.get(upstream, "/models", authorization, MOST_LIST_BYTES);
-    let late = |_| Failure::Timeout { phase: "waiting for the list of models", seconds: LIST_TIMEOUT.as_secs_f64() };
-    tokio::time::timeout(LIST_TIMEOUT, asked).await.map_err(late)?
-}
-
-async fn answers(upstream: &Upstream, client: &Client) -> bool {
-    match fetch_list(upstream, client, None).await {
-        Ok(_) => true,
-        // A server without such a list is up; a proxy whose server is down or loading answers with these.
-        Err(Failure::Refused { status, .. }) => !matches!(status.as_u16(), 502..=504),
-        Err(_) => false,
+async fn log_state(upstream: &Upstream, client: &Client) {
+    match upstream.state(client).await {
+        state @ ServerState::Lists(_) => tracing::info!(upstream = upstream.url, "model server {state}"),
+        state => tracing::warn!(upstream = upstream.url, "model server {state}"),
     }
 }
 
@@ -311,15 +336,15 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn finish(mut self) -> Result<Vec<Route>, ApiError> {
+    fn finish(mut self) -> Result<Vec<Route>, NoRoute> {
         if !self.routes.is_empty() {
             self.routes.sort_by_key(|route| route.upstream.load());
             return Ok(self.routes);
         }
         // A server whose list is unknown might have the model.
         match self.failure {
-            Some(failure) => Err(failure.to_api()),
-            None => Err(ApiError::model_not_found(self.model, &self.known)),
+            Some(failure) => Err(failure.to_api().into()),
+            None => Err(NoRoute::UnknownModel { model: self.model.to_owned(), known: self.known }),
         }
     }
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 #[test]
 fn the_conversation_name_is_limited() {
     let program = Program::start(&[], &[]);
-    let body = json!({"model": "m", "messages": [{"role": "user", "content": "Hi"}]}).to_string();
+    let body = json!({"model": "rehearsal", "messages": [{"role": "user", "content": "Hi"}]}).to_string();
     for (name, status) in [("x".repeat(512), 200), ("é".repeat(512), 200), ("x".repeat(513), 400)] {
         let header = format!("callboard-conversation: {name}");
         let answer = ask(&program.address, "POST", "/v1/chat/completions", &[&header], &body);

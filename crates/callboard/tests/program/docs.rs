@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use callboard_test_support::{Program, binary};
+use callboard_test_support::{Program, binary, post};
 use tempfile::TempDir;
 
 /// One fenced block of a page.
@@ -76,6 +76,20 @@ fn every_command_of_the_traces_page_works() {
         let command = command.replace("curl -s", "curl --fail -sS").replace("127.0.0.1:8787", &program.address);
         run(folder.path(), &command).unwrap();
     }
+}
+
+/// Also where no model server is.
+#[test]
+fn the_first_request_of_the_readme_gets_a_call() {
+    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md")).unwrap();
+    let body = page.split("/v1/chat/completions -H 'content-type: application/json' -d '").nth(1).unwrap();
+    let program = Program::start(&[], &[]);
+    let answer = post(&program.address, body.split('\'').next().unwrap()).ok();
+    let call = &answer["choices"][0]["message"]["tool_calls"][0]["function"];
+    assert_eq!(
+        (call["name"].as_str(), call["arguments"].as_str()),
+        (Some("get_weather"), Some("{\"city\":\"Paris\"}"))
+    );
 }
 
 #[test]

@@ -7,7 +7,8 @@ use std::sync::Mutex;
 use std::sync::mpsc::channel;
 
 use callboard_test_support::{
-    Connection, ModelServer, Program, ask, greeting_server, paused_stream, post, refused_start,
+    COUNTER, CharacterFolder, Connection, ModelServer, Program, ask, greeting_server, paused_stream, post,
+    refused_start,
 };
 
 const WHOLE: &str = r#"{"model":"m","messages":[{"role":"user","content":"Hi"}]}"#;
@@ -141,19 +142,51 @@ fn unknown_paths_methods_and_models_are_refused() {
     assert_eq!(ask(&program.address, "GET", "/v1/models/m", &[], "").status, 200);
     let model = ask(&program.address, "GET", "/v1/models/org/other", &[], "");
     assert_eq!((model.status, model.error("code").as_str()), (404, "model_not_found"));
-    assert!(
-        model.error("message").contains("org/other") && model.error("message").ends_with("there are: m, rehearsal")
-    );
+    assert_eq!(model.error("message"), "the model \"org/other\" does not exist; there are: m");
+    let listed = ask(&program.address, "GET", "/v1/models", &[], "").body;
+    assert!(!listed.contains("rehearsal"), "it is listed only while it plays: {listed}");
 }
 
 #[test]
 fn without_a_model_server_the_rehearsal_model_answers() {
     let program = Program::start(&[], &[]);
-    let answer = post(&program.address, WHOLE);
+    let unknown = post(&program.address, WHOLE);
+    assert_eq!((unknown.status, unknown.error("code").as_str()), (404, "model_not_found"), "{unknown:?}");
+    let answer = post(&program.address, &WHOLE.replace("\"m\"", "\"rehearsal\""));
     assert_eq!(answer.status, 200, "{answer:?}");
     assert!(answer.body.contains("--upstream"), "it says what it is and how to connect a real model: {answer:?}");
     assert_eq!(ask(&program.address, "GET", "/ready", &[], "").status, 200);
     assert!(ask(&program.address, "GET", "/v1/models", &[], "").body.contains("\"rehearsal\""));
+}
+
+/// The names of characters are near names, too, on every wire, and with or without a model server.
+#[test]
+fn an_unknown_model_is_answered_with_near_names() {
+    let folder = CharacterFolder::with("narrator", COUNTER);
+    let alone = Program::start(&["--characters", folder.path()], &[]);
+    let listing = ModelServer::start(|mut exchange| match exchange.path.as_str() {
+        "/v1/models" => exchange.json(200, r#"{"data":[{"id":"qwen3:8b"}]}"#),
+        _ => exchange.answer("Hello."),
+    });
+    let other = ModelServer::unused_url();
+    let text =
+        format!("[[upstream]]\nurl = \"{}\"\n[[upstream]]\nurl = \"{other}\"\nmodels = [\"gpt*\"]\n", listing.url);
+    let served = Program::with_settings(&text, &["--characters", folder.path()], &[]);
+    for (program, model, near, all) in [
+        (&alone, "narator", "narrator", "narrator, rehearsal"),
+        (&alone, "rehersal", "rehearsal", "narrator, rehearsal"),
+        (&served, "narator", "narrator", "narrator, qwen3:8b, gpt*"),
+        (&served, "qwen3", "qwen3:8b", "narrator, qwen3:8b, gpt*"),
+    ] {
+        let expected = format!("the model {model:?} does not exist; did you mean {near:?}? There are: {all}");
+        let chat = post(&program.address, &WHOLE.replace("\"m\"", &format!("{model:?}")));
+        let body = format!("{{\"model\":{model:?},\"input\":\"Hi\"}}");
+        let response = ask(&program.address, "POST", "/v1/responses", &[], &body);
+        for answer in [chat, response] {
+            assert_eq!((answer.status, answer.error("code").as_str()), (404, "model_not_found"), "{answer:?}");
+            assert_eq!((answer.error("message"), answer.error("param")), (expected.clone(), "model".to_owned()));
+        }
+    }
 }
 
 #[test]
@@ -190,13 +223,16 @@ fn requests_over_the_limit_are_refused_with_retry_after() {
 
 #[test]
 fn a_dead_model_server_is_a_503() {
-    let program = Program::with_upstream(&ModelServer::unused_url(), &[]);
+    let dead = ModelServer::unused_url();
+    let program = Program::with_upstream(&dead, &[]);
     for body in [WHOLE, STREAMED] {
         let answer = post(&program.address, body);
         assert_eq!((answer.status, answer.error("code").as_str()), (503, "upstream_unavailable"));
         assert!(answer.headers.contains("retry-after: "));
+        assert!(answer.error("message").contains(&dead), "{answer:?}");
     }
-    assert_eq!(ask(&program.address, "GET", "/ready", &[], "").status, 503);
+    let ready = ask(&program.address, "GET", "/ready", &[], "");
+    assert_eq!((ready.status, ready.error("message")), (503, format!("no model server answers: {dead}")));
 }
 
 #[test]

@@ -17,6 +17,10 @@ mod keys_limits_and_drain;
 #[cfg(test)]
 mod late_failures;
 #[cfg(test)]
+mod needless_retries;
+#[cfg(test)]
+mod passthrough;
+#[cfg(test)]
 mod persistence;
 #[cfg(test)]
 mod request_budget;

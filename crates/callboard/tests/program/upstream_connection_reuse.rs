@@ -143,8 +143,8 @@ fn a_request_is_not_retried_after_the_first_text() {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&asked);
     let url = server(move |mut line| {
-        while line.read_request().is_some() {
-            if count.fetch_add(1, Ordering::SeqCst) == 0 {
+        while let Some(head) = line.read_request() {
+            if head.starts_with("get") || count.fetch_add(1, Ordering::SeqCst) == 0 {
                 line.answer();
                 continue;
             }

@@ -185,6 +185,85 @@ fn a_server_that_only_lists_its_models_is_half_open() {
     assert!(set_aside(), "one failure is enough this time");
 }
 
+/// Two failures are two, also where no other server is left to ask, and whether the reply is checked or passed on.
+#[test]
+fn a_failure_is_counted_once() {
+    let failing = ModelServer::start(|mut exchange| exchange.json(500, r#"{"error":"out of memory"}"#));
+    let breaking = ModelServer::start(|mut exchange| {
+        exchange.begin_stream();
+        exchange.text("Hel");
+        exchange.close();
+    });
+    let other = ModelServer::start(|mut exchange| exchange.json(500, "{}"));
+    for (urls, mode, path, stream) in [
+        (&[&failing.url][..], "enforce", "/v1/chat/completions", false),
+        (&[&failing.url, &other.url], "enforce", "/v1/chat/completions", true),
+        (&[&breaking.url], "enforce", "/v1/chat/completions", true),
+        (&[&failing.url], "observe", "/v1/chat/completions", false),
+        (&[&breaking.url], "off", "/v1/chat/completions", true),
+        (&[&failing.url], "enforce", "/v1/embeddings", false),
+        (&[&breaking.url], "enforce", "/v1/completions", true),
+    ] {
+        let server =
+            |url: &&String| format!("[[upstream]]\nurl = \"{url}\"\nmodels = [\"*\"]\ncontract = \"{mode}\"\n");
+        let program = Program::with_settings(&urls.iter().map(server).collect::<String>(), &[], &[]);
+        for number in 1..=3 {
+            ask(&program.address, "POST", path, &[], &request("m", stream));
+            let seen: Value = ask(&program.address, "GET", "/v1/upstreams", &[], "").json();
+            for server in seen["data"].as_array().unwrap() {
+                assert_eq!(server["set_aside"], number == 3, "{mode} {path} after {number}: {seen}");
+            }
+        }
+    }
+}
+
+/// The output of `callboard upstreams`, and whether it succeeded.
+fn shown(arguments: &[&str], environment: &[(&str, &str)]) -> (String, bool) {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_callboard"));
+    let folder = tempfile::TempDir::new().unwrap();
+    command.arg("upstreams").args(arguments).env_clear().envs(environment.iter().copied()).current_dir(folder.path());
+    let output = command.output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    (String::from_utf8(output.stdout).unwrap(), output.status.success())
+}
+
+#[test]
+fn the_command_upstreams_asks_a_running_callboard_with_its_key() {
+    let count = Arc::default();
+    let server = server("Hello.", &count);
+    let program = Program::with_upstream(&server.url, &[("CALLBOARD_API_KEYS", "one,two")]);
+    let listen = ["--listen", &program.address, "--upstream", &server.url];
+    let address = &program.address;
+    let (page, succeeded) = shown(&listen, &[("CALLBOARD_API_KEYS", "two")]);
+    let expected = format!("as seen by the Callboard at {address}:\n{}: in use, 0 requests in flight\n", server.url);
+    assert_eq!((page, succeeded), (expected, true));
+    for keys in ["", "three"] {
+        let (page, succeeded) = shown(&listen, &[("CALLBOARD_API_KEYS", keys)]);
+        let expected = format!(
+            "the Callboard at {address} wants one of its keys, in api_keys or CALLBOARD_API_KEYS; the model servers are asked \
+             directly:\n{}: answers, 1 model: m\n",
+            server.url
+        );
+        assert_eq!((page, succeeded), (expected, true));
+    }
+}
+
+#[test]
+fn the_command_upstreams_asks_directly_where_nothing_runs() {
+    let nothing = ModelServer::unused_url();
+    let address = nothing.trim_start_matches("http://").trim_end_matches("/v1");
+    let head = format!("no Callboard runs at {address}; the model servers are asked directly:\n");
+    let (dead, keyed) = (ModelServer::unused_url(), ModelServer::start(|mut exchange| exchange.json(401, "{}")));
+    let (page, succeeded) = shown(&["--listen", address, "--upstream", &dead], &[]);
+    let expected = format!("{head}{dead}: does not answer: cannot connect: Connection refused\n");
+    assert_eq!((page, succeeded), (expected, false));
+    let (page, succeeded) = shown(&["--listen", address, "--upstream", &keyed.url], &[]);
+    assert!(page.contains(&format!("{}: wants a key (status 401)", keyed.url)) && succeeded, "{page}");
+    // Without a model server on this machine, the built-in model plays.
+    let (page, succeeded) = shown(&["--listen", address], &[]);
+    assert!(page.starts_with(&head) && !page.contains("invalid") && succeeded, "{page}");
+}
+
 #[test]
 fn requests_go_to_the_server_with_the_fewest_in_flight() {
     let (seen, arrivals) = channel();

@@ -65,6 +65,7 @@ fn split(what: &[String]) -> anyhow::Result<(Option<&str>, Vec<&Path>)> {
 /// The model to measure: the character's own, the one of the settings, or the first of the model server.
 async fn model(app: &Services, character: Option<&LoadedCharacter>) -> anyhow::Result<String> {
     let own = character.and_then(|loaded| loaded.character.manifest().model.clone());
+    let own = own.filter(|_| app.upstreams.has_server());
     let set = Some(app.settings.stage.model.clone()).filter(|model| !model.is_empty());
     match own.or(set) {
         Some(model) => Ok(model),

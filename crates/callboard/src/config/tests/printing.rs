@@ -13,6 +13,7 @@ fn settings_are_printed_with_their_origins() {
 threads              = 2                           # callboard.toml line 1
 api_keys             = ["********", "********"]    # environment CALLBOARD_API_KEYS
 hosts                = []                          # default
+passthrough_paths    = []                          # default
 characters           = "characters"                # default
 store                = "sqlite:callboard.db"       # default
 store_connections    = 16                          # default
