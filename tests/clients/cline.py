@@ -5,15 +5,13 @@
 
 Without the gateway, Cline must fail to write the file.
 """
-import json
-import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from checks import Suite, equal
+from cline_cli import Cline
 
 GATEWAY, MODEL, CLINE = sys.argv[1:4]
 SECONDS = 60
@@ -25,34 +23,17 @@ class Task:
     """One run of Cline in its own workspace."""
 
     def __init__(self, folder, url):
-        self.home = folder / "home"
-        self.workspace = folder / "workspace"
-        self.source, self.target = self.workspace / "notes.txt", self.workspace / "loud.txt"
-        for path in (self.home, self.workspace):
+        home, workspace = folder / "home", folder / "workspace"
+        self.source, self.target = workspace / "notes.txt", workspace / "loud.txt"
+        for path in (home, workspace):
             path.mkdir(parents=True)
         self.source.write_text(NOTES + "\n", encoding="utf-8")
-        self.cline("auth", "-p", "openai-compatible", "-k", "sk-test", "-m", "cline-editor", "-b", f"{url}/v1")
-
-    def cline(self, *arguments):
-        return subprocess.run(
-            [CLINE, *arguments, "--data-dir", str(self.home / "data")], env=self.environment(), cwd=self.workspace,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=SECONDS)
-
-    def environment(self):
-        """Isolates Cline from the user's settings, its updates and all other hosts.
-
-        It requests feature flags even when telemetry is off; the proxy address refuses that.
-        """
-        settings = self.home / "settings.json"
-        settings.write_text('{"telemetryOptOut": true, "autoUpdateEnabled": false}', encoding="utf-8")
-        return {**os.environ, "HOME": str(self.home), "CLINE_NO_AUTO_UPDATE": "1",
-                "CLINE_GLOBAL_SETTINGS_PATH": str(settings), "HTTPS_PROXY": "http://127.0.0.1:9", "NO_PROXY": "127.0.0.1"}
+        self.cline = Cline(CLINE, home, workspace)
+        self.cline.use(SECONDS, f"{url}/v1", "cline-editor")
 
     def play(self):
         prompt = f"Read {self.source} and write its text in capitals to {self.target}"
-        done = self.cline("-P", "openai-compatible", "-m", "cline-editor", "--json", "--auto-approve", "true",
-                          "--retries", "1", "-c", str(self.workspace), prompt)
-        self.events = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+        _, self.events = self.cline.ask(SECONDS, "cline-editor", prompt, "--retries", "1")
         return self
 
     def written(self):

@@ -5,55 +5,35 @@ every call.
     codex.py URL CODEX OBSERVED        OBSERVED is the folder of recordings of observer.py in front of URL
 """
 import json
-import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 from checks import Suite, equal
+from codex_cli import Codex
 from recordings import exchanges
 
 URL, CODEX, OBSERVED = sys.argv[1:4]
 SECONDS = 60
 NOTES = "the callboard hangs backstage"
-CONFIG = """
-model = "{model}"
-model_provider = "callboard"
-[analytics]
-enabled = false
-[model_providers.callboard]
-name = "Callboard"
-base_url = "{url}/v1"
-env_key = "CALLBOARD_KEY"
-wire_api = "responses"
-supports_websockets = {websockets}
-"""
 suite = Suite("codex")
 
 
 class Task:
-    """One run of codex in its own workspace, without codex's sandbox, which may not work inside another one."""
+    """One run of codex in its own workspace."""
 
     def __init__(self, folder, websockets, model="codex-editor"):
-        self.home, self.workspace = folder / "home", folder / "workspace"
-        self.source, self.target = self.workspace / "notes.txt", self.workspace / "loud.txt"
-        for path in (self.home, self.workspace):
+        home, workspace = folder / "home", folder / "workspace"
+        self.source, self.target = workspace / "notes.txt", workspace / "loud.txt"
+        for path in (home, workspace):
             path.mkdir(parents=True)
         self.source.write_text(NOTES + "\n", encoding="utf-8")
-        config = CONFIG.format(url=URL, websockets=str(websockets).lower(), model=model)
-        (self.home / "config.toml").write_text(config, encoding="utf-8")
+        self.codex = Codex(CODEX, home, workspace)
+        self.codex.use(f"{URL}/v1", model, websockets)
 
     def play(self):
-        """Runs codex isolated from the user's settings and all other hosts."""
-        environment = {"PATH": os.environ["PATH"], "HOME": str(self.home), "CODEX_HOME": str(self.home),
-                       "CALLBOARD_KEY": "sk-test", "HTTPS_PROXY": "http://127.0.0.1:9", "NO_PROXY": "127.0.0.1"}
         prompt = f"Read {self.source} and write its text in capitals to {self.target}"
-        done = subprocess.run(
-            [CODEX, "exec", "--skip-git-repo-check", "--json", "--ephemeral", "-s", "danger-full-access", "-C",
-             str(self.workspace), prompt], env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-            timeout=SECONDS)
-        self.events = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+        done, self.events = self.codex.ask(SECONDS, prompt)
         self.problems = done.stderr
         return self
 
