@@ -11,6 +11,8 @@ from dataclasses import dataclass
 NO_OTHER_HOSTS = {"HTTPS_PROXY": "http://127.0.0.1:9", "NO_PROXY": "127.0.0.1"}
 
 running: set[subprocess.Popen] = set()
+starting = threading.RLock()
+terminated = threading.Event()
 
 
 @dataclass
@@ -34,26 +36,35 @@ def run(command, seconds, **options) -> Finished:
 
 
 def start(command, **options):
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, start_new_session=True,
-                               **options)
-    running.add(process)
+    with starting:
+        if terminated.is_set():
+            raise SystemExit(1)
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+                                   start_new_session=True, **options)
+        running.add(process)
     return process
 
 
 def end_group(process):
     """Ends a process that was started in a session of its own, and all it has started."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
+    kill_group(process)
     process.wait()
     running.discard(process)
+
+
+def kill_group(process):
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def end_all_on_sigterm():
     """Processes in sessions of their own would outlive a suite that runs out of time."""
     def end_all(*_):
-        for process in list(running):
-            end_group(process)
-        os._exit(1)
+        terminated.set()
+        with starting:
+            for process in list(running):
+                kill_group(process)
+            os._exit(1)
     signal.signal(signal.SIGTERM, end_all)
 
 
