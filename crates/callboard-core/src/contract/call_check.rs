@@ -72,11 +72,11 @@ pub fn check_arguments(
             "the arguments of {} are {size} bytes; the limit limits.arguments_bytes is {most_bytes}",
             tool.name()
         );
-        return Err(Violation::new(ViolationKind::InvalidArguments, message));
+        return Err(Violation::new(ViolationKind::InvalidArguments, message).of_tool(tool.name()));
     }
     let reading = read_arguments(&call.arguments).map_err(|error| {
         let message = format!("the arguments of {} are not a JSON object: {error}", tool.name());
-        Violation::new(ViolationKind::MalformedArguments, message)
+        Violation::new(ViolationKind::MalformedArguments, message).of_tool(tool.name())
     })?;
     let repairs = [cleaned.then_some("tool_name"), call.object.then_some("arguments_object")];
     checked_values(call, tool, reading, repairs.into_iter().flatten().collect(), budget)
@@ -92,7 +92,7 @@ fn find_tool<'a>(call: &RawCall, tools: &'a ToolSet, rules: &CallRules) -> Resul
     if !rules.allows(tool.name()) {
         let allowed = name_list(tools.names().filter(|name| rules.allows(name)));
         let message = format!("tool {:?} must not be called now; allowed are {allowed}", tool.name());
-        return Err(Violation::new(ViolationKind::ChoiceUnmet, message));
+        return Err(Violation::new(ViolationKind::ChoiceUnmet, message).of_tool(tool.name()));
     }
     Ok((tool, cleaned))
 }
@@ -111,8 +111,9 @@ fn checked_values(
         let mut value = Value::Object(value);
         let coerced = tool.compiled().coerce(&mut value, budget);
         if let Some(problems) = tool.compiled().problems(&value, call.arguments.len(), budget) {
-            let message = format!("the arguments of {} do not fit its schema: {problems}", tool.name());
-            return Err(Violation::new(ViolationKind::InvalidArguments, message));
+            let message = format!("the arguments of {} do not fit its schema: {}", tool.name(), problems.words);
+            let violation = Violation::new(ViolationKind::InvalidArguments, message).of_tool(tool.name());
+            return Err(violation.at(problems.paths));
         }
         let text = if untouched && coerced.is_empty() { call.arguments.clone() } else { value.to_string() };
         let mut repairs = read_repairs.clone();

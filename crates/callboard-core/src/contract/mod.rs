@@ -2,6 +2,7 @@
 //!
 //! A [`Call`] can only be constructed here, so every call outside this module is valid.
 
+mod bad_call;
 mod call_check;
 mod call_rules;
 mod check_budget;
@@ -17,6 +18,7 @@ mod tool_name;
 mod tool_set;
 mod violation;
 
+pub use bad_call::{BadCall, CallText};
 pub use call_check::{Arguments, Call, CheckedArguments, RawCall, check_arguments};
 pub use call_rules::CallRules;
 pub use check_budget::CheckBudget;

@@ -1,6 +1,12 @@
 //! Violations and repairs of one turn, for the response header, the metrics and the log.
 
 use std::fmt;
+use std::sync::Arc;
+
+use super::BadCall;
+
+/// The most calls whose text is kept.
+const MOST_BAD_CALLS: usize = 100;
 
 /// How a violation was handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,12 +67,35 @@ impl CallTally {
 pub struct Report {
     events: Vec<ContractEvent>,
     calls: CallTally,
+    /// Shared, because reports are copied and calls may be large.
+    bad_calls: Option<Arc<Vec<BadCall>>>,
 }
 
 impl Report {
     /// Records one event.
     pub fn note(&mut self, violation: &'static str, outcome: Outcome) {
         self.events.push(ContractEvent { violation, outcome });
+    }
+
+    /// Keeps a call that was not valid as the model wrote it.
+    pub(crate) fn add_bad_call(&mut self, call: impl FnOnce() -> BadCall) {
+        let calls = Arc::make_mut(self.bad_calls.get_or_insert_default());
+        if calls.len() < MOST_BAD_CALLS {
+            calls.push(call());
+        }
+    }
+
+    /// Says what was done about the broken calls of which it was not known yet.
+    pub(crate) fn settle_bad_calls(&mut self, outcome: Outcome) {
+        for call in self.bad_calls.iter_mut().flat_map(|calls| Arc::make_mut(calls).iter_mut()) {
+            call.outcome.get_or_insert(outcome);
+        }
+    }
+
+    /// The calls that were not valid as the model wrote them, in order.
+    #[must_use]
+    pub fn bad_calls(&self) -> &[BadCall] {
+        self.bad_calls.as_ref().map_or(&[], |calls| calls.as_slice())
     }
 
     /// Counts a valid call, and whether it had to be repaired.
@@ -97,7 +126,13 @@ impl Report {
     #[must_use]
     pub fn as_observed(&self) -> Self {
         let seen = |event: &ContractEvent| ContractEvent { outcome: Outcome::Observed, ..*event };
-        Self { events: self.events.iter().map(seen).collect(), calls: self.calls }
+        let passed_on =
+            |call: &BadCall| BadCall { outcome: Some(Outcome::Observed), after: Vec::new(), ..call.clone() };
+        Self {
+            events: self.events.iter().map(seen).collect(),
+            calls: self.calls,
+            bad_calls: self.bad_calls.as_ref().map(|calls| Arc::new(calls.iter().map(passed_on).collect())),
+        }
     }
 
     /// True when there are no events.

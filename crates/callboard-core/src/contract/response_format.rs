@@ -57,7 +57,7 @@ impl ResponseFormat {
             let mut budget = CheckBudget::new(usize::MAX);
             repairs.extend(schema.coerce(&mut value, &mut budget).iter().map(|repair| repair.as_str()));
             if let Some(problems) = schema.problems(&value, answer.len(), &mut budget) {
-                return Err(broken(format!("the answer does not fit the schema: {problems}")));
+                return Err(broken(format!("the answer does not fit the schema: {}", problems.words)));
             }
         }
         let text = if repairs.is_empty() { answer.to_owned() } else { value.to_string() };

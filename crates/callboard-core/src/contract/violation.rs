@@ -41,12 +41,28 @@ pub struct Violation {
     pub kind: ViolationKind,
     /// What is wrong, for the model and for people.
     pub message: String,
+    /// The tool, where the call names one.
+    pub tool: Option<String>,
+    /// The places in the arguments, as JSON Pointers, where there are some.
+    pub paths: Vec<String>,
 }
 
 impl Violation {
     /// A violation with its message.
     pub fn new(kind: ViolationKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into() }
+        Self { kind, message: message.into(), tool: None, paths: Vec::new() }
+    }
+
+    /// The same violation, by a call of this tool.
+    #[must_use]
+    pub(super) fn of_tool(self, tool: &str) -> Self {
+        Self { tool: Some(tool.to_owned()), ..self }
+    }
+
+    /// The same violation, at these places.
+    #[must_use]
+    pub(super) fn at(self, paths: Vec<String>) -> Self {
+        Self { paths, ..self }
     }
 }
 

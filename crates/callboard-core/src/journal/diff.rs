@@ -19,7 +19,7 @@ pub(super) fn diff(old: &Value, new: &Value) -> Patch {
 }
 
 /// The patch that turns `old` into `new` and touches nothing else, so members may end up in another order.
-pub(super) fn diff_regardless_of_order(old: &Value, new: &Value) -> Patch {
+pub(crate) fn diff_regardless_of_order(old: &Value, new: &Value) -> Patch {
     difference(old, new, Order::Free)
 }
 

@@ -17,6 +17,7 @@ mod undo_target;
 mod property_tests;
 
 pub use apply::PatchError;
+pub(crate) use diff::diff_regardless_of_order;
 pub use entry::{CallNote, Entry, InvertedEntry, Mode, Undoes, replay, with_inverses};
 pub use operation::{Change, Operation, Patch};
 pub use pointer::Pointer;

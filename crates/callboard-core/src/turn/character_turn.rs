@@ -182,6 +182,7 @@ impl CharacterTurn {
         if self.round >= self.rules.rounds && !checked_calls.is_empty() {
             checked_calls.clear();
             self.ignored = true;
+            self.checker.report.settle_bad_calls(Outcome::Refused);
             self.checker.report.note("rounds", Outcome::Refused);
         }
         if !self.request.rules.parallel && checked_calls.len() > 1 {
@@ -216,6 +217,7 @@ impl CharacterTurn {
     /// Reports broken calls as refused if the turn ends with calls for the client: the model never reads their errors.
     fn note_refusals(&mut self, ends: bool) {
         let outcome = if ends { Outcome::Refused } else { Outcome::Reasked };
+        self.checker.report.settle_bad_calls(outcome);
         for refusal in self.waiting.refusals() {
             match refusal {
                 Refusal::Broken(kind) => self.checker.report.note(kind.code(), outcome),

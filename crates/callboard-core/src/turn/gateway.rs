@@ -213,6 +213,8 @@ impl GatewayTurn {
     }
 
     fn complete(&mut self, actions: &mut Vec<Action>) {
+        // Of broken calls beyond the one that is allowed.
+        self.checker.report.settle_bad_calls(Outcome::Repaired);
         if let Some(violation) = self.streamed_fault() {
             return self.fail(violation, actions);
         }
@@ -279,6 +281,7 @@ impl GatewayTurn {
         if self.reasks_made >= self.settings.reasks || !self.streamed.is_empty() || streamed_format {
             return self.fail(violation, actions);
         }
+        self.checker.report.settle_bad_calls(Outcome::Reasked);
         self.note_all(spoken, &violation, Outcome::Reasked);
         self.reasks_made += 1;
         let text = std::mem::take(&mut self.reply.spoken);
@@ -298,6 +301,7 @@ impl GatewayTurn {
     }
 
     fn fail(&mut self, violation: Violation, actions: &mut Vec<Action>) {
+        self.checker.report.settle_bad_calls(Outcome::Refused);
         self.checker.report.note(violation.kind.code(), Outcome::Refused);
         actions.push(Action::Finish(Ending::Failed(violation)));
     }

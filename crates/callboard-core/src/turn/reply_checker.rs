@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::TurnRequest;
 use super::checked_calls::CheckedCall;
 use super::model_reply::ModelReply;
-use crate::contract::{Call, CheckBudget, CheckedArguments, Outcome, RawCall, Report, check_arguments};
+use crate::contract::{BadCall, Call, CheckBudget, CheckedArguments, Outcome, RawCall, Report, check_arguments};
 use crate::model::{CallId, RandomBytes, Usage};
 
 /// Checks the replies of one turn.
@@ -66,7 +66,11 @@ impl ReplyChecker {
     fn check(&mut self, raw: RawCall, request: &TurnRequest, streamed: bool) -> Vec<CheckedCall> {
         match check_arguments(&raw, &request.tools, &request.rules, &mut self.budget) {
             Ok(checked) => {
-                self.report.count_valid(checked.len() != 1 || checked.iter().any(|call| !call.repairs.is_empty()));
+                let is_repaired = checked.len() != 1 || checked.iter().any(|call| !call.repairs.is_empty());
+                self.report.count_valid(is_repaired);
+                if is_repaired {
+                    self.report.add_bad_call(|| BadCall::repaired(&raw, &checked));
+                }
                 let (mut offered, silently) = (raw.id.as_deref(), raw.from_text || streamed);
                 checked
                     .into_iter()
@@ -75,6 +79,7 @@ impl ReplyChecker {
             }
             Err(violation) => {
                 self.report.count_broken();
+                self.report.add_bad_call(|| BadCall::broken(&raw, &violation));
                 let id = self.id_for(raw.id.as_deref(), true);
                 vec![CheckedCall::Broken { raw, id, violation }]
             }

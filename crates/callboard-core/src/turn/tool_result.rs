@@ -54,6 +54,12 @@ impl ToolOutcome {
         matches!(self, Self::Success | Self::Timeout | Self::Execution)
     }
 
+    /// True when the call was refused for its name, its arguments or a limit, and the tool was not started.
+    #[must_use]
+    pub fn is_refused(self) -> bool {
+        matches!(self, Self::UnknownTool | Self::JsonParse | Self::Validation | Self::OverLimit)
+    }
+
     /// `ok`, `error` or `cancelled`.
     #[must_use]
     pub fn as_str(self) -> &'static str {

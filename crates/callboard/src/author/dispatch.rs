@@ -12,6 +12,7 @@ use super::new::new;
 use super::resolve_names::names;
 use super::stats::stats;
 use super::test::{Rehearsal, test};
+use super::traces::traces;
 use super::try_tool::try_tool;
 use super::upstream_status::upstreams;
 use crate::app;
@@ -75,6 +76,7 @@ async fn dispatch(command: Command, settings: Settings, out: &mut impl Write) ->
         Command::Eval(arguments) => eval(&arguments, &app::build(settings, 0)?, out).await,
         Command::Names(arguments) => names(&arguments, &registry(&settings, None), out).await,
         Command::Stats { since, json, .. } => stats(since, json, &settings, out).await,
+        Command::Traces(arguments) => traces(&arguments, &settings, &client(&settings)?, out).await,
         Command::Upstreams(_) => upstreams(&app::build(settings, 0)?, out).await,
         Command::Serve(_) | Command::Config(_) => Ok(true),
     }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::app;
 use crate::clock;
 use crate::config::Settings;
-use crate::store::{Address, Count};
+use crate::store::{Address, Count, Store};
 use crate::trace::{TurnCount, TurnCounts};
 
 const MILLIS_PER_DAY: i64 = 24 * 60 * 60 * 1000;
@@ -17,8 +17,8 @@ const MILLIS_PER_DAY: i64 = 24 * 60 * 60 * 1000;
 /// The counts of one character and model; no character is the gateway.
 type Group = (String, String);
 
-/// Writes the counts of the last `days` days, today included, as a table or as JSON.
-pub(super) async fn stats(days: u16, json: bool, settings: &Settings, out: &mut impl Write) -> anyhow::Result<bool> {
+/// Opens the store that a serving process has made.
+pub(super) fn open_existing_store(settings: &Settings) -> anyhow::Result<Store> {
     let address = Address::read(settings.store.expose())?;
     match &address {
         Address::Memory => bail!(
@@ -28,11 +28,15 @@ pub(super) async fn stats(days: u16, json: bool, settings: &Settings, out: &mut 
         Address::File { path, .. } if !path.exists() => {
             bail!("the store {address} does not exist yet: `callboard serve` creates it; name another with --store URL")
         }
-        Address::File { .. } | Address::Postgres(_) => {}
+        Address::File { .. } | Address::Postgres(_) => app::open_store(settings, 0),
     }
+}
+
+/// Writes the counts of the last `days` days, today included, as a table or as JSON.
+pub(super) async fn stats(days: u16, json: bool, settings: &Settings, out: &mut impl Write) -> anyhow::Result<bool> {
     let today = clock::milliseconds().div_euclid(MILLIS_PER_DAY);
     let since = today.saturating_sub(i64::from(days.max(1)) - 1);
-    let store = app::open_store(settings, 0)?;
+    let store = open_existing_store(settings)?;
     let groups = grouped(store.counts(since).await?);
     if json {
         writeln!(out, "{}", to_json(&groups, days))?;
@@ -78,7 +82,7 @@ fn call_rate(counts: &TurnCounts) -> Option<f64> {
 /// A column of the table: its heading, and its cell in a row.
 type Column = (&'static str, fn(&TurnCounts) -> String);
 
-const COLUMNS: [Column; 13] = [
+const COLUMNS: [Column; 14] = [
     ("turns", |counts| counts.get(TurnCount::Turns).to_string()),
     ("failed", |counts| counts.get(TurnCount::Failed).to_string()),
     ("left", |counts| counts.get(TurnCount::Interrupted).to_string()),
@@ -89,6 +93,7 @@ const COLUMNS: [Column; 13] = [
     ("after", |counts| counts.get(TurnCount::ViolationsAfter).to_string()),
     ("re-asked", |counts| counts.get(TurnCount::Reasked).to_string()),
     ("refused", |counts| counts.get(TurnCount::Refused).to_string()),
+    ("not run", |counts| counts.get(TurnCount::ToolsRefused).to_string()),
     ("tool errors", |counts| counts.get(TurnCount::ToolErrors).to_string()),
     ("timeouts", |counts| counts.get(TurnCount::ToolTimeouts).to_string()),
     ("median/95th", times),
@@ -161,7 +166,7 @@ mod tests {
         let cells: Vec<&str> = line.split_whitespace().collect();
         assert_eq!(
             cells,
-            ["grimlog", "m", "5", "0", "0", "75.0", "%", "0", "0", "0", "0", "0", "0", "0", "0", "15/15", "ms"]
+            ["grimlog", "m", "5", "0", "0", "75.0", "%", "0", "0", "0", "0", "0", "0", "0", "0", "0", "15/15", "ms"]
         );
     }
 

@@ -42,6 +42,7 @@ What the columns mean:
   after          calls that broke it and were passed on anyway; only with contract mode `observe`
   re-asked       calls and answers that the model was asked for again
   refused        violations that ended a turn
+  not run        calls of a character's tools that were refused: an unknown name, wrong arguments, a limit
   median/95th    the median and the 95th percentile of the duration of complete turns
 
 Examples:
@@ -49,6 +50,15 @@ Examples:
   callboard stats --store postgres://me@db/calls --json
 A turn is counted in the store up to 200 ms after its end. /metrics has the same counts while
 Callboard serves; see docs/traces.md.";
+
+const TRACES: &str = "\
+The Callboard that runs with the same settings is asked, with its first key. Where none runs, the
+store is read. What was called is shown only with the setting trace.content.
+
+Examples:
+  callboard traces --last 3
+  callboard traces --request req_4kc2l0xq
+  callboard traces --follow";
 
 #[derive(Parser)]
 #[command(name = "callboard", version, about, after_help = EXAMPLES)]
@@ -82,6 +92,9 @@ pub enum Command {
         #[command(flatten)]
         flags: Flags,
     },
+    /// Show what happened in the last turns: calls that were repaired, asked for again or refused, tools that failed
+    #[command(after_help = TRACES)]
+    Traces(TracesArgs),
     /// Check the characters of a folder: what is wrong, where, and what to write instead
     Check {
         /// The folder [default: the setting `characters`]
@@ -156,6 +169,26 @@ pub struct EvalArgs {
     pub flags: Flags,
 }
 
+/// The arguments of `callboard traces`.
+#[derive(Debug, PartialEq, Eq, Args)]
+pub struct TracesArgs {
+    /// How many of the newest
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=10_000))]
+    pub last: usize,
+    /// Only those of one request: the header x-request-id of its reply
+    #[arg(long, value_name = "ID")]
+    pub request: Option<String>,
+    /// Show new ones as they come
+    #[arg(long)]
+    pub follow: bool,
+    /// Write whole traces as JSON, one per line
+    #[arg(long)]
+    pub json: bool,
+    /// Settings
+    #[command(flatten)]
+    pub flags: Flags,
+}
+
 /// The arguments of `callboard names`.
 #[derive(Debug, PartialEq, Eq, Args)]
 pub struct NamesArgs {
@@ -190,6 +223,7 @@ impl Command {
             | Self::Chat { flags, .. }
             | Self::Eval(EvalArgs { flags, .. })
             | Self::Names(NamesArgs { flags, .. })
+            | Self::Traces(TracesArgs { flags, .. })
             | Self::Test { flags, .. } => flags,
         }
     }
@@ -200,7 +234,12 @@ impl Command {
             Self::Serve(_) | Self::Try { .. } | Self::Chat { .. } => true,
             Self::Check { dir, .. } | Self::Test { dir, .. } => dir.is_none(),
             Self::Names(names) => names.character.is_some(),
-            Self::Eval(_) | Self::Config(_) | Self::Upstreams(_) | Self::Stats { .. } | Self::New { .. } => false,
+            Self::Eval(_)
+            | Self::Config(_)
+            | Self::Upstreams(_)
+            | Self::Stats { .. }
+            | Self::Traces(_)
+            | Self::New { .. } => false,
         }
     }
 }
@@ -209,6 +248,7 @@ impl Command {
 const USED_FLAGS: &[(&str, &[&str])] = &[
     ("upstreams", &["listen", "upstream", "upstream-key-env"]),
     ("stats", &["store"]),
+    ("traces", &["listen", "store"]),
     ("check", &["characters"]),
     ("new", &["characters"]),
     ("try", &["characters"]),

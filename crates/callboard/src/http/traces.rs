@@ -12,7 +12,7 @@ use super::reply::{self, HttpResult};
 use super::router::Shared;
 use crate::store::{StoreError, Trace, TraceFilter, TracePage};
 
-const PARAMETERS: [&str; 6] = ["limit", "after", "conversation", "character", "model", "order"];
+const PARAMETERS: [&str; 7] = ["limit", "after", "conversation", "character", "model", "request_id", "order"];
 
 /// What is looked for in a trace's JSON, to compare it exactly.
 #[derive(Deserialize)]
@@ -54,8 +54,12 @@ fn read_query(query: &str) -> Result<(PageQuery, TraceFilter), BadRequest> {
         return Err(BadRequest::invalid("order", "traces are listed newest first; leave order out"));
     }
     let named = |name: &str| pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
-    let filter =
-        TraceFilter { conversation: named("conversation"), character: named("character"), model: named("model") };
+    let filter = TraceFilter {
+        conversation: named("conversation"),
+        character: named("character"),
+        model: named("model"),
+        request_id: named("request_id"),
+    };
     Ok((page, filter))
 }
 

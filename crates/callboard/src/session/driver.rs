@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use callboard_core::contract::{Call, Report, ToolCache};
-use callboard_core::model::{Delta, Finish, Item, Usage};
+use callboard_core::model::{CallId, Delta, Finish, Item, Usage};
 use callboard_core::turn::{Action, CharacterRules, Ending, Event, Input, ModelCall, Turn, TurnRequest, TurnSettings};
 use callboard_core::wire::ApiError;
 use callboard_core::wire::chat::{ChatRequest, ReplyReader};
@@ -16,7 +16,7 @@ use crate::config::Settings;
 use crate::memory_budget::RequestMemory;
 use crate::random;
 use crate::store::CharacterMemory;
-use crate::telemetry::{character_metrics as counters, metrics};
+use crate::telemetry::metrics;
 use crate::trace::{TraceEvent, TraceParent, TraceRecorder, Traces, TurnStart};
 use crate::upstream::{Client, InFlight, ReplyBody, Route, Upstreams};
 
@@ -235,13 +235,23 @@ impl TurnDriver {
 
     /// Calls that ran are counted where they run.
     fn count_unrun_calls(&self, events: &[Event]) {
+        let Some(runner) = self.runner() else { return };
         for event in events {
             if let Event::RanTool(result) = event
                 && result.ran.is_none()
             {
-                counters::tool_error(result.outcome);
+                runner.count_unrun(self.name_of(&result.id), result.outcome);
             }
         }
+    }
+
+    /// The tool that a call of this turn names.
+    fn name_of(&self, id: &CallId) -> &str {
+        let spoken = self.turn.transcript().iter().rev().find_map(|item| match item {
+            Item::Assistant { calls, .. } => calls.iter().find(|call| call.id == *id),
+            _ => None,
+        });
+        spoken.map_or("", |call| call.name.as_str())
     }
 
     async fn advance(&mut self) -> Progress {
@@ -369,6 +379,7 @@ impl TurnDriver {
 impl Drop for TurnDriver {
     fn drop(&mut self) {
         self.trace.record(TraceEvent::Contract(self.turn.report()));
+        self.trace.record(TraceEvent::BadCalls(self.turn.report().bad_calls()));
         self.trace.record(TraceEvent::Transcript(self.turn.transcript()));
     }
 }

@@ -52,6 +52,7 @@ impl Observer {
             let report = self.turn.report().as_observed();
             metrics::contract(&report);
             trace.record(TraceEvent::Contract(&report));
+            trace.record(TraceEvent::BadCalls(report.bad_calls()));
         }
     }
 

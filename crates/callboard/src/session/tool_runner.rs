@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use callboard_core::contract::Call;
+use callboard_core::contract::{Call, resolve_name};
 use callboard_core::journal::CallNote;
 use callboard_core::names::{NameLists, ResolvedName, resolve_arguments};
 use callboard_core::turn::{Ran, ToolOutcome, ToolResult};
@@ -148,6 +148,14 @@ impl ToolRunner {
     fn recent_arguments(&self) -> Vec<&str> {
         let calls = self.memory.record.journal().iter().rev().take(RECENT_CALLS);
         calls.map(|entry| entry.call.arguments.as_str()).collect()
+    }
+
+    /// Counts a call that was not run, under the tool of the character that it means.
+    pub(super) fn count_unrun(&self, name: &str, outcome: ToolOutcome) {
+        let manifest = self.character.manifest();
+        let own = || manifest.tools.iter().map(|tool| tool.name.as_str()).chain(manifest.undo.then_some(UNDO));
+        let tool = resolve_name(name, own()).and_then(|(place, _)| own().nth(place)).unwrap_or(counters::UNKNOWN_TOOL);
+        counters::tool_not_run(&manifest.name, tool, outcome);
     }
 
     fn undo(&mut self, call: &Call) {

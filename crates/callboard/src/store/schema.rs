@@ -10,6 +10,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/004_leases.sql"),
     include_str!("migrations/005_character.sql"),
     include_str!("migrations/006_named_turns.sql"),
+    include_str!("migrations/007_trace_requests.sql"),
 ];
 
 /// The table with the schema version. It has one row.

@@ -7,11 +7,16 @@ use super::error::StoreError;
 use super::handle::Store;
 use super::statement::{Row, Statement, cells};
 
-const INSERT: &str = "INSERT INTO traces (id, conversation_id, created_at, body, content_of) VALUES ($1, $2, $3, $4, $5) \
-     ON CONFLICT (id) DO NOTHING";
-const ONE: &str = "SELECT id, conversation_id, created_at, body, content_of FROM traces WHERE id = $1";
-const LIKE: &str = "SELECT id, conversation_id, created_at, body, content_of FROM traces WHERE ($1 = '' OR conversation_id = $1) \
-     AND body LIKE $2 ESCAPE '!' AND (created_at, id) < ($3, $4) ORDER BY created_at DESC, id DESC LIMIT $5";
+const INSERT: &str = "INSERT INTO traces (id, conversation_id, request_id, created_at, body, content_of) \
+     VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (id) DO NOTHING";
+const ONE: &str = "SELECT id, conversation_id, request_id, created_at, body, content_of FROM traces WHERE id = $1";
+const LIKE: &str = "SELECT id, conversation_id, request_id, created_at, body, content_of FROM traces \
+     WHERE ($1 = '' OR conversation_id = $1) AND body LIKE $2 ESCAPE '!' AND (created_at, id) < ($3, $4) \
+     ORDER BY created_at DESC, id DESC LIMIT $5";
+/// The same for one request: few rows, found by its index.
+const OF_REQUEST: &str = "SELECT id, conversation_id, request_id, created_at, body, content_of FROM traces \
+     WHERE ($1 = '' OR conversation_id = $1) AND body LIKE $2 ESCAPE '!' AND (created_at, id) < ($3, $4) \
+     AND request_id = $5 ORDER BY created_at DESC, id DESC LIMIT $6";
 
 /// A page of traces, newest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +36,8 @@ pub struct TraceFilter {
     pub character: Option<String>,
     /// Those of this model.
     pub model: Option<String>,
+    /// Those of this request.
+    pub request_id: Option<String>,
 }
 
 impl TraceFilter {
@@ -51,6 +58,8 @@ pub struct Trace {
     pub id: String,
     /// The conversation it belongs to.
     pub conversation: Option<String>,
+    /// The request that it came with.
+    pub request_id: Option<String>,
     /// When the turn began.
     pub created_at: i64,
     /// The trace as JSON.
@@ -76,14 +85,20 @@ impl Store {
     pub async fn traces_like(&self, page: &TracePage, filter: &TraceFilter) -> Result<Vec<Trace>, StoreError> {
         let (time, id) = page.before.clone().unwrap_or((i64::MAX, String::new()));
         let conversation = filter.conversation.as_deref().unwrap_or_default();
-        let cells = cells![conversation, filter.pattern(), time, id, page.limit];
-        self.reads.all(Statement::new(LIKE, cells), Trace::read).await
+        let (pattern, limit) = (filter.pattern(), page.limit);
+        let statement = match &filter.request_id {
+            None => Statement::new(LIKE, cells![conversation, pattern, time, id, limit]),
+            Some(request) => {
+                Statement::new(OF_REQUEST, cells![conversation, pattern, time, id, request.as_str(), limit])
+            }
+        };
+        self.reads.all(statement, Trace::read).await
     }
 }
 
 pub(super) fn insert(trace: Trace) -> Statement {
-    let Trace { id, conversation, created_at, body, content_of } = trace;
-    Statement::new(INSERT, cells![id, conversation, created_at, body, content_of])
+    let Trace { id, conversation, request_id, created_at, body, content_of } = trace;
+    Statement::new(INSERT, cells![id, conversation, request_id, created_at, body, content_of])
 }
 
 impl Trace {
@@ -91,6 +106,7 @@ impl Trace {
         Ok(Self {
             id: row.get()?,
             conversation: row.get()?,
+            request_id: row.get()?,
             created_at: row.get()?,
             body: row.get()?,
             content_of: row.get()?,

@@ -21,23 +21,30 @@ pub(super) fn describe() {
     describe_histogram!("worker_character_load_duration", "Time until a folder of characters was loaded");
 }
 
-/// One call, counted once. `tool` is one of the character's own names.
+/// The label of all tools that the character does not have: models make up names.
+pub const UNKNOWN_TOOL: &str = "unknown";
+
+/// One call that was run, counted once. `tool` is one of the character's own names.
 pub fn tool_call(character: &str, tool: &str, outcome: ToolOutcome, queued: Duration, took: Duration) {
+    count(character, tool, outcome);
+    histogram!("character_tool_latency_seconds", "tool_name" => tool.to_owned()).record(took.as_secs_f64());
+    histogram!("character_tool_queue_seconds").record(queued.as_secs_f64());
+}
+
+/// One call that was refused or cancelled before it was run. `tool` is one of the character's own names, or [`UNKNOWN_TOOL`].
+pub fn tool_not_run(character: &str, tool: &str, outcome: ToolOutcome) {
+    count(character, tool, outcome);
+}
+
+fn count(character: &str, tool: &str, outcome: ToolOutcome) {
     let mut labels = vec![("character_name", character.to_owned()), ("tool_name", tool.to_owned())];
     labels.push(("outcome", outcome.as_str().to_owned()));
     labels.extend(outcome.error_type().map(|kind| ("error_type", kind.to_owned())));
     counter!("character_tool_calls_total", &labels).increment(1);
-    histogram!("character_tool_latency_seconds", "tool_name" => tool.to_owned()).record(took.as_secs_f64());
-    histogram!("character_tool_queue_seconds").record(queued.as_secs_f64());
     if outcome != ToolOutcome::Success {
-        tool_error(outcome);
+        let error_type = outcome.error_type().unwrap_or(outcome.as_str());
+        counter!("character_tool_errors_total", "error_type" => error_type).increment(1);
     }
-}
-
-/// A call that could not be run, or failed.
-pub fn tool_error(outcome: ToolOutcome) {
-    counter!("character_tool_errors_total", "error_type" => outcome.error_type().unwrap_or(outcome.as_str()))
-        .increment(1);
 }
 
 /// A character was loaded.

@@ -7,8 +7,8 @@ use callboard_core::turn::ToolOutcome;
 use serde_json::Value;
 
 use super::{
-    ContractNote, Millis, RecordedInput, RecordedOutput, RunBy, TokenUsage, ToolCall, TraceContext, TraceError,
-    TurnOutcome, TurnTrace, UpstreamRequest,
+    BadCall, ContractNote, Millis, RecordedCall, RecordedInput, RecordedOutput, RunBy, TokenUsage, ToolCall,
+    TraceContext, TraceError, TurnOutcome, TurnTrace, UpstreamRequest,
 };
 
 const PAGE: &str = include_str!("../../../../docs/traces.md");
@@ -43,6 +43,15 @@ fn full() -> TurnTrace {
         output: RecordedOutput { bytes: 1, text: Some(text()) },
         upstream_requests: vec![request()],
         contract: vec![ContractNote { violation: "x", outcome: "x", at_ms: Millis::default() }],
+        bad_calls: vec![BadCall {
+            tool: text(),
+            outcome: "x",
+            violations: vec!["x"],
+            paths: vec![text()],
+            reason: Some(text()),
+            before: Some(RecordedCall { name: text(), arguments: text() }),
+            after: vec![RecordedCall { name: text(), arguments: text() }],
+        }],
         tool_calls: vec![call()],
         left_out: 1,
         passed_on: true,

@@ -1,6 +1,6 @@
 //! The events that a running turn reports to its trace.
 
-use callboard_core::contract::Report;
+use callboard_core::contract::{BadCall, Report};
 use callboard_core::model::{Finish, Item, Usage};
 use callboard_core::turn::{Event, ToolResult};
 use callboard_core::wire::ApiError;
@@ -40,6 +40,8 @@ pub enum TraceEvent<'a> {
     LateResults(&'a [ToolResult]),
     /// The contract report so far.
     Contract(&'a Report),
+    /// The calls that were not valid as the model wrote them, at the end of the turn.
+    BadCalls(&'a [BadCall]),
     /// What the turn adds to the conversation. It names the calls that were never valid.
     Transcript(&'a [Item]),
     /// The turn ended with a reply.

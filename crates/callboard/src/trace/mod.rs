@@ -4,6 +4,7 @@
 //! and queued for the store and for a collector where one is set. Nothing here makes a turn wait. Messages, arguments and
 //! results are recorded only where the settings allow it.
 
+mod bad_call;
 mod content;
 mod context;
 mod counted_model_names;
@@ -22,6 +23,7 @@ mod turn_metrics;
 mod turn_trace;
 mod upstream_request;
 
+pub use bad_call::{BadCall, RecordedCall};
 pub use content::{RecordedInput, RecordedOutput};
 pub use context::TraceContext;
 pub use event::TraceEvent;

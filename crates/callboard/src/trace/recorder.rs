@@ -2,14 +2,14 @@
 
 use std::time::Instant;
 
-use callboard_core::contract::Report;
+use callboard_core::contract::{self, Report};
 use callboard_core::model::{Finish, Item, Usage};
 use callboard_core::turn::{Event, ToolOutcome, ToolResult};
 use http::HeaderMap;
 
 use super::upstream_request::{OK, OPEN};
 use super::{
-    ContractNote, Millis, RunBy, ToolCall, ToolTiming, TraceError, TraceEvent, Traces, TurnOutcome, TurnTrace,
+    BadCall, ContractNote, Millis, RunBy, ToolCall, ToolTiming, TraceError, TraceEvent, Traces, TurnOutcome, TurnTrace,
     UpstreamRequest,
 };
 use crate::upstream::{Failure, Route};
@@ -82,6 +82,7 @@ impl Recording {
             TraceEvent::ToolsRan(timings) => self.tools_ran(timings),
             TraceEvent::LateResults(results) => results.iter().for_each(|result| self.tool_result(result)),
             TraceEvent::Contract(report) => self.contract(report),
+            TraceEvent::BadCalls(calls) => self.bad_calls(calls),
             TraceEvent::Transcript(transcript) => self.name_calls(transcript),
             TraceEvent::Complete(finish, usage) => self.complete(Some(finish), usage),
             TraceEvent::PassedThrough(finish, usage) => {
@@ -201,6 +202,10 @@ impl Recording {
             let note = ContractNote { violation: event.violation, outcome: event.outcome.as_str(), at_ms: self.now() };
             push(&mut self.trace.contract, note, &mut self.trace.left_out);
         }
+    }
+
+    fn bad_calls(&mut self, calls: &[contract::BadCall]) {
+        self.trace.bad_calls = calls.iter().map(|call| BadCall::of(call, self.content)).collect();
     }
 
     fn name_calls(&mut self, transcript: &[Item]) {

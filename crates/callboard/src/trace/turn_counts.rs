@@ -48,6 +48,7 @@ turn_counts! {
     #[doc = "Tools that were run here."] ToolsRun = "tools_run";
     #[doc = "Tools that failed."] ToolErrors = "tool_errors";
     #[doc = "Tools that timed out."] ToolTimeouts = "tool_timeouts";
+    #[doc = "Calls of tools here that were refused for their name, their arguments or a limit."] ToolsRefused = "tools_refused";
     #[doc = "Prompt tokens."] PromptTokens = "prompt_tokens";
     #[doc = "Completion tokens."] CompletionTokens = "completion_tokens";
 }
@@ -141,6 +142,7 @@ impl TurnCounts {
         for outcome in turn.tool_calls.iter().filter_map(|call| call.outcome) {
             self.add(TurnCount::ToolsRun, u64::from(outcome.has_run()));
             self.add(TurnCount::ToolErrors, u64::from(outcome == ToolOutcome::Execution));
+            self.add(TurnCount::ToolsRefused, u64::from(outcome.is_refused()));
             self.add(TurnCount::ToolTimeouts, u64::from(outcome == ToolOutcome::Timeout));
         }
     }

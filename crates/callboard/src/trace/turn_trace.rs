@@ -6,7 +6,7 @@ use callboard_core::contract::CallTally;
 use callboard_core::model::Usage;
 use serde::Serialize;
 
-use super::{Millis, RecordedInput, RecordedOutput, ToolCall, TraceContext, UpstreamRequest};
+use super::{BadCall, Millis, RecordedInput, RecordedOutput, ToolCall, TraceContext, UpstreamRequest};
 use crate::store;
 
 /// How a turn ended.
@@ -92,6 +92,9 @@ pub struct TurnTrace {
     pub upstream_requests: Vec<UpstreamRequest>,
     /// Violations of the contract and what was done, in order.
     pub contract: Vec<ContractNote>,
+    /// Calls that were not valid as the model wrote them, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub bad_calls: Vec<BadCall>,
     /// Tool calls, in order.
     pub tool_calls: Vec<ToolCall>,
     /// Entries that did not fit into the lists above.
@@ -154,6 +157,7 @@ impl TurnTrace {
         store::Trace {
             id: self.id.clone(),
             conversation: self.conversation.clone(),
+            request_id: Some(self.request_id.clone()),
             created_at: self.started_at_ms,
             body: self.to_json(),
             content_of: self.content_of(),
@@ -171,7 +175,8 @@ impl TurnTrace {
         let texts = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         let calls: usize = self.tool_calls.iter().map(|call| texts(&call.arguments) + texts(&call.result)).sum();
         let messages = self.input.messages.as_ref().map_or(0, |messages| messages.get().len());
-        calls + messages + texts(&self.output.text)
+        let bad_calls: usize = self.bad_calls.iter().map(BadCall::content_bytes).sum();
+        calls + bad_calls + messages + texts(&self.output.text)
     }
 }
 

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod author_commands;
 #[cfg(test)]
+mod bad_calls;
+#[cfg(test)]
 mod characters;
 #[cfg(test)]
 mod connections;

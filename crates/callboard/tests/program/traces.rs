@@ -13,28 +13,37 @@ use tempfile::TempDir;
 const HIDDEN: &str = "the secret word is marzipan";
 
 /// A folder for a store, and one with a character.
-struct Folder {
-    store: TempDir,
+pub(crate) struct Folder {
+    pub(crate) store: TempDir,
     characters: CharacterFolder,
 }
 
 impl Folder {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { store: TempDir::new().unwrap(), characters: CharacterFolder::with("counter", COUNTER) }
     }
 
-    fn store(&self) -> String {
+    pub(crate) fn store(&self) -> String {
         format!("sqlite:{}", self.store.path().join("store.db").display())
     }
 
-    fn program(&self, upstream: &str, environment: &[(&str, &str)]) -> Program {
+    pub(crate) fn program(&self, upstream: &str, environment: &[(&str, &str)]) -> Program {
         let (store, characters) = (self.store(), self.characters.path());
         let flags = ["--upstream", upstream, "--characters", characters, "--store", &store, "--model", "m"];
         Program::start(&flags, environment)
     }
 
+    /// The output of `callboard traces`.
+    pub(crate) fn traces(&self, words: &[&str]) -> String {
+        let mut command = Command::new(binary());
+        command.args(["traces", "--store", &self.store()]).args(words).current_dir(self.store.path());
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
     /// The output of `callboard stats` for the store.
-    fn stats(&self, words: &[&str]) -> String {
+    pub(crate) fn stats(&self, words: &[&str]) -> String {
         let mut command = Command::new(binary());
         command.args(["stats", "--store", &self.store()]).args(words).current_dir(self.store.path());
         let output = command.output().unwrap();
@@ -74,26 +83,26 @@ TOOLS = [
 ]
 "#;
 
-fn said(model: &str, words: &str) -> String {
+pub(crate) fn said(model: &str, words: &str) -> String {
     json!({"model": model, "messages": [{"role": "user", "content": words}]}).to_string()
 }
 
 /// A request with a tool of the client.
-fn with_tool(words: &str) -> String {
+pub(crate) fn with_tool(words: &str) -> String {
     let parameters = json!({"type": "object", "properties": {"sides": {"type": "integer"}}, "required": ["sides"]});
     let tool = json!({"type": "function", "function": {"name": "roll", "parameters": parameters}});
     json!({"model": "m", "messages": [{"role": "user", "content": words}], "tools": [tool]}).to_string()
 }
 
-fn list(program: &Program, query: &str) -> Value {
+pub(crate) fn list(program: &Program, query: &str) -> Value {
     ask(&program.address, "GET", &format!("/v1/traces{query}"), &[], "").ok()
 }
 
-fn newest(program: &Program) -> Value {
+pub(crate) fn newest(program: &Program) -> Value {
     list(program, "?limit=1")["data"][0].clone()
 }
 
-fn metrics(program: &Program) -> String {
+pub(crate) fn metrics(program: &Program) -> String {
     ask(&program.address, "GET", "/metrics", &[], "").body
 }
 
@@ -247,7 +256,7 @@ fn tool_calls_are_timed_and_counts_survive_a_restart() {
 }
 
 /// A collector that answers with these statuses, then with 200, and reports what it receives.
-fn collector(statuses: &'static [u16]) -> (ModelServer, Receiver<(u16, String, Value)>) {
+pub(crate) fn collector(statuses: &'static [u16]) -> (ModelServer, Receiver<(u16, String, Value)>) {
     let (sender, got) = channel();
     let served = Arc::new(Mutex::new((sender, 0)));
     let server = ModelServer::start(move |mut exchange| {
@@ -263,7 +272,7 @@ fn collector(statuses: &'static [u16]) -> (ModelServer, Receiver<(u16, String, V
     (server, got)
 }
 
-fn attributes(span: &Value) -> serde_json::Map<String, Value> {
+pub(crate) fn attributes(span: &Value) -> serde_json::Map<String, Value> {
     let list = span["attributes"].as_array().unwrap().iter();
     list.map(|pair| (pair["key"].as_str().unwrap().to_owned(), pair["value"].clone())).collect()
 }

@@ -255,8 +255,14 @@ fn a_store_closes_while_its_server_hangs() {
     let store = open_with(&proxy.address, |settings| settings.job_timeout = Duration::from_secs(12)).unwrap();
     block_on(store.create_conversation(new("conv_1", 1))).unwrap();
     proxy.set(Fault::Hang);
-    let trace =
-        Trace { id: "t".to_owned(), conversation: None, created_at: 1, body: "{}".to_owned(), content_of: None };
+    let trace = Trace {
+        id: "t".to_owned(),
+        conversation: None,
+        request_id: None,
+        created_at: 1,
+        body: "{}".to_owned(),
+        content_of: None,
+    };
     store.write_records_in_background(&TurnRecords { trace: Some(trace), ..TurnRecords::default() }).unwrap();
     let began = Instant::now();
     drop(store);

@@ -32,6 +32,32 @@ pub(in crate::contract) struct CompiledSchema {
     most_steps: u64,
 }
 
+/// Why a value does not fit.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(in crate::contract) struct Problems {
+    /// In words that a model can act on.
+    pub(in crate::contract) words: String,
+    /// Where, as JSON Pointers.
+    pub(in crate::contract) paths: Vec<String>,
+}
+
+impl Problems {
+    fn of_the_whole(words: impl Into<String>) -> Self {
+        Self { words: words.into(), paths: Vec::new() }
+    }
+
+    fn add(&mut self, error: &ValidationError<'_>) {
+        if !self.words.is_empty() {
+            self.words.push_str("; ");
+        }
+        self.words.push_str(&problem_words(error));
+        let path = error.instance_path().as_str();
+        if !self.paths.iter().any(|known| known == path) {
+            self.paths.push(path.to_owned());
+        }
+    }
+}
+
 /// How a schema is read.
 pub(in crate::contract) struct SchemaSource<'a> {
     /// Where it is in the request.
@@ -94,23 +120,23 @@ impl CompiledSchema {
         repairs
     }
 
-    /// The validation errors of a value as text; none if it is valid. `bytes` is the size of the value's text.
+    /// The validation errors of a value; none if it is valid. `bytes` is the size of the value's text.
     pub(in crate::contract) fn problems(
         &self,
         value: &Value,
         bytes: usize,
         budget: &mut CheckBudget,
-    ) -> Option<String> {
+    ) -> Option<Problems> {
         let left = self.most_steps.saturating_sub(budget.steps);
         let steps = match self.steps(value, bytes, left) {
             Ok(steps) => steps,
             Err(counted) => {
                 budget.spend(counted);
-                return Some(format!(
+                return Some(Problems::of_the_whole(format!(
                     "validating them takes more than {} steps, the limit limits.validation_steps for the calls of a turn; \
                      write less, or nest less",
                     self.most_steps
-                ));
+                )));
             }
         };
         budget.spend(steps);
@@ -118,10 +144,11 @@ impl CompiledSchema {
             return None;
         }
         if steps > EXPLAINED_STEPS && self.exact_steps(value, EXPLAINED_STEPS).is_err() {
-            return Some("they are too large or nested too deep to say where".to_owned());
+            return Some(Problems::of_the_whole("they are too large or nested too deep to say where"));
         }
-        let errors = self.validator.iter_errors(value).take(MOST_PROBLEMS);
-        Some(errors.map(|error| problem_words(&error)).collect::<Vec<_>>().join("; "))
+        let mut problems = Problems::default();
+        self.validator.iter_errors(value).take(MOST_PROBLEMS).for_each(|error| problems.add(&error));
+        Some(problems)
     }
 
     /// The steps of validating a value: a bound where that is low, else their number. The error is the work of finding out that

@@ -55,7 +55,12 @@ impl Span {
 }
 
 /// An event within a span.
-pub(super) fn event(trace: &TurnTrace, name: &str, at: Millis, texts: [(&str, &str); 2]) -> Value {
+pub(super) fn event<'a>(
+    trace: &TurnTrace,
+    name: &str,
+    at: Millis,
+    texts: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Value {
     let mut attributes = Attributes::default();
     for (key, text) in texts {
         attributes.text(key, text);

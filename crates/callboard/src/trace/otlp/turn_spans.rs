@@ -1,4 +1,4 @@
-//! Turns as spans: the turn itself, each request to a model server in it, and each tool that was run.
+//! Turns as spans: the turn itself, each request to a model server in it, and each tool that was run or refused here.
 //!
 //! A character's turn is an invoked agent; a turn of the gateway is a server's span. Tokens are attributes of the requests only,
 //! so that the sum over a trace counts none of them twice.
@@ -6,7 +6,7 @@
 use callboard_core::turn::ToolOutcome;
 use serde_json::{Value, json};
 
-use super::super::{Millis, RunBy, ToolCall, TurnTrace, UpstreamRequest};
+use super::super::{BadCall, Millis, RecordedCall, RunBy, ToolCall, TurnTrace, UpstreamRequest};
 use super::server_address::ServerAddress;
 use super::span::{Attributes, Span, SpanKind, event};
 use super::{Collector, chat_messages};
@@ -36,8 +36,11 @@ fn spans(trace: &TurnTrace) -> Vec<Value> {
     let last = trace.upstream_requests.len().saturating_sub(1);
     let requests = trace.upstream_requests.iter().enumerate();
     let requests = requests.map(|(number, request)| chat(trace, request, (number == 0, number == last)));
-    let run = trace.tool_calls.iter().filter(|call| call.run_by == RunBy::Character && call.duration_ms.is_some());
-    let children = requests.chain(run.map(|call| tool(trace, call)));
+    let is_here = |call: &&ToolCall| {
+        let is_refused = call.outcome.is_some_and(ToolOutcome::is_refused);
+        call.run_by == RunBy::Character && (call.duration_ms.is_some() || is_refused)
+    };
+    let children = requests.chain(trace.tool_calls.iter().filter(is_here).map(|call| tool(trace, call)));
     [root].into_iter().chain(children.map(|span| span.into_value(Some(&trace.context.span_id), trace))).collect()
 }
 
@@ -101,7 +104,24 @@ fn events(trace: &TurnTrace) -> Vec<Value> {
         let texts = [("gen_ai.tool.name", call.name.as_str()), ("gen_ai.tool.call.id", call.id.as_str())];
         event(trace, "callboard.tool_call", call.start_ms, texts)
     });
-    contract.chain(for_client).collect()
+    contract.chain(for_client).chain(trace.bad_calls.iter().map(|call| bad_call(trace, call))).collect()
+}
+
+/// A call that was not valid as the model wrote it.
+fn bad_call(trace: &TurnTrace, call: &BadCall) -> Value {
+    let (violations, paths) = (call.violations.join(","), call.paths.join(","));
+    let arguments = |call: Option<&RecordedCall>| call.map_or_else(String::new, |call| call.arguments.clone());
+    let (before, after) = (arguments(call.before.as_ref()), arguments(call.after.first()));
+    let texts = [
+        ("gen_ai.tool.name", call.tool.as_str()),
+        ("callboard.contract.outcome", call.outcome),
+        ("callboard.violation", violations.as_str()),
+        ("callboard.paths", paths.as_str()),
+        ("callboard.reason", call.reason.as_deref().unwrap_or_default()),
+        ("callboard.arguments.before", before.as_str()),
+        ("callboard.arguments.after", after.as_str()),
+    ];
+    event(trace, "callboard.bad_call", trace.duration_ms, texts.into_iter().filter(|(_, text)| !text.is_empty()))
 }
 
 /// One request to a model server.

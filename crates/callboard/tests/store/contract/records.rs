@@ -35,7 +35,14 @@ pub(crate) async fn put(store: &Store, response: Response) {
 }
 
 pub(crate) fn trace(number: i64, at: i64) -> Trace {
-    Trace { id: format!("trace_{number}"), conversation: None, created_at: at, body: "{}".to_owned(), content_of: None }
+    Trace {
+        id: format!("trace_{number}"),
+        conversation: None,
+        request_id: Some(format!("req_{}", number % 2)),
+        created_at: at,
+        body: "{}".to_owned(),
+        content_of: None,
+    }
 }
 
 fn responses(database: &Database) {
@@ -115,8 +122,12 @@ fn found_traces(database: &Database) {
         store.store_traces(Vec::new(), Vec::new()).await.unwrap();
         let found = async |conversation: &str, character: &str, model: &str| {
             let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-            let filter =
-                TraceFilter { conversation: text(conversation), character: text(character), model: text(model) };
+            let filter = TraceFilter {
+                conversation: text(conversation),
+                character: text(character),
+                model: text(model),
+                ..TraceFilter::default()
+            };
             let page = TracePage { before: None, limit: 9 };
             let found = store.traces_like(&page, &filter).await.unwrap();
             found.into_iter().map(|trace| trace.created_at).collect::<Vec<_>>()
@@ -127,6 +138,17 @@ fn found_traces(database: &Database) {
         assert_eq!(found("", "", "m").await, [2, 1]);
         assert_eq!(found("", "", "100%_!").await, [3]);
         assert_eq!(found("c2", "bard", "m").await, [0; 0]);
+        for (conversation, request, limit, expected) in [
+            (None, "req_1", 9, &[3, 1][..]),
+            (Some("c1"), "req_1", 9, &[3]),
+            (None, "req_0", 1, &[4]),
+            (None, "req", 9, &[]),
+        ] {
+            let (conversation, request_id) = (conversation.map(str::to_owned), Some(request.to_owned()));
+            let filter = TraceFilter { conversation, request_id, ..TraceFilter::default() };
+            let traces = store.traces_like(&TracePage { before: None, limit }, &filter).await.unwrap();
+            assert_eq!(traces.into_iter().map(|trace| trace.created_at).collect::<Vec<_>>(), expected, "{request}");
+        }
     });
 }
 
