@@ -24,5 +24,6 @@ pub mod session;
 pub mod shutdown_requested;
 pub mod store;
 pub mod telemetry;
+pub mod timer_floor;
 pub mod trace;
 pub mod upstream;

@@ -5,12 +5,14 @@
 
 use std::io::IsTerminal as _;
 use std::net::TcpListener as StdListener;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use axum::Router;
-use futures_util::FutureExt as _;
+use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt as _, StreamExt as _};
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -29,6 +31,7 @@ use crate::http::{ClientConnection, ClientStream, OpenConnections, ThreadService
 use crate::services::Services;
 use crate::shutdown_requested::shutdown_requested;
 use crate::telemetry::log_throttle::LogThrottle;
+use crate::timer_floor::TimerFloor;
 use crate::{app, greeting, http, periodic_tasks, telemetry};
 
 const METRICS_UPKEEP: Duration = Duration::from_secs(5);
@@ -214,6 +217,9 @@ fn serve_thread(services: &Arc<Services>, listener: StdListener, stopped: watch:
         let router = http::router(Arc::clone(services), thread);
         let listener = TcpListener::from_std(listener).context("cannot listen")?;
         let most = most_connections(thread_count(services.settings.threads));
+        let (timers, mut ticking) = (TimerFloor::default(), JoinSet::new());
+        ticking.spawn(timers.clone().run());
+        let router = ConnectionRouter { router, timers };
         let tasks = serve_connections(listener, router, stopped, &services.settings.timeouts, most).await;
         drain(tasks, closed, &end, services.settings.timeouts.drain).await;
         drop(close_store);
@@ -244,7 +250,7 @@ async fn drain(mut tasks: JoinSet<()>, mut closed: mpsc::Receiver<()>, end: &wat
 /// Accepts connections until the program is to end; returns the tasks of those that are still open.
 async fn serve_connections(
     listener: TcpListener,
-    router: Router,
+    router: ConnectionRouter,
     mut stopped: watch::Receiver<bool>,
     timeouts: &Timeouts,
     most_connections: usize,
@@ -270,22 +276,38 @@ async fn serve_connections(
     tasks
 }
 
+/// What happens to a connection from outside.
+enum Interruption {
+    /// The client is gone.
+    Reset,
+    /// The reply in flight is the last.
+    Close,
+}
+
 /// Serves one connection; at shutdown the reply in flight is its last.
 async fn serve_connection(
     client: Arc<ClientConnection>,
-    router: Router,
+    router: ConnectionRouter,
     head_time: Duration,
     mut stopped: watch::Receiver<bool>,
 ) {
     let mut connection = std::pin::pin!(connection(&client, router, head_time));
-    let ended = tokio::select! {
-        biased;
-        ended = connection.as_mut() => ended,
-        // Whatever is made for the client is dropped with the connection.
-        () = client.reset() => return,
-        () = async { tokio::select! { () = shutdown_requested(&mut stopped) => {}, () = client.close_requested() => {} } } => {
-            connection.as_mut().graceful_shutdown();
-            tokio::select! { biased; ended = connection.as_mut() => ended, () = client.reset() => return }
+    // Polled when they are woken, and not with every piece of a reply.
+    let mut interruptions: FuturesUnordered<Pin<Box<dyn Future<Output = Interruption> + Send>>> =
+        FuturesUnordered::new();
+    let (resets, closes) = (Arc::clone(&client), Arc::clone(&client));
+    interruptions.push(Box::pin(async move { resets.reset().map(|()| Interruption::Reset).await }));
+    interruptions.push(Box::pin(async move { closes.close_requested().map(|()| Interruption::Close).await }));
+    interruptions.push(Box::pin(async move { shutdown_requested(&mut stopped).map(|()| Interruption::Close).await }));
+    let ended = loop {
+        tokio::select! {
+            biased;
+            ended = connection.as_mut() => break ended,
+            Some(interruption) = interruptions.next() => match interruption {
+                // Whatever is made for the client is dropped with the connection.
+                Interruption::Reset => return,
+                Interruption::Close => connection.as_mut().graceful_shutdown(),
+            },
         }
     };
     if let Err(error) = ended {
@@ -295,8 +317,9 @@ async fn serve_connection(
 
 type HttpConnection = http1::UpgradeableConnection<TokioIo<ClientStream>, ConnectionService>;
 
-fn connection(client: &Arc<ClientConnection>, router: Router, head_time: Duration) -> HttpConnection {
-    let service = ConnectionService { router: TowerToHyperService::new(router), client: Arc::clone(client) };
+fn connection(client: &Arc<ClientConnection>, router: ConnectionRouter, head_time: Duration) -> HttpConnection {
+    let ConnectionRouter { router, timers } = router;
+    let service = ConnectionService { router: TowerToHyperService::new(router), client: Arc::clone(client), timers };
     http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(head_time)
@@ -305,10 +328,18 @@ fn connection(client: &Arc<ClientConnection>, router: Router, head_time: Duratio
         .with_upgrades()
 }
 
+/// What all connections of a thread share.
+#[derive(Clone)]
+struct ConnectionRouter {
+    router: Router,
+    timers: TimerFloor,
+}
+
 /// The router, with the connection that a request came on.
 struct ConnectionService {
     router: TowerToHyperService<Router>,
     client: Arc<ClientConnection>,
+    timers: TimerFloor,
 }
 
 impl Service<Request<Incoming>> for ConnectionService {
@@ -317,6 +348,7 @@ impl Service<Request<Incoming>> for ConnectionService {
     type Future = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Future;
 
     fn call(&self, mut request: Request<Incoming>) -> Self::Future {
+        self.timers.request();
         request.extensions_mut().insert(Arc::clone(&self.client));
         self.router.call(request)
     }

@@ -38,6 +38,7 @@ const LAYERS: &[Layers] = &[
         "percent",
         "hex",
         "random",
+        "timer_floor",
         "shutdown_requested",
     ]),
     ("callboard-core", &[

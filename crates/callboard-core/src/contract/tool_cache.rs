@@ -3,6 +3,8 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use rapidhash::fast::RandomState;
+
 use super::{SchemaLimits, ToolPlace, ToolSet};
 use crate::model::BadRequest;
 
@@ -19,7 +21,8 @@ pub struct ToolCache {
 
 #[derive(Debug, Default)]
 struct CachedSets {
-    sets: HashMap<Arc<str>, Arc<ToolSet>>,
+    /// Keys are kilobytes, and looked up for every request. Few entries bound what collisions can cost.
+    sets: HashMap<Arc<str>, Arc<ToolSet>, RandomState>,
     order: VecDeque<Arc<str>>,
     bytes: usize,
 }

@@ -142,7 +142,7 @@ impl PartialCall {
     }
 
     fn is_complete(&self) -> bool {
-        self.end.is_complete()
+        self.whole || self.end.is_complete()
     }
 
     fn take(&mut self, fragment: CallFragment, tools: &ToolSet) {
@@ -155,7 +155,10 @@ impl PartialCall {
         self.object |= fragment.object;
         if let Some(text) = fragment.arguments {
             self.arguments.push_str(&text);
-            self.end.advance(&self.arguments);
+            // Nothing continues a whole call.
+            if !self.whole {
+                self.end.advance(&self.arguments);
+            }
         }
     }
 

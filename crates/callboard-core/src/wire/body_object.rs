@@ -27,9 +27,14 @@ pub(super) fn read_fields<'de, T: Deserialize<'de>>(text: &'de str) -> Result<Ve
     let mut reader = serde_json::Deserializer::from_str(text);
     let fields = reader.deserialize_map(FieldVisitor(PhantomData)).map_err(bad)?;
     reader.end().map_err(bad)?;
+    refuse_duplicates(fields, |(key, _)| key.as_str())
+}
+
+/// The fields again, where none has the key of another.
+pub(super) fn refuse_duplicates<T>(fields: Vec<T>, key: impl Fn(&T) -> &str) -> Result<Vec<T>, BadRequest> {
     let mut keys = HashSet::with_capacity(fields.len());
-    match fields.iter().find(|(key, _)| !keys.insert(key.as_str())) {
-        Some((key, _)) => Err(BadRequest::invalid(key, format!("{key} appears twice in the request"))),
+    match fields.iter().map(key).find(|key| !keys.insert(*key)) {
+        Some(key) => Err(BadRequest::invalid(key, format!("{key} appears twice in the request"))),
         None => Ok(fields),
     }
 }

@@ -3,6 +3,7 @@
 mod body_object;
 pub mod chat;
 mod error;
+mod json_extent;
 mod json_memory;
 mod near_names;
 mod reply_writer;

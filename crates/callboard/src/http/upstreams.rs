@@ -23,6 +23,6 @@ fn entry(upstream: &Upstream) -> Value {
         "contract": upstream.contract.as_str(),
         "models": upstream.models,
         "aliases": upstream.aliases.iter().map(|alias| format!("{}={}", alias.name, alias.target)).collect::<Vec<_>>(),
-        "learned": upstream.quirks.all(),
+        "learned": upstream.profiles.quirks(),
     })
 }

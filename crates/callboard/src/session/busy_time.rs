@@ -1,7 +1,7 @@
 //! How long a turn has kept its thread busy. Waiting does not count, so only work that grows without bound reaches the limit: it fails its
 //! own request, and the thread goes on with others in between.
 
-use std::pin::pin;
+use std::pin::Pin;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
@@ -21,9 +21,8 @@ impl BusyTime {
         Self { spent: Duration::ZERO, most }
     }
 
-    /// Runs a future as long as there is time left for it.
-    pub(super) async fn run<F: Future>(&mut self, future: F) -> Result<F::Output, TooBusy> {
-        let mut future = pin!(future);
+    /// Runs a future as long as there is time left for it. It is borrowed, because it is large and would be copied.
+    pub(super) async fn run<F: Future>(&mut self, mut future: Pin<&mut F>) -> Result<F::Output, TooBusy> {
         std::future::poll_fn(|cx| {
             let begun = Instant::now();
             let polled = future.as_mut().poll(cx);
@@ -40,6 +39,7 @@ impl BusyTime {
 #[cfg(test)]
 mod tests {
     use std::future::{pending, ready};
+    use std::pin::pin;
 
     use super::*;
 
@@ -47,9 +47,10 @@ mod tests {
     async fn work_counts_and_waiting_does_not() {
         let most = Duration::from_millis(20);
         let mut busy = BusyTime::new(most);
-        let waiting = tokio::time::timeout(2 * most, busy.run(pending::<()>()));
+        let mut never = pin!(pending::<()>());
+        let waiting = tokio::time::timeout(2 * most, busy.run(never.as_mut()));
         assert!(waiting.await.is_err(), "a future that waits is not stopped");
-        assert_eq!(busy.run(ready(1)).await, Ok(1));
+        assert_eq!(busy.run(pin!(ready(1))).await, Ok(1));
         let mut polls = 0;
         let work = std::future::poll_fn(|cx| {
             let begun = Instant::now();
@@ -58,7 +59,7 @@ mod tests {
             cx.waker().wake_by_ref();
             Poll::<()>::Pending
         });
-        assert_eq!(busy.run(work).await, Err(TooBusy(most)));
+        assert_eq!(busy.run(pin!(work)).await, Err(TooBusy(most)));
         assert!(polls > 0 && polls <= 5, "{polls}");
     }
 }

@@ -91,11 +91,17 @@ pub(super) enum Kind {
 pub(super) enum State {
     New,
     Ask(ModelCall),
-    Reading(ReplyReader, ReplyBody),
+    Reading(Box<Reading>),
     Closing(ReplyBody),
     Run(Vec<Call>),
     Failed(ApiError),
     Over,
+}
+
+/// A reply that is being read. Boxed, because it changes hands with each piece.
+pub(super) struct Reading {
+    pub(super) reader: ReplyReader,
+    pub(super) body: ReplyBody,
 }
 
 /// The engine of a turn whose tools the client runs.
@@ -266,8 +272,8 @@ impl TurnDriver {
                         return progress;
                     }
                 }
-                State::Reading(reader, body) => {
-                    if let Some(progress) = self.read(reader, body).await {
+                State::Reading(reading) => {
+                    if let Some(progress) = self.read(reading).await {
                         return progress;
                     }
                 }

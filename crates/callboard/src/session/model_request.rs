@@ -3,6 +3,7 @@
 //! As long as nothing was sent to the client, a failed request is retried on the next server that has the model, and after a backoff on
 //! the same one. What a server refuses is learned, and the request is sent again without it.
 
+use std::collections::BTreeSet;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -157,7 +158,7 @@ impl ModelRequest {
     fn keep_lessons(&self, route: &Route) {
         let (upstream, model, request_id) = (&route.upstream.url, &route.model, &self.request_id);
         for quirk in self.attempt.lessons.quirks() {
-            if route.upstream.quirks.insert(model, quirk.clone()) {
+            if route.upstream.profiles.learn(model, quirk.clone()) {
                 tracing::info!(request_id, upstream, model, %quirk, "learned upstream quirk");
                 metrics::learned(upstream, quirk.as_str());
             }
@@ -218,11 +219,9 @@ impl Attempt {
 /// The request in the form that this server takes.
 fn body_for(route: &Route, request: &ChatRequest, ask: &ModelCall, lessons: &Lessons) -> Vec<u8> {
     let body = request.upstream_body(ask);
-    let (mut quirks, family) = (route.upstream.quirks.get(&route.model), Family::of(&route.model));
-    quirks.extend(lessons.quirks().cloned());
-    if family == Family::Kimi {
-        quirks.insert(Quirk::IndexedCallIds);
-    }
+    let profile = route.upstream.profiles.get(&route.model);
+    let by_family = (profile.family == Family::Kimi).then_some(Quirk::IndexedCallIds);
+    let quirks: BTreeSet<Quirk> = profile.quirks.iter().chain(lessons.quirks()).cloned().chain(by_family).collect();
     if quirks.is_empty() && route.model == request.model && !request.needs_healing && !route.whole {
         return body;
     }
@@ -236,7 +235,7 @@ fn body_for(route: &Route, request: &ChatRequest, ask: &ModelCall, lessons: &Les
     if let Some(fields) = value.as_object_mut().filter(|_| route.whole) {
         ["stream", "stream_options"].iter().for_each(|field| drop(fields.shift_remove(*field)));
     }
-    adapt(&mut value, &quirks, family);
+    adapt(&mut value, &quirks, profile.family);
     value.to_string().into_bytes()
 }
 

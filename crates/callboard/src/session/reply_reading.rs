@@ -8,7 +8,7 @@ use callboard_core::wire::ApiError;
 use callboard_core::wire::chat::{ReplyFault, ReplyReader};
 use futures_util::FutureExt as _;
 
-use super::driver::{Progress, ReplyLimits, State, TurnDriver};
+use super::driver::{Progress, Reading, ReplyLimits, State, TurnDriver};
 use super::idle_and_keep_alive::Timer;
 use super::model_request::StartedReply;
 use crate::memory_budget::MemoryExceeded;
@@ -27,7 +27,8 @@ impl TurnDriver {
         self.reply_memory = 0;
         self.timers.received();
         self.busy = Some(busy);
-        self.state = State::Reading(reader.until_close(reply.until_close), reply.body);
+        let reader = reader.until_close(reply.until_close);
+        self.state = State::Reading(Box::new(Reading { reader, body: reply.body }));
     }
 
     /// A reply broke off or cannot be used. As long as nothing was sent to the client, the request is retried.
@@ -58,13 +59,13 @@ impl TurnDriver {
     }
 
     /// Reads one piece of the reply.
-    pub(super) async fn read(&mut self, mut reader: ReplyReader, mut body: ReplyBody) -> Option<Progress> {
+    pub(super) async fn read(&mut self, mut reading: Box<Reading>) -> Option<Progress> {
         let piece = tokio::select! {
             biased;
-            piece = body.next() => piece,
+            piece = reading.body.next() => piece,
             timer = self.timers.next() => match timer {
                 Timer::KeepAlive => {
-                    self.state = State::Reading(reader, body);
+                    self.state = State::Reading(reading);
                     return Some(Progress::KeepAlive);
                 }
                 Timer::Idle => Err(Failure::Timeout { phase: "within a reply", seconds: self.timers.idle_seconds() }),
@@ -78,6 +79,7 @@ impl TurnDriver {
             Ok(piece) => piece,
         };
         self.timers.received();
+        let reader = &mut reading.reader;
         let fed = match &piece {
             Some(bytes) => reader.feed(bytes, &mut self.deltas),
             None => reader.finish(&mut self.deltas),
@@ -91,12 +93,12 @@ impl TurnDriver {
             self.turn.step(Input::Delta(delta), &mut self.actions);
         }
         self.trace.record(TraceEvent::AnsweredBy(reader.model()));
-        if let Err(exceeded) = self.take_memory_for(&reader) {
+        if let Err(exceeded) = self.take_memory_for(&reading.reader) {
             self.busy = None;
             self.state = State::Failed(exceeded.into());
             return None;
         }
-        self.after_piece(fed, reader, piece.map(|_| body));
+        self.after_piece(fed, reading, piece.is_none());
         None
     }
 
@@ -108,12 +110,12 @@ impl TurnDriver {
     }
 
     /// Events before a fault are sent before it.
-    fn after_piece(&mut self, fed: Result<(), ReplyFault>, reader: ReplyReader, rest: Option<ReplyBody>) {
-        match (fed, rest) {
-            (Err(fault), _) => self.lose_reply(&Failure::from(&fault), fault_error(&fault)),
-            (Ok(()), Some(body)) if reader.is_ended() => self.close_if_ended(body),
-            (Ok(()), Some(body)) => self.state = State::Reading(reader, body),
-            (Ok(()), None) => self.reply_ended(),
+    fn after_piece(&mut self, fed: Result<(), ReplyFault>, reading: Box<Reading>, is_last: bool) {
+        match fed {
+            Err(fault) => self.lose_reply(&Failure::from(&fault), fault_error(&fault)),
+            Ok(()) if is_last => self.reply_ended(),
+            Ok(()) if reading.reader.is_ended() => self.close_if_ended(reading.body),
+            Ok(()) => self.state = State::Reading(reading),
         }
     }
 

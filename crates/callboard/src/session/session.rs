@@ -4,6 +4,7 @@
 //! client has seen the beginning of is saved as far as it came. Client gone: the same, without waiting. A turn of which the client has
 //! seen nothing is dropped, because clients send such a request again.
 
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -54,9 +55,13 @@ pub struct Session<W: ReplyWriter> {
     sent: bool,
     /// Whether the client was sent anything.
     seen: bool,
-    shutdown: Option<watch::Receiver<bool>>,
+    stopping: Option<watch::Receiver<bool>>,
+    /// Waits for `stopping`. Kept between steps, so that it registers once.
+    shutdown: Option<Shutdown>,
     busy: BusyTime,
 }
+
+type Shutdown = Pin<Box<dyn Future<Output = ()> + Send + Sync>>;
 
 /// A complete reply on its way to the store.
 struct Storing {
@@ -79,6 +84,7 @@ impl<W: ReplyWriter> Session<W> {
             started: false,
             sent: false,
             seen: false,
+            stopping: None,
             shutdown: None,
             busy,
         }
@@ -86,15 +92,15 @@ impl<W: ReplyWriter> Session<W> {
 
     /// Ends the turn when this becomes true.
     #[must_use]
-    pub fn until(mut self, shutdown: watch::Receiver<bool>) -> Self {
-        self.shutdown = Some(shutdown);
+    pub fn until(mut self, stopping: watch::Receiver<bool>) -> Self {
+        self.stopping = Some(stopping);
         self
     }
 
     /// Advances until there is something to send.
     pub async fn next(&mut self) -> Step {
         let mut busy = self.busy;
-        let advanced = busy.run(self.advance_until_shutdown()).await;
+        let advanced = busy.run(pin!(self.advance_until_shutdown())).await;
         self.busy = busy;
         let error = match advanced {
             Ok(Some(step)) => return step,
@@ -110,12 +116,19 @@ impl<W: ReplyWriter> Session<W> {
 
     /// None once the program is to end.
     async fn advance_until_shutdown(&mut self) -> Option<Step> {
-        let Some(mut shutdown) = self.shutdown.clone() else { return Some(self.advance().await) };
-        tokio::select! {
+        let Some(stopping) = &self.stopping else { return Some(self.advance().await) };
+        // Gone where an earlier step was dropped before its end.
+        let mut shutdown = self.shutdown.take().unwrap_or_else(|| {
+            let mut stopping = stopping.clone();
+            Box::pin(async move { shutdown_requested(&mut stopping).await })
+        });
+        let step = tokio::select! {
             biased;
-            step = self.advance() => Some(step),
-            () = shutdown_requested(&mut shutdown) => None,
-        }
+            step = self.advance() => step,
+            () = shutdown.as_mut() => return None,
+        };
+        self.shutdown = Some(shutdown);
+        Some(step)
     }
 
     async fn advance(&mut self) -> Step {

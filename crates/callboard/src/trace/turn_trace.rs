@@ -9,6 +9,9 @@ use serde::Serialize;
 use super::{BadCall, Millis, RecordedInput, RecordedOutput, ToolCall, TraceContext, UpstreamRequest};
 use crate::store;
 
+/// What the JSON of most turns fits into.
+const USUAL_BYTES: usize = 2048;
+
 /// How a turn ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -149,7 +152,9 @@ pub struct ContractNote {
 impl TurnTrace {
     /// The trace as JSON text.
     pub fn to_json(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
+        let mut json = Vec::with_capacity(USUAL_BYTES);
+        let written = serde_json::to_writer(&mut json, self);
+        written.ok().and_then(|()| String::from_utf8(json).ok()).unwrap_or_default()
     }
 
     /// The trace as the store takes it.

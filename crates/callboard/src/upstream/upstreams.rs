@@ -13,7 +13,7 @@ use super::in_process_model::Rehearsal;
 use super::model_list_cache::{self, ModelLists};
 use super::route::{Alias, Claim, NoRoute, Route};
 use super::server_state::{ServerState, fetch_list};
-use super::{Client, Failure, LocalModel, QuirkCache};
+use super::{Client, Failure, LocalModel, ModelProfiles};
 use crate::config::ContractMode;
 use crate::telemetry::metrics;
 
@@ -34,8 +34,8 @@ pub struct Upstream {
     pub models: Vec<String>,
     /// Other names for its models.
     pub aliases: Vec<Alias>,
-    /// What its models are known to refuse.
-    pub quirks: QuirkCache,
+    /// What is known of its models.
+    pub profiles: ModelProfiles,
     health: Health,
 }
 
@@ -49,7 +49,7 @@ impl Upstream {
             local: None,
             models: Vec::new(),
             aliases: Vec::new(),
-            quirks: QuirkCache::default(),
+            profiles: ModelProfiles::default(),
             health: Health::default(),
         }
     }

@@ -49,9 +49,9 @@ impl Reader<'_> {
     /// A run of plain text, then the one thing that ended it, unless that is the closing quote.
     fn piece(&mut self, quote: u8, gathered: &mut PartialString) -> Result<(), MalformedJson> {
         let start = self.position;
-        while self.peek().is_some_and(|byte| byte >= b' ' && byte != quote && byte != b'\\') {
-            self.position += 1;
-        }
+        let rest = self.text.as_bytes().get(start..).unwrap_or_default();
+        let run = rest.iter().position(|byte| *byte < b' ' || *byte == quote || *byte == b'\\');
+        self.position += run.unwrap_or(rest.len());
         gathered.text.push_str(self.text.get(start..self.position).unwrap_or_default());
         match self.peek() {
             None => Err(self.cut_off()),

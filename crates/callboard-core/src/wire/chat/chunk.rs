@@ -8,6 +8,9 @@ use crate::contract::Report;
 use crate::model::{Finish, Usage};
 use crate::turn::Event;
 
+/// What a chunk with text has around its head and its text, at most.
+const CHUNK_FRAME: usize = 128;
+
 /// What every chunk and every whole reply carries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stamp {
@@ -46,7 +49,10 @@ impl ChunkWriter {
     /// Writes one event.
     pub fn event(&mut self, event: Event, out: &mut String) {
         match event {
-            Event::Text(text) => self.delta(out, |out| field(out, "content", &text)),
+            Event::Text(text) => {
+                out.reserve(self.head.len() + text.len() + CHUNK_FRAME);
+                self.delta(out, |out| field(out, "content", &text));
+            }
             Event::Reasoning(text) => self.delta(out, |out| field(out, "reasoning_content", &text)),
             Event::Refusal(text) => self.delta(out, |out| field(out, "refusal", &text)),
             Event::Logprobs(value) => {
@@ -130,7 +136,17 @@ fn field(out: &mut String, key: &str, text: &str) {
     out.push('"');
     out.push_str(key);
     out.push_str("\":");
-    out.push_str(&json_text(text));
+    push_json_text(text, out);
+}
+
+/// Appends a text as a JSON string. Most texts have nothing to escape.
+pub(super) fn push_json_text(text: &str, out: &mut String) {
+    if text.bytes().any(|byte| matches!(byte, b'"' | b'\\' | 0..b' ')) {
+        return out.push_str(&json_text(text));
+    }
+    out.push('"');
+    out.push_str(text);
+    out.push('"');
 }
 
 /// A text as a JSON string.

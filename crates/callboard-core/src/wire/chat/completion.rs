@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::chunk::{Stamp, json_text, usage_json};
+use super::chunk::{Stamp, json_text, push_json_text, usage_json};
 use crate::model::{Finish, Usage};
 use crate::turn::Event;
 
@@ -73,12 +73,13 @@ impl Completion {
 
     fn message(&self, out: &mut String) {
         let silent = self.content.is_empty() && !(self.calls.is_empty() && self.refusal.is_empty());
-        let text_or_null = |text: &str, null: bool| if null { "null".to_owned() } else { json_text(text) };
-        let content = text_or_null(&self.content, silent);
-        let refusal = text_or_null(&self.refusal, self.refusal.is_empty());
-        let _ = write!(out, "{{\"role\":\"assistant\",\"content\":{content},\"refusal\":{refusal}");
+        out.push_str("{\"role\":\"assistant\",\"content\":");
+        push_text_or_null((!silent).then_some(&self.content), out);
+        out.push_str(",\"refusal\":");
+        push_text_or_null((!self.refusal.is_empty()).then_some(&self.refusal), out);
         if !self.reasoning.is_empty() {
-            let _ = write!(out, ",\"reasoning_content\":{}", json_text(&self.reasoning));
+            out.push_str(",\"reasoning_content\":");
+            push_json_text(&self.reasoning, out);
         }
         for (number, call) in self.calls.iter().enumerate() {
             out.push_str(if number == 0 { ",\"tool_calls\":[" } else { "," });
@@ -105,10 +106,21 @@ impl Completion {
     }
 }
 
+fn push_text_or_null(text: Option<&String>, out: &mut String) {
+    match text {
+        Some(text) => push_json_text(text, out),
+        None => out.push_str("null"),
+    }
+}
+
 impl FoldedCall {
     fn write(&self, out: &mut String) {
-        let (id, name, arguments) = (json_text(&self.id), json_text(&self.name), json_text(&self.arguments));
-        let _ = write!(out, "{{\"id\":{id},\"type\":\"function\",");
-        let _ = write!(out, "\"function\":{{\"name\":{name},\"arguments\":{arguments}}}}}");
+        out.push_str("{\"id\":");
+        push_json_text(&self.id, out);
+        out.push_str(",\"type\":\"function\",\"function\":{\"name\":");
+        push_json_text(&self.name, out);
+        out.push_str(",\"arguments\":");
+        push_json_text(&self.arguments, out);
+        out.push_str("}}");
     }
 }

@@ -10,6 +10,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::model::BadRequest;
+use crate::wire::json_extent::items;
 
 const ROLES: &str = "\"system\", \"developer\", \"user\", \"assistant\" or \"tool\"";
 
@@ -27,11 +28,11 @@ pub(in crate::wire) struct MessageFacts {
 /// Checks the `messages` of a request.
 pub(super) fn check(text: &str) -> Result<MessageFacts, BadRequest> {
     let wrong = || BadRequest::wrong_type("messages", "messages must be a list of messages");
-    let list: Vec<&RawValue> = serde_json::from_str(text).map_err(|_| wrong())?;
+    let list = items(text).ok_or_else(wrong)?;
     if list.is_empty() {
         return Err(BadRequest::invalid("messages", "messages must hold at least one message"));
     }
-    check_each(list.iter().map(|message| message.get()))
+    check_each(list.into_iter())
 }
 
 /// Checks messages that come one by one.

@@ -8,6 +8,7 @@ mod field_checks;
 mod message_checks;
 mod plain_messages;
 mod read_finish_reason;
+mod repeated_event;
 mod reply_chunk;
 mod reply_fault;
 mod reply_reader;

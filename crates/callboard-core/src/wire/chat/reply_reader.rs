@@ -1,5 +1,6 @@
 //! Reads an upstream's reply, whole or streamed, into deltas. Lenient, because servers differ.
 
+use super::repeated_event::RepeatedEvent;
 use super::reply_chunk::{Marks, read_chunk};
 use super::reply_fault::ReplyFault;
 use super::stream_detector::StreamDetector;
@@ -42,6 +43,8 @@ struct Stream {
     content_events: usize,
     /// What these count for: their content, without most of the JSON around it, which is most of a stream.
     content: usize,
+    /// What the events of this stream have in common.
+    repeated: RepeatedEvent,
 }
 
 /// An event with content counts for at least this part of its size.
@@ -187,6 +190,7 @@ impl Stream {
     ) -> Result<(), ReplyFault> {
         let data = match event {
             _ if self.ended => return Ok(()),
+            SseEvent::Data(data) if self.read_repeated(data, deltas) => return Ok(()),
             SseEvent::Data(data) | SseEvent::Error(data) if !fits_parsed(data, most_memory) => {
                 return Err(too_much_memory("one event of it", most_memory));
             }
@@ -202,6 +206,14 @@ impl Stream {
         Ok(())
     }
 
+    /// Reads an event that differs from an earlier one in one string only.
+    fn read_repeated(&mut self, data: &[u8], deltas: &mut Vec<Delta>) -> bool {
+        let Some(delta) = self.repeated.read(data) else { return false };
+        self.count_content(delta_bytes(&delta), data.len());
+        deltas.push(delta);
+        true
+    }
+
     fn read_data(&mut self, data: &[u8], marks: &mut Marks, deltas: &mut Vec<Delta>) -> Result<(), ReplyFault> {
         let before = deltas.len();
         read_chunk(data, false, marks, deltas)?;
@@ -209,11 +221,18 @@ impl Stream {
         self.has_deltas |= !new.is_empty();
         self.finished |= new.iter().any(|delta| matches!(delta, Delta::Finish(_)));
         let content = content_bytes(new, data.len());
+        if let [_] = new {
+            self.repeated.learn(data, only_delta);
+        }
         if content > 0 {
-            self.content_events = self.content_events.saturating_add(data.len() + EVENT_FRAME.len());
-            self.content = self.content.saturating_add(content.max(data.len() / JSON_PER_CONTENT));
+            self.count_content(content, data.len());
         }
         Ok(())
+    }
+
+    fn count_content(&mut self, content: usize, event: usize) {
+        self.content_events = self.content_events.saturating_add(event + EVENT_FRAME.len());
+        self.content = self.content.saturating_add(content.max(event / JSON_PER_CONTENT));
     }
 
     /// The bytes have ended. Many servers send no end marker, or no finish reason.
@@ -226,6 +245,13 @@ impl Stream {
             _ => Ok(()),
         }
     }
+}
+
+/// What an event is read as, where that is one delta.
+fn only_delta(event: &[u8]) -> Option<Delta> {
+    let mut deltas = Vec::new();
+    read_chunk(event, false, &mut Marks::default(), &mut deltas).ok()?;
+    deltas.pop().filter(|_| deltas.is_empty())
 }
 
 /// How much the deltas of one event, which is `event` bytes long, add to a reply. Each byte counts once: most of an event
@@ -279,7 +305,7 @@ mod tests {
 
     use super::*;
 
-    const PIECES: [&str; 18] = [
+    const PIECES: [&str; 22] = [
         "data: ",
         "data:",
         "event: error",
@@ -298,6 +324,10 @@ mod tests {
         "{\"error\":\"no\"}",
         "{\"usage\":{},\"choices\":[null]}",
         "<html>",
+        "data: {\"id\":1,\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n",
+        "data: {\"id\":1,\"choices\":[{\"delta\":{\"content\":\"\\nb\"}}]}\n\n",
+        "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"{\"}}]}}]}\n\n",
+        "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"}\"}}]}}]}\n\n",
     ];
 
     #[test]

@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use serde_json::value::RawValue;
+use serde::de::IgnoredAny;
 
 use super::chunk::json_text;
 use super::message_checks::MessageFacts;
@@ -14,7 +14,8 @@ use super::{field_checks, message_checks, tool_choice};
 use crate::contract::{CallRules, ResponseFormat, SchemaLimits, ToolCache, ToolSet};
 use crate::model::BadRequest;
 use crate::turn::TurnRequest;
-use crate::wire::body_object::{body_text, read_fields};
+use crate::wire::body_object::{body_text, read_fields, refuse_duplicates};
+use crate::wire::json_extent::members;
 
 /// The two names of the field that says how many tokens may be written.
 pub(super) const TOKEN_LIMITS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
@@ -49,13 +50,20 @@ impl ChatRequest {
     /// Reads and checks a body.
     pub fn read(body: Vec<u8>, tools: &ToolCache) -> Result<(Self, TurnRequest), BadRequest> {
         let text = body_text(body)?;
-        let fields = field_ranges(&text)?;
+        let Some(fields) = field_ranges(&text)? else { return Err(not_an_object(&text)) };
         let mut request = Self { text, fields, ..Self::default() };
-        request.model = field_checks::model(request.required("model")?)?;
-        request.read_scalars()?;
-        let facts = message_checks::check(request.required("messages")?)?;
-        let tool_set = request.get("tools").map_or_else(|| Ok(Arc::default()), |text| tools.compiled(text))?;
+        let read = request.read_checked(tools);
+        // Text that is no JSON was not noticed before its field was read.
+        let (facts, tool_set) = read.map_err(|error| syntax_error(&request.text).unwrap_or(error))?;
         request.with_turn(facts, tool_set, ("response_format.json_schema", tools.limits()))
+    }
+
+    fn read_checked(&mut self, tools: &ToolCache) -> Result<(MessageFacts, Arc<ToolSet>), BadRequest> {
+        self.model = field_checks::model(self.required("model")?)?;
+        self.read_scalars()?;
+        let facts = message_checks::check(self.required("messages")?)?;
+        let tool_set = self.get("tools").map_or_else(|| Ok(Arc::default()), |text| tools.compiled(text))?;
+        Ok((facts, tool_set))
     }
 
     /// A request with nothing but its model.
@@ -163,12 +171,25 @@ impl ChatRequest {
     }
 }
 
-/// The fields of a body, each as the range of its text.
-fn field_ranges(text: &str) -> Result<Vec<Field>, BadRequest> {
-    let fields: Vec<(String, &RawValue)> = read_fields(text)?;
-    let range = |value: &str| {
-        let start = value.as_ptr().addr().saturating_sub(text.as_ptr().addr());
-        start..start.saturating_add(value.len())
+/// The fields of a body, each as the range of its text; none where it is no object. What is in `messages` and `tools`, which are
+/// most of a body, is left to those who read them.
+fn field_ranges(text: &str) -> Result<Option<Vec<Field>>, BadRequest> {
+    let Some(members) = members(text) else { return Ok(None) };
+    let field = |(key, value): (Range<usize>, Range<usize>)| {
+        let key: String = serde_json::from_str(text.get(key)?).ok()?;
+        let is_read_later = matches!(key.as_str(), "messages" | "tools");
+        let is_json = is_read_later || serde_json::from_str::<IgnoredAny>(text.get(value.clone())?).is_ok();
+        is_json.then_some(Field { key, value })
     };
-    Ok(fields.into_iter().map(|(key, value)| Field { key, value: range(value.get()) }).collect())
+    let fields: Option<Vec<Field>> = members.into_iter().map(field).collect();
+    fields.map(|fields| refuse_duplicates(fields, |field| field.key.as_str())).transpose()
+}
+
+fn not_an_object(text: &str) -> BadRequest {
+    syntax_error(text).unwrap_or_else(|| BadRequest::whole("invalid_json", "the request body is not a JSON object"))
+}
+
+/// What is wrong with a body that is not JSON.
+fn syntax_error(text: &str) -> Option<BadRequest> {
+    read_fields::<IgnoredAny>(text).err()
 }
