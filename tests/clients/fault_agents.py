@@ -69,7 +69,7 @@ def codex_case(agent, case):
     home, workspace = agent.folder / case.name, agent.folder / case.name / "workspace"
     workspace.mkdir(parents=True)
     files = Files(case, workspace)
-    calls = [{"name": "exec_command", "arguments": {"cmd": command, "login": False, "yield_time_ms": 10000}}
+    calls = [{"name": "exec_command", "arguments": {"cmd": command, "login": False, "yield_time_ms": 30000}}
              for command in files.commands()]
     program = Codex(agent.program, home, workspace)
     program.use(case.url, case.model)
