@@ -84,6 +84,12 @@ impl StateRecord {
         Self { earlier: self.journal.len(), marks: Vec::new(), ..self.clone() }
     }
 
+    /// The sequence that the next entry gets.
+    #[must_use]
+    pub fn next_sequence(&self) -> u64 {
+        self.next_sequence
+    }
+
     /// The entry with this sequence.
     #[must_use]
     pub fn entry(&self, sequence: u64) -> Option<&Entry> {

@@ -98,7 +98,12 @@ impl<'a> NamedParameter<'a> {
         let name = self.name;
         if let Some((key, found)) = self.found_in_other_list(said, lists) {
             let key = key.strip_prefix(self.fixed_part()).unwrap_or(&key);
-            return format!("{name}: {said:?} is not known here; {key:?} has {found:?}");
+            let here = if nearest.is_empty() {
+                String::new()
+            } else {
+                format!("; the nearest here are {}", listed(nearest, ", "))
+            };
+            return format!("{name}: {said:?} is not known here; {key:?} has {found:?}{here}");
         }
         if !nearest.is_empty() {
             return format!("{name}: {said:?} is not known here; the nearest are {}", listed(nearest, ", "));

@@ -88,6 +88,9 @@ fn target(store: bool, previous: Option<&str>) -> SaveTarget {
     }
 }
 
+/// A name that was used in one of so many newest calls decides between several that a new one may mean.
+pub const RECENT_CALLS: u64 = 10;
+
 impl ContextQuery<'_> {
     fn character_id(&self) -> Option<&str> {
         self.character.map(|character| character.character.manifest().id.as_str())
@@ -106,15 +109,19 @@ impl ContextQuery<'_> {
         Ok(ResponseContext::new(drop_unpaired(items), memory, SaveTarget::Conversation(Box::new(turn))))
     }
 
-    /// The character's part of a conversation, with its journal where the character offers undo.
+    /// The character's part of a conversation, with its journal where the character offers undo, and the newest entries where it has
+    /// names: what was named lately tells which of several is meant.
     async fn conversation_memory(&self, turn: &Turn) -> Result<Option<CharacterMemory>, ApiError> {
         let head = turn.head();
         let (id, Some(memory)) = (&head.conversation.id, &head.memory) else { return Ok(None) };
         self.check_continuation(&memory.character, Continued::Conversation(id))?;
         let Some(character) = self.character else { return Ok(None) };
         let mut memory = memory.clone();
-        if character.character.manifest().undo {
-            memory.record = memory.record.with_journal(self.store.journal(id, 0, i64::MAX).await?);
+        let manifest = character.character.manifest();
+        let newest = memory.record.next_sequence().saturating_sub(RECENT_CALLS + 1);
+        if manifest.undo || manifest.has_get_names {
+            let after = if manifest.undo { 0 } else { newest };
+            memory.record = memory.record.with_journal(self.store.journal(id, after, i64::MAX).await?);
         }
         Ok(Some(memory))
     }

@@ -18,12 +18,10 @@ use tokio::time::Instant;
 use super::undo_tool;
 use crate::characters::UNDO;
 use crate::clock;
+use crate::conversation::RECENT_CALLS;
 use crate::store::CharacterMemory;
 use crate::telemetry::character_metrics as counters;
 use crate::trace::ToolTiming;
-
-/// A name that was used in one of so many calls decides between several that a new one may mean.
-const RECENT_CALLS: usize = 10;
 
 /// Runs the tools of one character in one turn.
 pub(super) struct ToolRunner {
@@ -146,7 +144,7 @@ impl ToolRunner {
 
     /// Arguments of the newest calls that changed the state.
     fn recent_arguments(&self) -> Vec<&str> {
-        let calls = self.memory.record.journal().iter().rev().take(RECENT_CALLS);
+        let calls = self.memory.record.journal().iter().rev().take(usize::try_from(RECENT_CALLS).unwrap_or(usize::MAX));
         calls.map(|entry| entry.call.arguments.as_str()).collect()
     }
 
