@@ -27,9 +27,15 @@ fn greeting(settings: &Settings, listening: SocketAddr, in_network: Option<IpAdd
         let address = SocketAddr::new(ip, listening.port());
         format!("  clients on other machines: http://{address}/v1\n")
     });
+    let folder = &settings.characters;
+    let awaited = match folder.to_str() {
+        Some("characters") => String::new(),
+        _ if folder.is_dir() => String::new(),
+        _ => format!("  characters are loaded once the folder {} exists\n", folder.display()),
+    };
     format!(
         "Callboard {version} listening on http://{local}\n  {servers}\n  conversations are kept in {store:?}\n  \
-         point any OpenAI client at http://{local}/v1\n{others}"
+         point any OpenAI client at http://{local}/v1\n{others}{awaited}"
     )
 }
 

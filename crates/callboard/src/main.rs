@@ -22,7 +22,7 @@ fn run() -> anyhow::Result<bool> {
     let command = cli::parse();
     let loaded = config::load(command.flags(), &environment, &directory)?;
     if command.needs_characters() {
-        loaded.check_characters()?;
+        loaded.check_characters(matches!(command, Command::Serve(_)))?;
     }
     match command {
         Command::Serve(_) => {

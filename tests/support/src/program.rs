@@ -25,7 +25,7 @@ pub fn binary() -> PathBuf {
 
 fn command(folder: &TempDir, arguments: &[&str], environment: &[(&str, &str)]) -> Command {
     let mut command = Command::new(binary());
-    command.args(["serve", "--log", "error"]).args(arguments).env_clear();
+    command.args(["--log", "error", "serve"]).args(arguments).env_clear();
     // Python is found through PATH. Each program has its own store, unless the test names one.
     command.envs(std::env::var_os("PATH").map(|path| ("PATH", path))).env("CALLBOARD_STORE", "sqlite::memory:");
     command.envs(environment.iter().copied()).current_dir(folder.path()).stdin(Stdio::null());

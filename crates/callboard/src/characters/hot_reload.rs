@@ -1,6 +1,9 @@
 //! Hot reload: changed character files are loaded again.
+//!
+//! The folder may come into being while the program runs, go, and come back: until it exists, its nearest existing ancestor is watched.
 
-use std::path::Path;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,24 +17,56 @@ const SETTLE: Duration = Duration::from_millis(50);
 
 /// Loads the folder again whenever something in it changes, until the future is dropped.
 pub async fn reload_on_change(registry: Arc<CharacterRegistry>) {
-    let (changed, mut changes) = mpsc::channel(1);
-    let watcher = match watcher(registry.folder(), changed) {
-        Ok(watcher) => watcher,
-        Err(error) => {
-            let folder = registry.folder().display();
-            let remedy = "name a folder with --characters, or load changes with POST /v1/characters/reload";
-            tracing::warn!(%folder, %error, "cannot watch the characters folder: {remedy}");
+    loop {
+        let place = WatchedPlace::of(registry.folder());
+        let (changed, changes) = mpsc::channel(1);
+        match watcher(&place.path, changed) {
+            Ok(watcher) => {
+                reload_while_there(&registry, &place, changes).await;
+                drop(watcher);
+            }
+            Err(_) if WatchedPlace::of(registry.folder()) != place => {}
+            Err(error) => {
+                let (folder, remedy) = (registry.folder().display(), "load changes with POST /v1/characters/reload");
+                tracing::warn!(%folder, %error, "cannot watch the characters folder: {remedy}");
+                return;
+            }
+        }
+    }
+}
+
+/// Loads the folder at each change, until something else is to be watched.
+async fn reload_while_there(registry: &CharacterRegistry, place: &WatchedPlace, mut changes: mpsc::Receiver<()>) {
+    // Catches changes made before the watcher was ready.
+    reload(registry).await;
+    while WatchedPlace::of(registry.folder()) == *place {
+        if changes.recv().await.is_none() {
             return;
         }
-    };
-    // Catches changes made before the watcher was ready.
-    reload(&registry).await;
-    while changes.recv().await.is_some() {
+        if place.path != registry.folder() {
+            continue;
+        }
         tokio::time::sleep(SETTLE).await;
         while changes.try_recv().is_ok() {}
-        reload(&registry).await;
+        reload(registry).await;
     }
-    drop(watcher);
+}
+
+/// What is watched: the folder, or its nearest ancestor that exists. A new folder of the same name is another place.
+#[derive(PartialEq, Eq)]
+struct WatchedPlace {
+    path: PathBuf,
+    /// Device and inode.
+    identity: Option<(u64, u64)>,
+}
+
+impl WatchedPlace {
+    fn of(folder: &Path) -> Self {
+        let existing = folder.ancestors().find(|path| path.is_dir());
+        let path = existing.unwrap_or_else(|| if folder.is_absolute() { Path::new("/") } else { Path::new(".") });
+        let identity = std::fs::metadata(path).ok().map(|data| (data.dev(), data.ino()));
+        Self { path: path.to_owned(), identity }
+    }
 }
 
 async fn reload(registry: &CharacterRegistry) {

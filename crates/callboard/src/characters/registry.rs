@@ -13,6 +13,7 @@ use callboard_python::{HostSettings, LoadError, Problem, ProblemKind, PythonHost
 use futures_util::future::join_all;
 
 use super::LoadedCharacter;
+use crate::config::nearest;
 use crate::telemetry::character_metrics as counters;
 
 /// What tells two versions of a file apart: the time of its last change, and its size.
@@ -145,8 +146,7 @@ impl CharacterRegistry {
     pub async fn load_one(&self, id: &str) -> anyhow::Result<Arc<LoadedCharacter>> {
         let files = character_files(&self.folder);
         let Some((id, path, version)) = files.iter().find(|(known, ..)| known == id).cloned() else {
-            let known: Vec<&str> = files.iter().map(|(id, ..)| id.as_str()).collect();
-            anyhow::bail!("there is no character {id:?} in {}; there are: {}", self.folder.display(), known.join(", "));
+            anyhow::bail!(self.unknown_character(id, &files));
         };
         let host = self.python_host().await?;
         self.load_file(&host, id.clone(), path, version).await;
@@ -158,13 +158,31 @@ impl CharacterRegistry {
         anyhow::bail!("{}", problems.join("\n"))
     }
 
+    fn unknown_character(&self, id: &str, files: &[(String, PathBuf, Version)]) -> String {
+        let known: Vec<&str> = files.iter().map(|(id, ..)| id.as_str()).collect();
+        let folder = self.folder.display();
+        match nearest(id, known.iter().copied()) {
+            _ if known.is_empty() => {
+                format!("there are no characters in {folder}; create one with: callboard new bard")
+            }
+            Some(meant) => format!("there is no character {id:?} in {folder}; did you mean {meant:?}?"),
+            None => format!("there is no character {id:?} in {folder}; there are: {}", known.join(", ")),
+        }
+    }
+
+    /// A file whose name was taken is tried again, as the other one may have gone.
     fn is_changed(&self, (id, _, version): &(String, PathBuf, Version)) -> bool {
-        self.known().versions.get(id) != Some(version)
+        let known = self.known();
+        let is_duplicate = |file: &FileProblem| file.problems.iter().any(|one| one.kind == ProblemKind::DuplicateName);
+        known.versions.get(id) != Some(version) || known.problems.get(id).is_some_and(is_duplicate)
     }
 
     fn forget_missing(&self, files: &[(String, PathBuf, Version)]) {
         let mut known = self.known();
         let here = |id: &String| files.iter().any(|(known, ..)| known == id);
+        for id in known.versions.keys().filter(|id| !here(id)) {
+            tracing::info!("Character {id} unloaded: {id}.py was deleted");
+        }
         known.characters.retain(|id, _| here(id));
         known.problems.retain(|id, _| here(id));
         known.versions.retain(|id, _| here(id));

@@ -38,11 +38,12 @@ pub(super) struct EffectiveValue {
 }
 
 impl Loaded {
-    /// Refuses a folder of characters that was set and does not exist. The default one need not exist.
-    pub fn check_characters(&self) -> Result<(), ConfigError> {
+    /// Refuses a folder of characters that was set and does not exist, unless it may come later. The default one need not exist.
+    pub fn check_characters(&self, may_come: bool) -> Result<(), ConfigError> {
         let folder = &self.settings.characters;
         let set = self.entries.iter().find(|entry| entry.section.is_empty() && entry.name == "characters");
-        let missing = set.filter(|entry| entry.origin != Origin::Default && !folder.is_dir());
+        let is_usable = folder.is_dir() || may_come && !folder.exists();
+        let missing = set.filter(|entry| entry.origin != Origin::Default && !is_usable);
         missing.map_or(Ok(()), |entry| {
             let problem = if folder.exists() { "is not a folder" } else { "does not exist" };
             let (folder, origin) = (folder.display().to_string(), entry.origin.clone());

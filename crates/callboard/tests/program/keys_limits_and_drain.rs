@@ -105,10 +105,13 @@ fn run_command(arguments: &[&str]) -> (bool, String) {
 fn missing_folders_and_stores_are_refused() {
     let rows = [
         (
-            &["serve", "--listen", "127.0.0.1:0", "--characters", "caracters"][..],
+            &["chat", "bard", "--characters", "caracters"][..],
             "caracters (command line --characters) does not exist: make it, or",
         ),
-        (&["chat", "bard", "--characters", "caracters"], "caracters (command line --characters) does not exist"),
+        (
+            &["serve", "--listen", "127.0.0.1:0", "--characters", env!("CARGO_BIN_EXE_callboard")],
+            "(command line --characters) is not a folder",
+        ),
         (&["check", "caracters"], "the folder caracters does not exist"),
         (&["test", "--characters", env!("CARGO_BIN_EXE_callboard")], "(command line --characters) is not a folder"),
         (
