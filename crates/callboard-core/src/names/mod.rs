@@ -24,4 +24,4 @@ mod words;
 pub use arguments::{NameLists, ResolvedName, resolve_arguments};
 pub use book::{NameBook, NameEntry};
 pub use resolution::{CANDIDATES_AT_MOST, Candidate, FOUND, GAP, Method, NEAREST, Resolution};
-pub use words::fold;
+pub use words::{fold, singular_of};

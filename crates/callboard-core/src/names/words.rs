@@ -132,7 +132,8 @@ pub fn fold(text: &str) -> String {
 }
 
 /// "stealers" -> "stealer", "boyz" -> "boy", "guardsmen" -> "guardsman"; words that only look like plurals stay.
-fn singular_of(text: &str) -> String {
+#[must_use]
+pub fn singular_of(text: &str) -> String {
     if text.chars().count() <= 3 {
         return text.to_owned();
     }

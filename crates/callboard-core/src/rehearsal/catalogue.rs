@@ -41,6 +41,8 @@ pub(super) struct Field {
     roles: Vec<Role>,
     pub(super) holds: Holds,
     pub(super) required: bool,
+    /// A value that the schema or the description gives as an example.
+    pub(super) example: Option<String>,
     pub(super) default: Option<Value>,
 }
 
@@ -125,12 +127,32 @@ fn field_of(root: &Value, property: &Value, name: &str, path: Vec<String>, requi
     Field {
         holds: holds_of(root, property, &title, &summary, DEEPEST),
         default: property.get("default").cloned(),
+        example: example_of(property, description),
         roles: roles_of(&title),
         path,
         title,
         summary,
         required,
     }
+}
+
+/// The first of `examples`, or what follows "for example" in the description: one short text.
+fn example_of(property: &Value, description: &str) -> Option<String> {
+    const LEADS: &[&str] = &["for example ", "e.g. ", "such as ", "for instance "];
+    let listed = property.get("examples").and_then(Value::as_array).and_then(|examples| examples.first());
+    if let Some(text) = listed.and_then(Value::as_str) {
+        return Some(text.to_owned());
+    }
+    let (at, lead) = LEADS.iter().find_map(|lead| Some((description.find(lead)?, lead)))?;
+    let text = description.get(at + lead.len()..)?;
+    let mut depth = 0_i32;
+    let ends = |letter: char| {
+        depth += i32::from(letter == '(') - i32::from(letter == ')');
+        matches!(letter, ',' | ';') || depth < 0
+    };
+    let text = text.split(ends).next().unwrap_or(text).split(" or ").next().unwrap_or(text);
+    let text = text.trim().trim_end_matches('.').trim_matches(['"', '\'', '`']);
+    (!text.is_empty() && text.len() <= 40).then(|| text.to_owned())
 }
 
 fn holds_of(root: &Value, property: &Value, title: &[String], summary: &[String], depth: usize) -> Holds {

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use super::catalogue::Tool;
 use super::clauses::{Correction, Kind, clauses_of, correction_in, sentence_ends};
 use super::context::Context;
+use super::counted_things::count_things;
 use super::fill::{Attempt, Evidence, Reading, Terms, attempt};
 use super::mood::{mood_of, opened};
 use super::vocabulary::{Vocabulary, is_content};
@@ -70,7 +71,10 @@ impl<'a> Planner<'a> {
         }
         match correction_in(words) {
             Some(correction) => self.plan_corrected(&correction),
-            None => self.plan_plain(words),
+            None => {
+                let planned = self.plan_plain(words);
+                if planned.is_empty() { count_things(words, self.tools) } else { planned }
+            }
         }
     }
 

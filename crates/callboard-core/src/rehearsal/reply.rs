@@ -5,6 +5,8 @@ use serde_json::{Map, Value, json};
 use super::catalogue::{Tool, tools_of};
 use super::context::Context;
 use super::conversation::{Conversation, conversation_of};
+use super::example_phrases::tools_with_phrases;
+use super::persona::{Persona, is_greeting, persona_of};
 use super::plan::{Planned, Planner};
 use super::vocabulary::Vocabulary;
 use super::words::{Word, words_of};
@@ -18,6 +20,8 @@ const WHO_I_AM: &str = "I am Callboard's rehearsal model: a set of rules, not a 
                         --upstream URL of any OpenAI-compatible server.";
 const UNSURE: &str = "I did not find a tool for that. I am Callboard's rehearsal model, a set of rules; a real model \
                       (--upstream URL) understands more.";
+const WHO_PLAYS: &str = "This is Callboard's rehearsal model, a set of rules that cannot chat; for a conversation, start Callboard with \
+                         --upstream URL of any OpenAI-compatible server.";
 
 const MOST_BYTES: usize = 4_000;
 
@@ -36,28 +40,32 @@ pub fn reply(request: &Value) -> Value {
         return completion(&summarize_results(conversation.results.iter().map(String::as_str)), &[]);
     }
     let tools = tools_of(request);
-    let mut calls = calls_for(request, &tools, &conversation);
+    let (vocabulary, context) = (Vocabulary::of(&tools), Context::read(&conversation.system));
+    let last = conversation.last_call.as_ref().map(|(name, arguments)| (name.as_str(), arguments.clone()));
+    let planner = Planner::new(&tools, &vocabulary, &context, last);
+    let choice = choice_of(request);
+    let mut calls = calls_for(&choice, (&tools, &planner), &conversation);
     if request.get("parallel_tool_calls") == Some(&Value::Bool(false)) {
         calls.truncate(1);
     }
-    let text = if calls.is_empty() { own_words(&tools, &conversation.system) } else { "" };
-    completion(text, &calls)
+    if !calls.is_empty() {
+        return completion("", &calls);
+    }
+    let offered = if matches!(choice, Choice::None) { &[] } else { tools.as_slice() };
+    let planner = Planner::new(offered, &vocabulary, &context, None);
+    completion(&own_words(offered, &planner, &conversation), &calls)
 }
 
-fn calls_for(request: &Value, tools: &[Tool], conversation: &Conversation) -> Vec<Planned> {
-    let choice = choice_of(request);
+fn calls_for(choice: &Choice, (tools, planner): (&[Tool], &Planner<'_>), conversation: &Conversation) -> Vec<Planned> {
     if tools.is_empty() || matches!(choice, Choice::None) {
         return Vec::new();
     }
-    let (vocabulary, context) = (Vocabulary::of(tools), Context::read(&conversation.system));
-    let last = conversation.last_call.as_ref().map(|(name, arguments)| (name.as_str(), arguments.clone()));
-    let planner = Planner::new(tools, &vocabulary, &context, last);
     let words = words_of(start_of(&conversation.last_message));
     match choice {
         Choice::Named(name) => {
-            let tool = tools.iter().position(|tool| tool.name == name);
-            let planned = plan_with_unanswered(&planner, conversation, &words);
-            let fitting: Vec<Planned> = planned.into_iter().filter(|call| call.tool == name).collect();
+            let tool = tools.iter().position(|tool| tool.name == *name);
+            let planned = plan_with_unanswered(planner, conversation, &words);
+            let fitting: Vec<Planned> = planned.into_iter().filter(|call| call.tool == *name).collect();
             if fitting.is_empty() {
                 tool.and_then(|tool| planner.forced(&words, tool)).map(|(_, call)| call).into_iter().collect()
             } else {
@@ -65,10 +73,10 @@ fn calls_for(request: &Value, tools: &[Tool], conversation: &Conversation) -> Ve
             }
         }
         Choice::Required => {
-            let planned = plan_with_unanswered(&planner, conversation, &words);
-            if planned.is_empty() { most_likely(&planner, tools.len(), &words).into_iter().collect() } else { planned }
+            let planned = plan_with_unanswered(planner, conversation, &words);
+            if planned.is_empty() { most_likely(planner, tools.len(), &words).into_iter().collect() } else { planned }
         }
-        _ => plan_with_unanswered(&planner, conversation, &words),
+        _ => plan_with_unanswered(planner, conversation, &words),
     }
 }
 
@@ -122,14 +130,23 @@ fn choice_of(request: &Value) -> Choice {
     }
 }
 
-/// The text of a reply without a call; empty if the prompt wants actions only.
-fn own_words(tools: &[Tool], system: &str) -> &'static str {
-    if tools.is_empty() {
-        WHO_I_AM
-    } else if wants_silence(system) {
-        ""
-    } else {
-        UNSURE
+/// The text of a reply without a call: who speaks, and what could be said instead. Empty if the prompt wants actions only.
+fn own_words(tools: &[Tool], planner: &Planner<'_>, conversation: &Conversation) -> String {
+    if !tools.is_empty() && wants_silence(&conversation.system) {
+        return String::new();
+    }
+    let persona = persona_of(&conversation.system);
+    let opening = match persona {
+        Some(Persona { introduction, greeting }) if is_greeting(&conversation.last_message) => {
+            format!("{greeting}. {introduction}. {WHO_PLAYS}")
+        }
+        Some(Persona { introduction, .. }) if tools.is_empty() => format!("{introduction}. {WHO_PLAYS}"),
+        _ if tools.is_empty() => WHO_I_AM.to_owned(),
+        _ => UNSURE.to_owned(),
+    };
+    match tools {
+        [] => opening,
+        tools => format!("{opening} You could say:{}", tools_with_phrases(tools, planner)),
     }
 }
 

@@ -7,13 +7,13 @@ use serde_json::{Map, Value, json};
 use super::super::reply;
 use super::calls_of;
 
-const EVERYDAY: &str = include_str!("everyday.json");
+pub(super) const EVERYDAY: &str = include_str!("everyday.json");
 
 /// Minimum accuracy in percent.
 const FLOOR_CALLS: usize = 95;
 const FLOOR_SILENCE: usize = 97;
 
-fn request(tools: &Value, say: &str) -> Value {
+pub(super) fn request(tools: &Value, say: &str) -> Value {
     let tools: Vec<Value> = tools
         .as_array()
         .unwrap()

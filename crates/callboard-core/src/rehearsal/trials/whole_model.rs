@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::super::reply;
 use super::calls_of;
+use super::everyday::{EVERYDAY, request};
 
 fn tools() -> Value {
     json!([
@@ -97,6 +98,76 @@ fn text_is_written_only_where_it_is_wanted() {
         {"role": "assistant", "tool_calls": [{"id": "a"}]},
         {"role": "tool", "content": "{\"success\":true,\"message\":\"Milk is on the list\"}"}], "tools": tools()});
     assert_eq!(text(&results), "Milk is on the list.");
+}
+
+#[test]
+fn a_bare_list_of_counted_things_goes_to_the_tool_that_counts() {
+    let add = |name: &str| {
+        json!({"type": "function", "function": {"name": name, "parameters": {
+        "type": "object", "required": ["thing"], "properties": {
+            "thing": {"type": "string", "description": "What it is, in the singular"},
+            "number": {"type": "integer", "minimum": 1, "maximum": 9}}}}})
+    };
+    let told = |say: &str, tools: &Value| {
+        shown(&reply(&json!({"messages": [{"role": "user", "content": say}], "tools": tools})))
+    };
+    let one = json!([add("tally")]);
+    let (herons, swan) = (r#"tally{"thing":"heron","number":2}"#, r#"tally{"thing":"swan","number":1}"#);
+    for (say, expected) in [
+        ("Two herons and a swan!", &[herons, swan][..]),
+        ("two herons", &[herons]),
+        ("A swan.", &[]),
+        ("Two herons and a swan?", &[]),
+        ("Two herons flew over the old bridge", &[]),
+        ("ten herons", &[]),
+        ("herons", &[]),
+    ] {
+        assert_eq!(told(say, &one), expected, "{say}");
+    }
+    assert!(told("two herons", &json!([add("tally"), add("order")])).is_empty(), "several would fit");
+}
+
+/// Every phrase that is offered makes a call of its tool.
+#[test]
+fn an_answer_without_a_call_offers_phrases_that_work() {
+    let said = |request: &Value| reply(request)["choices"][0]["message"]["content"].as_str().unwrap().to_owned();
+    let sets: Vec<Value> = serde_json::from_str(EVERYDAY).unwrap();
+    let (mut tools_shown, mut phrases_shown) = (0, 0);
+    for set in &sets {
+        let mut request = request(&set["tools"], "Hmm.");
+        let text = said(&request);
+        assert!(text.starts_with("I did not find a tool for that. I am Callboard's rehearsal model"), "{text}");
+        for line in text.lines().filter_map(|line| line.strip_prefix("- ")) {
+            tools_shown += 1;
+            let Some((tool, phrase)) = line.split_once(": ") else { continue };
+            phrases_shown += 1;
+            request["messages"][0]["content"] = json!(phrase.trim_matches('"'));
+            let called: Vec<String> = calls_of(&reply(&request)).into_iter().map(|(name, _)| name).collect();
+            assert_eq!(called, [tool], "{phrase}");
+        }
+    }
+    println!("{phrases_shown} phrases for {tools_shown} tools");
+    assert!(phrases_shown * 100 >= tools_shown * 90, "{phrases_shown} phrases for {tools_shown} tools");
+}
+
+#[test]
+fn a_greeting_is_answered_in_the_role_of_the_prompt() {
+    let said = |system: &str, say: &str, tools: &Value| {
+        let messages = json!([{"role": "system", "content": system}, {"role": "user", "content": say}]);
+        let reply = reply(&json!({"messages": messages, "tools": tools}));
+        reply["choices"][0]["message"]["content"].as_str().unwrap().to_owned()
+    };
+    let (guide, none) = ("You are the guide of the museum, and patient.", json!([]));
+    assert!(
+        said(guide, "Hello!", &none).starts_with("Hello. I am the guide of the museum. This is Callboard's rehearsal")
+    );
+    assert!(said("Tu es guide.", "Bonjour", &none).starts_with("Bonjour. Je suis guide."));
+    assert!(
+        said(guide, "Hello", &tools()).contains("I am the guide of the museum")
+            && said(guide, "Hello", &tools()).contains("- undo")
+    );
+    assert!(said(guide, "What is a fresco?", &none).starts_with("I am the guide of the museum. This is Callboard's"));
+    assert!(said("Be brief.", "Hello", &none).starts_with("I am Callboard's rehearsal model"));
 }
 
 #[test]
