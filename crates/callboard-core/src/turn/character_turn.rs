@@ -87,6 +87,10 @@ impl CharacterTurn {
         &self.transcript
     }
 
+    pub(super) fn withheld_text(&self) -> &str {
+        &self.withheld
+    }
+
     pub(super) fn spoken_bytes(&self) -> usize {
         self.checker.spoken_bytes + self.reply.bytes
     }

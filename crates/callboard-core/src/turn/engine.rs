@@ -66,4 +66,13 @@ impl Turn {
             Kind::Character(turn) => turn.transcript(),
         }
     }
+
+    /// The text of a character's last reply, where its text is not delivered.
+    #[must_use]
+    pub fn withheld_text(&self) -> &str {
+        match &self.0 {
+            Kind::Gateway(_) => "",
+            Kind::Character(turn) => turn.withheld_text(),
+        }
+    }
 }

@@ -18,7 +18,7 @@ use super::upstream_status::upstreams;
 use crate::app;
 use crate::characters::{CharacterRegistry, OutputBuffer, terminal_output};
 use crate::cli::Command;
-use crate::config::Settings;
+use crate::config::{Settings, StoreUrl};
 use crate::telemetry;
 use crate::upstream::{Client, Tls};
 
@@ -28,6 +28,7 @@ pub fn run(command: Command, mut settings: Settings) -> anyhow::Result<bool> {
     check_folder(&command)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     if matches!(command, Command::Chat { .. } | Command::Eval(_) | Command::Upstreams(_)) {
+        settings.store = StoreUrl::in_memory();
         runtime.block_on(app::find_model_servers(&mut settings))?;
     }
     let mut out = std::io::stdout();

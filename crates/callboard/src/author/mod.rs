@@ -5,7 +5,6 @@ mod chat;
 mod check;
 mod dispatch;
 mod eval;
-mod line_editor;
 mod new;
 mod resolve_names;
 mod running_callboard;

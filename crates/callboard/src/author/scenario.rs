@@ -43,7 +43,7 @@ pub(super) struct ScenarioTurn {
 }
 
 /// One reply of the scripted model.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ScriptedReply {
     #[serde(default)]
@@ -61,6 +61,20 @@ pub(super) struct ScriptedCall {
     pub(super) arguments: Table,
     #[serde(default)]
     pub(super) raw_arguments: Option<String>,
+}
+
+impl ScriptedReply {
+    /// A reply that only makes this call.
+    pub(super) fn of_call(call: ScriptedCall) -> Self {
+        Self { text: String::new(), calls: vec![call] }
+    }
+}
+
+impl ScriptedCall {
+    /// A call with this text as its arguments, valid or not.
+    pub(super) fn with_text(tool: &str, arguments: &str) -> Self {
+        Self { tool: tool.to_owned(), arguments: Table::new(), raw_arguments: Some(arguments.to_owned()) }
+    }
 }
 
 /// Reads one text, or a list of texts.

@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 
 use crate::characters::LoadedCharacter;
 use crate::config::Settings;
-use crate::conversation::{ChatOwner, ChatSnapshots, Saving, resume_chat};
+use crate::conversation::{ChatOwner, ChatSnapshots, MemorySlot, Saving, resume_chat};
 use crate::memory_budget::MemoryBudget;
 use crate::random;
-use crate::session::{CharacterRequest, Session, Step, TurnContext, drive_character};
+use crate::session::{CharacterRequest, Session, Step, TurnContext, TurnDriver, character_model, drive_character};
 use crate::store::CharacterMemory;
-use crate::upstream::{Client, Upstreams};
+use crate::upstream::{Client, Route, Upstreams};
 
 /// What the turns of one character need.
 pub(super) struct CharacterTurns<'a> {
@@ -48,13 +48,36 @@ impl CharacterTurns<'_> {
     }
 
     /// Prepares a turn with this message in a conversation that is at this point. It is not saved.
-    pub(super) async fn at(&self, mut memory: CharacterMemory, say: &str) -> Result<Session<EventLog>, ApiError> {
+    pub(super) async fn at(&self, memory: CharacterMemory, say: &str) -> Result<Session<EventLog>, ApiError> {
         let message = json!({"role": "user", "content": say});
-        memory.messages.push(message.to_string());
-        let request = self.request(&json!({"model": memory.character, "messages": [message], "temperature": 0}))?;
+        let body = json!({"model": memory.character, "messages": [message], "temperature": 0});
+        Ok(Session::new(Some(self.driver(memory, &body).await?), EventLog::default(), Saving::Nothing))
+    }
+
+    /// The same; the end of the turn is put into the slot.
+    pub(super) async fn continued<W: ReplyWriter>(
+        &self,
+        memory: CharacterMemory,
+        say: &str,
+        (writer, slot): (W, &MemorySlot),
+    ) -> Result<Session<W>, ApiError> {
+        let message = json!({"role": "user", "content": say});
+        let body = json!({"model": memory.character, "messages": [message]});
+        Ok(Session::new(Some(self.driver(memory, &body).await?), writer, Saving::InMemory(slot.clone())))
+    }
+
+    /// The model that plays, and the server that has it.
+    pub(super) async fn route(&self) -> Result<Route, ApiError> {
+        let model = character_model(&self.context(), self.character.character.manifest()).await?;
+        let routes = self.upstreams.routes(&model, &self.client, None).await?;
+        routes.into_iter().next().ok_or_else(ApiError::no_upstream)
+    }
+
+    async fn driver(&self, mut memory: CharacterMemory, body: &Value) -> Result<TurnDriver, ApiError> {
+        memory.messages.push(body["messages"][0].to_string());
+        let request = self.request(body)?;
         let client = CharacterRequest::Chat { request: &request, system: &[] };
-        let driver = drive_character(self.context(), &self.character, memory, client).await?;
-        Ok(Session::new(Some(driver), EventLog::default(), Saving::Nothing))
+        drive_character(self.context(), &self.character, memory, client).await
     }
 
     fn request(&self, body: &Value) -> Result<ChatRequest, ApiError> {

@@ -26,6 +26,12 @@ impl LoadedCharacter {
         &self.tools
     }
 
+    /// The tools as models get them in this state, where the character has `get_tools`; else those of its file.
+    pub async fn tools_in(&self, state: Option<&str>) -> Result<Vec<Value>, ApiError> {
+        let own = self.character.tools(state).await.map_err(|failure| self.failed(&failure))?;
+        Ok(own.map_or_else(|| self.tools.clone(), |tools| offered(&tools, self.character.manifest().undo)))
+    }
+
     /// The character's part of a new conversation.
     pub async fn begin(&self) -> Result<CharacterMemory, ApiError> {
         let start = self.character.start_conversation().await.map_err(|failure| self.failed(&failure))?;

@@ -43,6 +43,11 @@ impl StoreUrl {
             .then(|| StoreUrl(text.to_owned()))
     }
 
+    /// A store for commands that keep nothing.
+    pub fn in_memory() -> StoreUrl {
+        StoreUrl("sqlite::memory:".to_owned())
+    }
+
     /// The whole URL, password included.
     pub fn expose(&self) -> &str {
         &self.0

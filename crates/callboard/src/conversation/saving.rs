@@ -1,6 +1,6 @@
 //! How a turn is saved, by the way its conversation is kept.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use callboard_core::turn::Event;
 use callboard_core::wire::responses::ResponseObject;
@@ -14,10 +14,27 @@ use crate::store::{CharacterMemory, StoreError};
 /// The outcome of saving.
 pub type SaveFuture = BoxFuture<'static, Result<(), StoreError>>;
 
+/// Holds the memory at the end of the last turn, for a conversation that lives in this process only.
+#[derive(Debug, Clone, Default)]
+pub struct MemorySlot(Arc<Mutex<Option<Arc<CharacterMemory>>>>);
+
+impl MemorySlot {
+    fn put(&self, memory: Option<Arc<CharacterMemory>>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = memory;
+    }
+
+    /// Takes it; none where no turn was saved since.
+    pub fn take(&self) -> Option<CharacterMemory> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take().map(Arc::unwrap_or_clone)
+    }
+}
+
 /// Where a turn is saved.
 pub enum Saving {
     /// Nowhere.
     Nothing,
+    /// In this process.
+    InMemory(MemorySlot),
     /// As a snapshot that the client's next history leads to.
     ChatHistory(Box<ChatHistory>),
     /// As a response, with its conversation if it has one.
@@ -35,7 +52,7 @@ pub struct FinishedTurn<'a> {
 impl Saving {
     /// Whether the memory keeps messages; otherwise items are stored.
     pub fn keeps_messages(&self) -> bool {
-        matches!(self, Self::ChatHistory(_))
+        matches!(self, Self::ChatHistory(_) | Self::InMemory(_))
     }
 
     /// Takes note of an event that is sent.
@@ -49,6 +66,10 @@ impl Saving {
     pub fn complete(self, turn: &FinishedTurn<'_>) -> SaveFuture {
         match (self, turn.response) {
             (Self::ChatHistory(history), _) => Box::pin(history.save(turn.memory.clone())),
+            (Self::InMemory(slot), _) => {
+                slot.put(turn.memory.clone());
+                Box::pin(std::future::ready(Ok(())))
+            }
             (Self::Response(saving), Some(response)) => saving.save(response, turn.memory.as_ref()),
             _ => Box::pin(std::future::ready(Ok(()))),
         }
@@ -66,6 +87,10 @@ impl Saving {
     pub fn abandoned(self, turn: &FinishedTurn<'_>) -> Result<(), StoreError> {
         match (self, turn.response) {
             (Self::ChatHistory(history), _) => history.save_interrupted(turn.memory.clone()),
+            (Self::InMemory(slot), _) => {
+                slot.put(turn.memory.clone());
+                Ok(())
+            }
             (Self::Response(saving), Some(response)) => saving.save_unawaited(response, turn.memory.as_ref()),
             _ => Ok(()),
         }

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::driver::{TurnContext, TurnDriver};
 use super::tool_runner::ToolRunner;
-use crate::characters::{LoadedCharacter, offered};
+use crate::characters::LoadedCharacter;
 use crate::config::Settings;
 use crate::store::CharacterMemory;
 
@@ -46,9 +46,9 @@ pub async fn drive_character(
     client: CharacterRequest<'_>,
 ) -> Result<TurnDriver, ApiError> {
     let manifest = character.character.manifest();
-    let model = model(&context, manifest).await?;
+    let model = character_model(&context, manifest).await?;
     let prompt = prompt(character, &memory, client).await?;
-    let tools = tools(character, memory.record.state()).await?;
+    let tools = character.tools_in(memory.record.state()).await?;
     let part = CharacterPart { id: &manifest.id, model: &model, prompt: &prompt, tools: &tools };
     let request = match client {
         CharacterRequest::Chat { request, .. } => request.for_character(&part, &memory.messages, context.tools)?,
@@ -107,17 +107,11 @@ async fn prompt(
 }
 
 /// The character's model: its own, the configured one, or the first there is. Without a server, its own is the rehearsal model.
-async fn model(context: &TurnContext<'_>, manifest: &Manifest) -> Result<String, ApiError> {
+pub async fn character_model(context: &TurnContext<'_>, manifest: &Manifest) -> Result<String, ApiError> {
     let configured = &context.settings.stage.model;
     match manifest.model.as_ref().filter(|_| context.upstreams.has_server()) {
         Some(model) => Ok(model.clone()),
         None if !configured.is_empty() => Ok(configured.clone()),
         None => context.upstreams.first_model(&context.client, context.authorization.as_ref()).await,
     }
-}
-
-/// The tools of the file, or what the character offers in this state.
-async fn tools(character: &LoadedCharacter, state: Option<&str>) -> Result<Vec<Value>, ApiError> {
-    let own = character.character.tools(state).await.map_err(|failure| character.failed(&failure))?;
-    Ok(own.map_or_else(|| character.tools().to_vec(), |tools| offered(&tools, character.character.manifest().undo)))
 }

@@ -210,6 +210,11 @@ impl TurnDriver {
         self.turn.transcript()
     }
 
+    /// The text of the last reply, where the character's text is not delivered.
+    pub fn withheld_text(&self) -> &str {
+        self.turn.withheld_text()
+    }
+
     /// The character's part, with all that succeeded.
     pub fn memory(&self) -> Option<&CharacterMemory> {
         self.runner().map(ToolRunner::memory)

@@ -15,7 +15,7 @@ mod session;
 mod tool_runner;
 mod undo_tool;
 
-pub use character_setup::{CharacterRequest, drive_character};
+pub use character_setup::{CharacterRequest, character_model, drive_character};
 pub use driver::{Progress, TurnContext, TurnDriver};
 pub use observed_passthrough::{Observer, passthrough};
 pub use session::{Session, Step};

@@ -204,6 +204,11 @@ impl<W: ReplyWriter> Session<W> {
         &mut self.writer
     }
 
+    /// The text of the last reply, where the character's text is not delivered.
+    pub fn withheld_text(&self) -> &str {
+        self.driver.as_ref().map_or("", |driver| driver.withheld_text())
+    }
+
     /// The character's part of the conversation.
     pub fn memory(&self) -> Option<&CharacterMemory> {
         self.memory.as_deref().or_else(|| self.driver.as_ref()?.memory())
