@@ -7,6 +7,10 @@ mod bad_calls;
 #[cfg(test)]
 mod characters;
 #[cfg(test)]
+mod characters_folder;
+#[cfg(test)]
+mod chat;
+#[cfg(test)]
 mod connections;
 #[cfg(test)]
 mod conversation_refusals;
@@ -25,6 +29,8 @@ mod passthrough;
 #[cfg(test)]
 mod persistence;
 #[cfg(test)]
+mod rehearsal;
+#[cfg(test)]
 mod request_budget;
 #[cfg(test)]
 mod secrets;
@@ -34,6 +40,8 @@ mod shutdown;
 mod silent_model_server;
 #[cfg(test)]
 mod slow_clients;
+#[cfg(test)]
+mod spoken_names;
 #[cfg(test)]
 mod startup;
 #[cfg(test)]
