@@ -81,7 +81,7 @@ pub(super) fn check_sleeps(file: &RustFile<'_>) -> Vec<Problem> {
 /// The files that own and join tasks or threads.
 const OWNERS: &[&str] = &[
     "crates/callboard-python/src/supervisor/thread.rs",
-    "crates/callboard/src/author/line_editor.rs",
+    "crates/callboard/src/author/chat/line_editor.rs",
     "crates/callboard/src/server.rs",
     "crates/callboard/src/store/handle.rs",
 ];

@@ -40,7 +40,7 @@ pub(super) struct CharacterTurn {
     called: bool,
     spoke_before: bool,
     /// The text of the last reply, if it is not delivered, for a re-ask.
-    withheld: String,
+    pub(super) withheld: String,
     /// Appended to the next request only.
     reask_items: Vec<Item>,
     asked_again: bool,
@@ -85,10 +85,6 @@ impl CharacterTurn {
 
     pub(super) fn transcript(&self) -> &[Item] {
         &self.transcript
-    }
-
-    pub(super) fn withheld_text(&self) -> &str {
-        &self.withheld
     }
 
     pub(super) fn spoken_bytes(&self) -> usize {

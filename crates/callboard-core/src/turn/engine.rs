@@ -72,7 +72,7 @@ impl Turn {
     pub fn withheld_text(&self) -> &str {
         match &self.0 {
             Kind::Gateway(_) => "",
-            Kind::Character(turn) => turn.withheld_text(),
+            Kind::Character(turn) => &turn.withheld,
         }
     }
 }
