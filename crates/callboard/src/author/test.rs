@@ -179,10 +179,12 @@ fn compare_texts(expected: &[String], found: &str, what: &str) -> Vec<String> {
 /// Calls that failed although the turn does not say so: a misspelt tool or argument is not a pass.
 fn unexpected_failures(turn: &ScenarioTurn, played: &RecordedTurn, character: &LoadedCharacter) -> Vec<String> {
     let calls: Vec<&str> = turn.model.iter().flat_map(|reply| &reply.calls).map(|call| call.tool.as_str()).collect();
-    let is_expected =
-        |at: usize| turn.results.as_ref().and_then(|results| results.get(at)).is_some_and(|text| !text.is_empty());
+    let expected = |at: usize| turn.results.as_ref().and_then(|results| results.get(at));
+    let is_expected = |at: usize, result: &ToolResult| {
+        expected(at).is_some_and(|text| !text.is_empty() && result.text.contains(text.as_str()))
+    };
     let failed = played.results.iter().enumerate();
-    let failed = failed.filter(|(at, result)| result.outcome != ToolOutcome::Success && !is_expected(*at));
+    let failed = failed.filter(|(at, result)| result.outcome != ToolOutcome::Success && !is_expected(*at, result));
     let fault = |(at, result): (usize, &ToolResult)| match (calls.get(at), result.outcome) {
         (Some(tool), ToolOutcome::UnknownTool) => unknown_tool(character, tool),
         (Some(tool), _) => format!("the call of {tool} failed, and `results` does not expect it: {}", result.text),

@@ -87,6 +87,7 @@ fn a_scenario_that_shows_nothing_is_not_passed() {
     for (text, complaint) in [
         (scenario("take_noot", note, ""), "unknown tool `take_noot`; did you mean `take_note`?"),
         (scenario("take_noot", note, "results = [\"\"]"), "unknown tool `take_noot`"),
+        (scenario("take_noot", note, "results = [\"Noted\"]"), "did you mean `take_note`?"),
         (
             scenario("take_note", r#"{ noot = "tea" }"#, ""),
             "the call of take_note failed, and `results` does not expect it",
