@@ -46,7 +46,7 @@ pub type ReadSettings<'a> = dyn Fn() -> anyhow::Result<Settings> + 'a;
 
 /// Builds the program from its settings and serves until a signal ends it.
 pub fn serve(mut settings: Settings, read_settings: &ReadSettings<'_>) -> anyhow::Result<()> {
-    telemetry::log::start(settings.log).context("logging cannot be started")?;
+    telemetry::log::start(settings.log, settings.log_format).context("logging cannot be started")?;
     let runtime = single_runtime()?;
     // First of all: without a handler the signal to reload would end a program that is still loading its characters.
     let hangup = runtime.block_on(async { signal(SignalKind::hangup()) })?;

@@ -24,7 +24,7 @@ use crate::upstream::{Client, Tls};
 
 /// Runs a command; false when it found something wrong.
 pub fn run(command: Command, mut settings: Settings) -> anyhow::Result<bool> {
-    telemetry::log::start("off").context("logging cannot be started")?;
+    telemetry::log::start("off", settings.log_format).context("logging cannot be started")?;
     check_folder(&command)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     if matches!(command, Command::Chat { .. } | Command::Eval(_) | Command::Upstreams(_)) {

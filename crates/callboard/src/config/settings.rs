@@ -15,6 +15,9 @@ use super::table::{
 /// The levels of the log, from the quietest.
 pub(super) static LOG_LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
+/// The forms of log lines.
+pub(super) static LOG_FORMATS: [&str; 2] = ["text", "json"];
+
 /// All settings of the program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
@@ -36,6 +39,8 @@ pub struct Settings {
     pub store_connections: usize,
     /// The level of the log.
     pub log: &'static str,
+    /// The form of log lines.
+    pub log_format: &'static str,
     /// The model servers, in the order given.
     pub upstreams: Vec<UpstreamSettings>,
     /// The contract on replies.
@@ -69,6 +74,7 @@ impl Settings {
             store: StoreUrl::default(),
             store_connections: 0,
             log: "",
+            log_format: "",
             upstreams: Vec::new(),
             contract: ContractSettings::default(),
             limits: Limits::default(),

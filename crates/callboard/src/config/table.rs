@@ -9,7 +9,7 @@ use super::key::DefaultValue::{Nothing, SameAs, Text};
 use super::key::{Flag, Key};
 use super::kind::Kind;
 use super::secret::Secret;
-use super::settings::{ContractMode, LOG_LEVELS, Settings, UpstreamSettings};
+use super::settings::{ContractMode, LOG_FORMATS, LOG_LEVELS, Settings, UpstreamSettings};
 
 /// The values of a switch.
 const ON_OFF: [&str; 2] = ["off", "on"];
@@ -79,6 +79,7 @@ keys! { TOP = "", |draft| draft.settings;
     store,             "store",             Store,               Text("sqlite:callboard.db"), "Where conversations are kept", flag "store" "URL";
     store_connections, "store_connections", Count(1, 1000),      Text("16"),                  "Most connections to PostgreSQL; work waits for a free one";
     log,               "log",               Word(&LOG_LEVELS),   Text("info"),                "How much is logged: off, error, warn, info, debug or trace", flag "log" "LEVEL";
+    log_format,        "log_format",        Word(&LOG_FORMATS),  Text("text"),                "How a log line is written: as text with key=value pairs, or as one JSON object", flag "log-format" "FORMAT";
 }
 
 // A variable or flag of these applies to the upstreams given by variable or flag.

@@ -27,6 +27,7 @@ impl Wire for Chat {
 
     async fn open(shared: &Shared, mut incoming: Incoming) -> Result<Prepared<ChatWriter>, ApiError> {
         let (request, turn) = ChatRequest::read(std::mem::take(&mut incoming.body), &shared.app.tools)?;
+        incoming.log.model(&request.model);
         let answerer = find_answerer(shared, &incoming, &request.model).await?;
         if let Answerer::Model(routes) = &answerer
             && let Some(route) = routes.first().filter(|route| route.upstream.contract != ContractMode::Enforce)
@@ -60,6 +61,8 @@ async fn pass_through(
     turn: TurnRequest,
 ) -> Result<axum::response::Response, ApiError> {
     let (requester, upstream) = (&incoming.requester, &route.upstream);
+    incoming.log.upstream(&upstream.url);
+    incoming.log.contract(upstream.contract.as_str());
     let about = TurnStart {
         endpoint: Chat::ENDPOINT,
         request_id: &incoming.id,

@@ -18,6 +18,7 @@ use super::body::{RequestBody, read_body};
 use super::client_connection::ClientConnection;
 use super::in_flight_limit::Ticket;
 use super::reply;
+use super::request_log::RequestLog;
 use super::requester::{CONVERSATION, Requester};
 use super::router::{Arrival, Shared};
 use crate::memory_budget::RequestMemory;
@@ -50,6 +51,7 @@ pub(super) struct Incoming {
     pub(super) requester: Requester,
     pub(super) body: Vec<u8>,
     pub(super) memory: RequestMemory,
+    pub(super) log: RequestLog,
 }
 
 /// What answers a request.
@@ -65,10 +67,7 @@ pub(super) async fn serve<W: Wire>(State(shared): State<Shared>, request: Reques
     let Some(arrival) = request.extensions().get::<Arrival>().cloned() else {
         return reply::error(&ApiError::new(500, "no_request_id", "the request has no id"));
     };
-    let response = answer::<W>(&shared, &arrival, request).await.unwrap_or_else(|error| {
-        tracing::debug!(request_id = arrival.id, code = error.code, param = error.param, "refused");
-        reply::error(&error)
-    });
+    let response = answer::<W>(&shared, &arrival, request).await.unwrap_or_else(|error| arrival.refused(&error));
     metrics::request(W::ENDPOINT, response.status().as_u16(), arrival.at.elapsed());
     response
 }
@@ -79,8 +78,9 @@ async fn answer<W: Wire>(shared: &Shared, arrival: &Arrival, request: Request) -
     let (client, version) = (request.extensions().get::<Arc<ClientConnection>>().cloned(), request.version());
     let RequestBody { bytes, memory } = read_body(request, shared).await?;
     // Taken after the body, so slow uploads hold no slot.
-    let held = Held::new(shared.in_flight.enter()?, memory.clone());
-    let incoming = Incoming { id: arrival.id.clone(), conversation, requester, body: bytes, memory };
+    let held = Held::new(shared.in_flight.enter()?, memory.clone(), arrival.log.clone());
+    let log = arrival.log.clone();
+    let incoming = Incoming { id: arrival.id.clone(), conversation, requester, body: bytes, memory, log };
     let reply = reply::<W>(shared, arrival, incoming, held, client.clone());
     match client {
         Some(client) => for_client(&client, version, reply).await,
@@ -92,11 +92,12 @@ async fn answer<W: Wire>(shared: &Shared, arrival: &Arrival, request: Request) -
 pub(super) struct Held {
     _ticket: Ticket,
     _memory: RequestMemory,
+    _log: RequestLog,
 }
 
 impl Held {
-    pub(super) fn new(ticket: Ticket, memory: RequestMemory) -> Self {
-        Self { _ticket: ticket, _memory: memory }
+    pub(super) fn new(ticket: Ticket, memory: RequestMemory, log: RequestLog) -> Self {
+        Self { _ticket: ticket, _memory: memory, _log: log }
     }
 }
 
@@ -108,7 +109,7 @@ async fn reply<W: Wire>(
     client: Option<Arc<ClientConnection>>,
 ) -> Result<Response, ApiError> {
     Ok(match W::open(shared, incoming).await? {
-        Prepared::Whole(session) => whole(session).await,
+        Prepared::Whole(session) => whole(session, &arrival.log).await,
         Prepared::Stream(session) => {
             streamed::<W>(session.until(arrival.ending.clone()), arrival, client).await.map(|body| holding(body, held))
         }
@@ -148,12 +149,16 @@ pub(super) fn holding(body: Body, held: Held) -> Body {
     }))
 }
 
-async fn whole<W: ReplyWriter>(mut session: Session<W>) -> Response {
+async fn whole<W: ReplyWriter>(mut session: Session<W>, log: &RequestLog) -> Response {
     loop {
         match session.next().await {
             Step::Piece(_) | Step::KeepAlive => {}
-            Step::Failed(error, _) => return failed(&error, &session.report()),
+            Step::Failed(error, _) => {
+                log.turn_ends(&session, Some(&error.code));
+                return failed(&error, &session.report());
+            }
             Step::Done(_, usage) => {
+                log.turn_ends(&session, None);
                 let mut response = reply::json(session.take_body());
                 let headers = response.headers_mut();
                 headers.insert(reply::CONTRACT, reply::header(&session.report().to_string()));
@@ -182,21 +187,34 @@ async fn streamed<W: Wire>(
     client: Option<Arc<ClientConnection>>,
 ) -> Response {
     let (first, over) = match session.next().await {
-        Step::Failed(error, text) if text.is_empty() => return failed(&error, &session.report()),
-        step => text_of(step, &mut session),
+        Step::Failed(error, text) if text.is_empty() => {
+            arrival.log.turn_ends(&session, Some(&error.code));
+            return failed(&error, &session.report());
+        }
+        step => {
+            arrival.log.stream_begins();
+            text_of(step, &mut session, &arrival.log)
+        }
     };
     metrics::first_byte(W::ENDPOINT, arrival.at.elapsed());
     let start = (Box::new(session), Some(first), over);
-    let body = stream::unfold(start, |(mut session, first, over)| async move {
-        let (text, over) = match first {
-            Some(first) => {
-                session.mark_seen();
-                (first, over)
-            }
-            None if over => return None,
-            None => text_of(session.next().await, &mut session),
-        };
-        Some((text, (session, None, over)))
+    let log = arrival.log.clone();
+    let body = stream::unfold(start, move |(mut session, first, over)| {
+        let log = log.clone();
+        async move {
+            let (text, over) = match first {
+                Some(first) => {
+                    session.mark_seen();
+                    (first, over)
+                }
+                None if over => return None,
+                None => {
+                    let step = session.next().await;
+                    text_of(step, &mut session, &log)
+                }
+            };
+            Some((text, (session, None, over)))
+        }
     });
     let body = Body::from_stream(with_probe(body, client).map(Ok::<_, std::convert::Infallible>));
     let mut response = reply::with_type(body, reply::EVENT_STREAM);
@@ -237,7 +255,12 @@ fn probes(client: Arc<ClientConnection>) -> impl Stream<Item = ()> {
 }
 
 /// The text of a step, and whether it is the last.
-fn text_of<W: ReplyWriter>(step: Step, session: &mut Session<W>) -> (String, bool) {
+fn text_of<W: ReplyWriter>(step: Step, session: &mut Session<W>, log: &RequestLog) -> (String, bool) {
+    match &step {
+        Step::Done(..) => log.turn_ends(session, None),
+        Step::Failed(error, _) => log.turn_ends(session, Some(&error.code)),
+        Step::Piece(_) | Step::KeepAlive => {}
+    }
     match step {
         Step::Piece(text) => (text, false),
         // The reply has begun with it, so its start comes first.

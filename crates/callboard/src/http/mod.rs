@@ -19,6 +19,7 @@ mod passthrough_paths;
 mod query;
 mod reply;
 mod request_id;
+mod request_log;
 mod requester;
 mod responses;
 mod router;

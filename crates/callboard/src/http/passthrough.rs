@@ -31,17 +31,17 @@ const PASSED_ON: [HeaderName; 4] =
 
 /// Handles all paths that have no route of their own.
 pub(super) async fn unrouted(State(shared): State<Shared>, request: Request) -> Response {
-    let (method, path) = (request.method(), request.uri().path());
-    if !is_passed_through(path, &shared.app.settings.passthrough_paths) {
-        return reply::error(&ApiError::unknown_path(method.as_str(), path));
-    }
-    if method != Method::POST {
-        return reply::error(&ApiError::wrong_method(method.as_str(), path));
-    }
     let Some(arrival) = request.extensions().get::<Arrival>().cloned() else {
         return reply::error(&ApiError::new(500, "no_request_id", "the request has no id"));
     };
-    let response = answer(&shared, &arrival, request).await.unwrap_or_else(|error| reply::error(&error));
+    let (method, path) = (request.method(), request.uri().path());
+    if !is_passed_through(path, &shared.app.settings.passthrough_paths) {
+        return arrival.refused(&ApiError::unknown_path(method.as_str(), path));
+    }
+    if method != Method::POST {
+        return arrival.refused(&ApiError::wrong_method(method.as_str(), path));
+    }
+    let response = answer(&shared, &arrival, request).await.unwrap_or_else(|error| arrival.refused(&error));
     metrics::request(ENDPOINT, response.status().as_u16(), arrival.at.elapsed());
     response
 }
@@ -53,7 +53,7 @@ async fn answer(shared: &Shared, arrival: &Arrival, request: Request) -> Result<
     let headers = passed_on(request.headers());
     let RequestBody { bytes, memory } = read_raw_body(request, shared).await?;
     // Taken after the body, so slow uploads hold no slot.
-    let held = Held::new(shared.in_flight.enter()?, memory);
+    let held = Held::new(shared.in_flight.enter()?, memory, arrival.log.clone());
     let request = RawRequest { path, headers, body: bytes.into() };
     let reply = reply(shared, arrival, (&requester, request), held);
     match client {
@@ -84,6 +84,7 @@ async fn reply(
 ) -> Result<Response, ApiError> {
     let content_type = request.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let model = ModelField::find(content_type, &request.body)?;
+    model.iter().for_each(|model| arrival.log.model(&model.name));
     let routes = routes(shared, requester, &request, model.as_ref()).await?;
     let whole = request.body.clone();
     let mut last = Err(ApiError::no_upstream());
@@ -91,6 +92,7 @@ async fn reply(
         if let Some(model) = model.as_ref().filter(|model| model.name != route.model) {
             request.body = model.replaced(&whole, &route.model).into();
         }
+        arrival.log.upstream(&route.upstream.url);
         let busy = route.upstream.begin();
         let sent = shared.client.pass_on(&route.upstream, requester.authorization.as_ref(), &request).await;
         let failure = failure_of(&sent);

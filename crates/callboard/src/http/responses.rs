@@ -36,6 +36,7 @@ impl Wire for Responses {
 
     async fn open(shared: &Shared, mut incoming: Incoming) -> Result<Prepared<ResponseWriter>, ApiError> {
         let request = ResponsesRequest::read(std::mem::take(&mut incoming.body))?;
+        incoming.log.model(&request.model);
         let framing = request.stream.then_some(Framing::ServerSent);
         let Incoming { id, requester, memory, .. } = &incoming;
         let session =

@@ -17,6 +17,7 @@ use super::chat::Chat;
 use super::delivery::serve;
 use super::in_flight_limit::InFlight;
 use super::keys::Keys;
+use super::request_log::RequestLog;
 use super::responses::Responses;
 use super::{
     characters, conversations, health_and_metrics, models, passthrough, reply, request_id, responses, socket, traces,
@@ -66,8 +67,18 @@ pub struct ThreadServices {
 pub(super) struct Arrival {
     pub(super) id: String,
     pub(super) at: Instant,
+    pub(super) log: RequestLog,
     /// True when the program ends and waits no longer.
     pub(super) ending: watch::Receiver<bool>,
+}
+
+impl Arrival {
+    /// The reply to a request that is refused.
+    pub(super) fn refused(&self, error: &ApiError) -> Response {
+        tracing::debug!(request_id = self.id, code = error.code, param = error.param, "refused");
+        self.log.error(&error.code);
+        reply::error(error)
+    }
 }
 
 /// The router of one thread.
@@ -105,20 +116,22 @@ pub fn router(app: Arc<Services>, thread: ThreadServices) -> Router {
 
 async fn around(State(shared): State<Shared>, mut request: Request, next: Next) -> Response {
     let mut ending = shared.ending.clone();
-    let arrival = Arrival { id: request_id::of(request.headers()), at: Instant::now(), ending: ending.clone() };
+    let id = request_id::of(request.headers());
+    let log = RequestLog::begin(&request, &id);
+    let arrival = Arrival { id, at: Instant::now(), log, ending: ending.clone() };
     let mut response = match admit(&shared, &request) {
-        Err(error) => reply::error(&error),
+        Err(error) => arrival.refused(&error),
         Ok(()) => {
             request.extensions_mut().insert(arrival.clone());
             tokio::select! {
                 biased;
                 response = next.run(request) => response,
-                () = shutdown_requested(&mut ending) => reply::error(&ApiError::stopping()),
+                () = shutdown_requested(&mut ending) => arrival.refused(&ApiError::stopping()),
             }
         }
     };
     response.headers_mut().insert(request_id::REQUEST_ID, request_id::header(&arrival.id));
-    tracing::debug!(request_id = arrival.id, status = response.status().as_u16(), "answered");
+    arrival.log.status(response.status().as_u16());
     response
 }
 

@@ -22,6 +22,7 @@ use super::client_connection::ClientConnection;
 use super::delivery::Wire as _;
 use super::in_flight_limit::Ticket;
 use super::reply;
+use super::request_log::RequestLog;
 use super::requester::Requester;
 use super::responses::{ResponseTurn, Responses, prepare};
 use super::router::{Arrival, Shared};
@@ -148,21 +149,27 @@ impl Connection {
     async fn answer(&mut self, received: &Received, cache: &mut ConnectionCache) -> Result<(), Gone> {
         self.answered += 1;
         let (request_id, at) = (format!("{}.{}", self.arrival.id, self.answered), Instant::now());
+        let log = RequestLog::of_message("/v1/responses", &request_id);
         let Received { text, memory } = received;
         if let Err(exceeded) = memory.grow_for_json(text.as_bytes(), text.len()) {
-            self.refuse(&exceeded.into(), None).await?;
+            let status = self.refuse(&exceeded.into(), None, &log).await?;
+            log.status(status);
             return Ok(());
         }
         let SocketRequest { request, stream_id, caller } = SocketRequest::read(text, self.waiting.most_bytes);
         let entered = request.and_then(|request| Ok((request, self.enter()?)));
         let (prepared, _ticket) = match entered {
-            Ok((request, ticket)) => (self.prepare((&request_id, memory), request, caller, cache).await?, Some(ticket)),
+            Ok((request, ticket)) => {
+                log.model(&request.model);
+                (self.prepare((&request_id, memory), request, caller, cache).await?, Some(ticket))
+            }
             Err(error) => (Err(error), None),
         };
         let status = match prepared {
-            Ok(session) => self.deliver(session, stream_id.as_deref(), cache).await?,
-            Err(error) => self.refuse(&error, stream_id.as_deref()).await?,
+            Ok(session) => self.deliver((session, &log), stream_id.as_deref(), cache).await?,
+            Err(error) => self.refuse(&error, stream_id.as_deref(), &log).await?,
         };
+        log.status(status);
         metrics::request(Responses::ENDPOINT, status, at.elapsed());
         Ok(())
     }
@@ -193,11 +200,12 @@ impl Connection {
     /// Sends a response and returns the status it would have had over HTTP.
     async fn deliver(
         &mut self,
-        session: Session<ResponseWriter>,
+        (session, log): (Session<ResponseWriter>, &RequestLog),
         stream_id: Option<&str>,
         cache: &mut ConnectionCache,
     ) -> Result<u16, Gone> {
         let mut session = session.until(self.shared.ending.clone());
+        log.stream_begins();
         let (status, lines) = loop {
             match listening(&mut self.input, &mut self.waiting, session.next()).await? {
                 Step::Piece(lines) => {
@@ -206,11 +214,18 @@ impl Connection {
                 }
                 Step::KeepAlive => send(&mut self.input.socket, Message::Ping("alive".into())).await?,
                 Step::Failed(error, lines) if lines.is_empty() => {
+                    log.turn_ends(&session, Some(&error.code));
                     drop(session);
-                    return self.refuse(&error, stream_id).await;
+                    return self.refuse(&error, stream_id, log).await;
                 }
-                Step::Failed(error, lines) => break (error.status, lines),
-                Step::Done(lines, _) => break (200, lines),
+                Step::Failed(error, lines) => {
+                    log.turn_ends(&session, Some(&error.code));
+                    break (error.status, lines);
+                }
+                Step::Done(lines, _) => {
+                    log.turn_ends(&session, None);
+                    break (200, lines);
+                }
             }
         };
         if let Some(response) = session.take_connection_response().filter(|_| status == 200) {
@@ -222,8 +237,9 @@ impl Connection {
         Ok(status)
     }
 
-    async fn refuse(&mut self, error: &ApiError, stream_id: Option<&str>) -> Result<u16, Gone> {
+    async fn refuse(&mut self, error: &ApiError, stream_id: Option<&str>, log: &RequestLog) -> Result<u16, Gone> {
         tracing::debug!(request_id = self.arrival.id, code = error.code, param = error.param, "refused");
+        log.error(&error.code);
         let line = socket_messages::error(error);
         self.send(&line, stream_id).await?;
         Ok(error.status)

@@ -200,6 +200,11 @@ impl TurnDriver {
         self.turn.report()
     }
 
+    /// The model server that was asked last.
+    pub fn upstream(&self) -> Option<&str> {
+        self.model.upstream()
+    }
+
     /// The server's usage, or an estimate where it counts nothing.
     pub fn usage_or_estimate(&self, usage: Option<Usage>) -> Usage {
         usage.unwrap_or_else(|| Usage::estimate(self.request.prompt_bytes(), self.turn.spoken_bytes()))
@@ -314,7 +319,7 @@ impl TurnDriver {
         Some(match ending {
             Ending::Complete { finish, usage } => {
                 if !self.report().is_clean() {
-                    tracing::info!(request_id = self.model.request_id(), contract = %self.report(), "contract enforced");
+                    tracing::debug!(request_id = self.model.request_id(), contract = %self.report(), "contract enforced");
                 }
                 Progress::Complete(finish, usage)
             }
@@ -322,6 +327,7 @@ impl TurnDriver {
                 tracing::warn!(
                     request_id = self.model.request_id(),
                     code = violation.kind.code(),
+                    tool = violation.tool,
                     "the model broke the contract; giving up"
                 );
                 Progress::Failed((&violation).into())

@@ -74,6 +74,11 @@ impl ModelRequest {
         &self.request_id
     }
 
+    /// The server that is asked.
+    pub(super) fn upstream(&self) -> Option<&str> {
+        self.routes.first().map(|route| route.upstream.url.as_str())
+    }
+
     pub(super) fn route_count(&self) -> usize {
         self.routes.len()
     }

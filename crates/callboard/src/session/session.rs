@@ -194,6 +194,16 @@ impl<W: ReplyWriter> Session<W> {
         self.driver.as_ref().map(|driver| driver.report().clone()).unwrap_or_default()
     }
 
+    /// The same in words, as in the header `callboard-contract`.
+    pub fn contract(&self) -> String {
+        self.driver.as_ref().map_or_else(|| Report::default().to_string(), |driver| driver.report().to_string())
+    }
+
+    /// The model server that was asked last.
+    pub fn upstream(&self) -> Option<&str> {
+        self.driver.as_ref().and_then(|driver| driver.upstream())
+    }
+
     /// The body of a whole reply that is done.
     pub fn take_body(&mut self) -> String {
         self.writer.take_body()

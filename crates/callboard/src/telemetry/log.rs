@@ -2,11 +2,15 @@
 
 use tracing_subscriber::EnvFilter;
 
-/// Starts logging at a level such as `info`, or with filters such as `info,callboard=debug`.
-pub fn start(level: &str) -> Result<(), tracing_subscriber::filter::ParseError> {
+use super::line_format::LineFormat;
+
+/// Starts logging at a level such as `info`, or with filters such as `info,callboard=debug`; `format` is `text` or `json`.
+pub fn start(level: &str, format: &str) -> Result<(), tracing_subscriber::filter::ParseError> {
     let filter = EnvFilter::try_new(level)?;
     let ansi = std::io::IsTerminal::is_terminal(&std::io::stderr());
+    let form = if format == "json" { LineFormat::Json } else { LineFormat::Text };
+    let lines = tracing_subscriber::fmt().with_ansi(ansi).event_format(form).with_env_filter(filter);
     // A second start in one process (as in tests) keeps the first subscriber.
-    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(ansi).try_init();
+    let _ = lines.with_writer(std::io::stderr).try_init();
     Ok(())
 }

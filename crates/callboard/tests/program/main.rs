@@ -23,6 +23,8 @@ mod keys_limits_and_drain;
 #[cfg(test)]
 mod late_failures;
 #[cfg(test)]
+mod log_lines;
+#[cfg(test)]
 mod needless_retries;
 #[cfg(test)]
 mod passthrough;

@@ -19,6 +19,7 @@ const SAMPLES: &[(&str, &str, &str, &str, &str)] = &[
     ("store", "\"sqlite:a.db\"", "sqlite::memory:", "\"sqlite:a.db\"", "\"sqlite::memory:\""),
     ("store_connections", "4", "12", "4", "12"),
     ("log", "\"warn\"", "trace", "\"warn\"", "\"trace\""),
+    ("log_format", "\"json\"", "text", "\"json\"", "\"text\""),
     ("contract.mode", "\"observe\"", "off", "\"observe\"", "\"off\""),
     ("contract.reasks", "0", "5", "0", "5"),
     ("contract.stream_arguments", "true", "true", "true", "true"),
@@ -84,6 +85,7 @@ fn defaults_apply_when_nothing_is_set() {
         store: StoreUrl::new("sqlite:callboard.db").unwrap(),
         store_connections: 16,
         log: "info",
+        log_format: "text",
         upstreams: Vec::new(),
         contract: ContractSettings { mode: ContractMode::Enforce, reasks: 1, stream_arguments: false },
         limits: Limits {

@@ -19,7 +19,7 @@ const IN_THE_FILE: &[(&str, &str)] = &[
     ("[timeout]\nidle_seconds = 1", "callboard.toml line 1: unknown key `timeout`; did you mean `timeouts`?"),
     (
         "colour = 1",
-        "callboard.toml line 1: unknown key `colour`; known here: listen, threads, api_keys, hosts, passthrough_paths, characters, store, store_connections, log, upstream, contract, limits, timeouts, stage, keep, python, trace, otlp",
+        "callboard.toml line 1: unknown key `colour`; known here: listen, threads, api_keys, hosts, passthrough_paths, characters, store, store_connections, log, log_format, upstream, contract, limits, timeouts, stage, keep, python, trace, otlp",
     ),
     ("mode = 'off'", "callboard.toml line 1: unknown key `mode`; `mode` belongs under [contract]"),
     (
@@ -32,7 +32,7 @@ const IN_THE_FILE: &[(&str, &str)] = &[
     ),
     (
         "zebra = 1\nabacus = 2",
-        "callboard.toml line 1: unknown key `zebra`; known here: listen, threads, api_keys, hosts, passthrough_paths, characters, store, store_connections, log, upstream, contract, limits, timeouts, stage, keep, python, trace, otlp",
+        "callboard.toml line 1: unknown key `zebra`; known here: listen, threads, api_keys, hosts, passthrough_paths, characters, store, store_connections, log, log_format, upstream, contract, limits, timeouts, stage, keep, python, trace, otlp",
     ),
     (
         "[upstream]\nurl = 'http://a'",

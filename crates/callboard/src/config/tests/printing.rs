@@ -18,6 +18,7 @@ characters           = "characters"                # default
 store                = "sqlite:callboard.db"       # default
 store_connections    = 16                          # default
 log                  = "info"                      # default
+log_format           = "text"                      # default
 
 [[upstream]]
 url                  = "http://127.0.0.1:8000/v1"  # callboard.toml line 3
