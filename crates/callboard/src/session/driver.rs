@@ -200,11 +200,6 @@ impl TurnDriver {
         self.turn.report()
     }
 
-    /// The model server that was asked last.
-    pub fn upstream(&self) -> Option<&str> {
-        self.model.upstream()
-    }
-
     /// The server's usage, or an estimate where it counts nothing.
     pub fn usage_or_estimate(&self, usage: Option<Usage>) -> Usage {
         usage.unwrap_or_else(|| Usage::estimate(self.request.prompt_bytes(), self.turn.spoken_bytes()))

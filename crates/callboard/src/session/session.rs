@@ -201,7 +201,7 @@ impl<W: ReplyWriter> Session<W> {
 
     /// The model server that was asked last.
     pub fn upstream(&self) -> Option<&str> {
-        self.driver.as_ref().and_then(|driver| driver.upstream())
+        self.driver.as_ref().and_then(|driver| driver.model.upstream())
     }
 
     /// The body of a whole reply that is done.
