@@ -3,6 +3,7 @@
 //! Every call runs in some worker. Dropping its future before it is done kills that worker. State goes in and out as
 //! JSON text; storing it is up to the caller.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -21,7 +22,6 @@ pub struct Character(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    /// Keeps the supervisor running.
     /// Keeps the supervisor running.
     _supervisor: mpsc::UnboundedSender<Request>,
     prompt_limit: Duration,
@@ -125,7 +125,7 @@ impl Character {
             Ok(pending) => pending.await.unwrap_or_else(|_| JobResult::not_run(HostError::Closed)),
             Err(error) => JobResult::not_run(error),
         };
-        match result.and_then(into_success) {
+        match result.and_then(|reply| self.success_of(reply)) {
             Ok(reply) => {
                 let changed = reply.state.filter(|state| Some(state.get()) != request.state);
                 let state = changed.map(into_text);
@@ -151,7 +151,15 @@ impl Character {
 
     async fn run(&self, operation: Operation, state: Option<&str>) -> Result<WorkerReply, CallError> {
         let pending = self.send(operation, None, state, self.0.prompt_limit)?;
-        pending.await.map_err(|_| HostError::Closed)?.result.and_then(into_success)
+        pending.await.map_err(|_| HostError::Closed)?.result.and_then(|reply| self.success_of(reply))
+    }
+
+    fn success_of(&self, mut reply: WorkerReply) -> Result<WorkerReply, CallError> {
+        let folder = || self.0.manifest.file.parent().unwrap_or_else(|| Path::new(""));
+        match reply.error.take() {
+            None => Ok(reply),
+            Some(error) => Err(CallError::from(error).in_folder(folder())),
+        }
     }
 
     fn send(
@@ -169,13 +177,6 @@ impl Character {
         let job = Job { number, frame, limit, created: Instant::now(), retries: 0, reply };
         self.0.jobs.send(job).map_err(|_| HostError::Closed)?;
         Ok(pending)
-    }
-}
-
-fn into_success(mut reply: WorkerReply) -> Result<WorkerReply, CallError> {
-    match reply.error.take() {
-        None => Ok(reply),
-        Some(error) => Err(error.into()),
     }
 }
 

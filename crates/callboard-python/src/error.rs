@@ -3,7 +3,9 @@
 //! A failure of the character's own code is a result like any other; a failure of our processes is not its fault. The
 //! texts that a model receives for each are in this file only; details are for the log.
 
+use std::fmt;
 use std::io;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -46,11 +48,13 @@ pub enum ToolError {
         exception: String,
         /// Its message, cut where it is long.
         message: String,
-        /// Where it came from, for the log.
+        /// Where in the character's own files it came from.
+        place: Option<Box<CodePlace>>,
+        /// How it came there.
         traceback: String,
     },
     /// It returned something other than text.
-    #[error("it returned {got}, not text")]
+    #[error("it returned {}", not_text(.got))]
     WrongType {
         /// The type that it returned.
         got: String,
@@ -90,6 +94,23 @@ pub enum ToolError {
         /// How large it may be.
         limit: u64,
     },
+}
+
+/// A place in a character's own files.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct CodePlace {
+    /// The file.
+    pub file: PathBuf,
+    /// The line.
+    pub line: u32,
+    /// The function that the line is in.
+    pub function: String,
+}
+
+impl fmt::Display for CodePlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{} in {}", self.file.display(), self.line, self.function)
+    }
 }
 
 /// How our own processes fail. None of these is the character's fault.
@@ -154,6 +175,49 @@ impl CallError {
         }
     }
 
+    /// What went wrong and what to do about it, for the character's author. `took` is how long the tool ran.
+    pub fn to_author_text(&self, tool: &str, took: Duration) -> String {
+        match self {
+            Self::Tool(ToolError::Raised { exception, message, place, .. }) => {
+                let place = place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
+                format!("{}{place}", raised(exception, message))
+            }
+            Self::Tool(ToolError::TimedOut { limit }) => {
+                let (took, limit, more) = (took.as_millis(), limit.as_millis(), limit.as_millis().saturating_mul(2));
+                format!(
+                    "it was stopped after {took} ms, its limit is {limit} ms; make it faster, or write TOOL_TIMEOUT_MS = \
+                     {{\"{tool}\": {more}}}"
+                )
+            }
+            Self::Tool(ToolError::Crashed { stderr_tail, .. }) => format!("{self}{}", wrote(stderr_tail)),
+            failure => failure.to_string(),
+        }
+    }
+
+    /// Where an exception came from.
+    pub fn place(&self) -> Option<&CodePlace> {
+        match self {
+            Self::Tool(ToolError::Raised { place, .. }) => place.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// The traceback of an exception.
+    pub fn traceback(&self) -> Option<&str> {
+        match self {
+            Self::Tool(ToolError::Raised { traceback, .. }) if !traceback.is_empty() => Some(traceback),
+            _ => None,
+        }
+    }
+
+    /// The same failure, with its place in a folder.
+    pub(crate) fn in_folder(mut self, folder: &Path) -> Self {
+        if let Self::Tool(ToolError::Raised { place: Some(place), .. }) = &mut self {
+            place.file = folder.join(&place.file);
+        }
+        self
+    }
+
     /// The label of `character_tool_errors_total`.
     pub fn error_type(&self) -> &'static str {
         match self {
@@ -183,6 +247,17 @@ impl ToolError {
     }
 }
 
+/// A returned value that is not text, and what to return instead.
+fn not_text(got: &str) -> String {
+    let remedy = match got {
+        "NoneType" => return "None, not text; is a `return` missing?".to_owned(),
+        "dict" | "list" | "tuple" => "return json.dumps(…)",
+        "bytes" | "bytearray" => "return it with .decode()",
+        _ => "return str(…)",
+    };
+    format!("a value of the type {got}, not text; {remedy}")
+}
+
 fn raised(exception: &str, message: &str) -> String {
     if message.is_empty() { exception.to_owned() } else { format!("{exception}: {message}") }
 }
@@ -197,6 +272,7 @@ mod tests {
         let raised = |message: &str| ToolError::Raised {
             exception: text("ValueError"),
             message: text(message),
+            place: None,
             traceback: text("line 3"),
         };
         let rows = [
@@ -208,6 +284,34 @@ mod tests {
         ];
         for (error, expected) in rows {
             assert_eq!(error.to_model_text(), expected);
+        }
+    }
+
+    #[test]
+    fn authors_get_the_place_and_the_remedy() {
+        let took = Duration::from_millis(104);
+        let place = CodePlace { file: "bard.py".into(), line: 7, function: "take_note".to_owned() };
+        let raised = |place| ToolError::Raised {
+            exception: "ValueError".to_owned(),
+            message: "no such side".to_owned(),
+            place,
+            traceback: String::new(),
+        };
+        let returned = |got: &str| ToolError::WrongType { got: got.to_owned() };
+        let rows = [
+            (raised(Some(Box::new(place))), "ValueError: no such side at characters/bard.py:7 in take_note"),
+            (raised(None), "ValueError: no such side"),
+            (
+                ToolError::TimedOut { limit: Duration::from_millis(100) },
+                "it was stopped after 104 ms, its limit is 100 ms; make it faster, or write TOOL_TIMEOUT_MS = {\"roll\": 200}",
+            ),
+            (returned("NoneType"), "it returned None, not text; is a `return` missing?"),
+            (returned("dict"), "it returned a value of the type dict, not text; return json.dumps(…)"),
+            (returned("int"), "it returned a value of the type int, not text; return str(…)"),
+        ];
+        for (error, expected) in rows {
+            let error = CallError::Tool(error).in_folder(Path::new("characters"));
+            assert_eq!(error.to_author_text("roll", took), expected);
         }
     }
 }

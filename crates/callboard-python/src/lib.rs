@@ -17,7 +17,7 @@ mod settings;
 mod supervisor;
 
 pub use character::{CallOutcome, CallRequest, Character, ConversationStart};
-pub use error::{CallError, HostError, StartError, ToolError};
+pub use error::{CallError, CodePlace, HostError, StartError, ToolError};
 pub use host::PythonHost;
 pub use interpreter_check::InterpreterError;
 pub use manifest::{CharacterLimits, Manifest, ReplyRules, ToolManifest};

@@ -75,6 +75,8 @@ pub struct ToolManifest {
     /// How long it may run.
     #[serde(rename = "timeout_ms", deserialize_with = "read_milliseconds")]
     pub timeout: Duration,
+    /// Where the file defines it, where that is known.
+    pub line: Option<u32>,
 }
 
 /// `LIMITS`: how much a character may define, and limits it sets for conversations.

@@ -37,6 +37,7 @@ pub fn build(settings: Settings, serving_threads: usize) -> anyhow::Result<Servi
         characters: Arc::new(CharacterRegistry::new(
             settings.characters.clone(),
             python_settings(&settings, terminal_output()),
+            schema_limits(limits),
         )),
         store,
         api_keys: Arc::new(RwLock::new(settings.api_keys.clone())),

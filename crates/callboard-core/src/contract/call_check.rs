@@ -65,13 +65,10 @@ pub fn check_arguments(
     budget: &mut CheckBudget,
 ) -> Result<Vec<CheckedArguments>, Violation> {
     let (tool, cleaned) = find_tool(call, tools, rules)?;
-    let most_bytes = budget.most_bytes;
+    let (most_bytes, limit) = (budget.most_bytes, budget.bytes_limit);
     if call.arguments.len() > most_bytes {
         let size = call.arguments.len();
-        let message = format!(
-            "the arguments of {} are {size} bytes; the limit limits.arguments_bytes is {most_bytes}",
-            tool.name()
-        );
+        let message = format!("the arguments of {} are {size} bytes; the limit {limit} is {most_bytes}", tool.name());
         return Err(Violation::new(ViolationKind::InvalidArguments, message).of_tool(tool.name()));
     }
     let reading = read_arguments(&call.arguments).map_err(|error| {

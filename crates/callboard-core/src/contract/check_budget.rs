@@ -4,6 +4,8 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CheckBudget {
     pub(super) most_bytes: usize,
+    /// What sets the limit on bytes, for its error.
+    pub(super) bytes_limit: &'static str,
     pub(super) steps: u64,
 }
 
@@ -11,7 +13,13 @@ impl CheckBudget {
     /// A budget for the calls of one turn, each with arguments of at most so many bytes.
     #[must_use]
     pub fn new(most_bytes: usize) -> Self {
-        Self { most_bytes, steps: 0 }
+        Self { most_bytes, bytes_limit: "limits.arguments_bytes", steps: 0 }
+    }
+
+    /// The same, with the setting that the limit on bytes comes from.
+    #[must_use]
+    pub fn limited_by(self, bytes_limit: &'static str) -> Self {
+        Self { bytes_limit, ..self }
     }
 
     pub(super) fn spend(&mut self, steps: u64) {

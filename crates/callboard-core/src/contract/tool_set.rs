@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use super::schema::{CompiledSchema, SchemaLimits, SchemaSource, SchemaUsage};
+use super::schema::{CompiledSchema, SchemaLimits, SchemaSource, SchemaUsage, first_unfit_default};
 use crate::model::BadRequest;
 
 /// One tool on offer.
@@ -29,6 +29,12 @@ impl Tool {
         self.parameters.schema()
     }
 
+    /// What is wrong with the first default that does not fit its own part of the parameters.
+    #[must_use]
+    pub fn unfit_default(&self, limits: &SchemaLimits) -> Option<String> {
+        first_unfit_default(self.parameters(), limits)
+    }
+
     /// The compiled form of the parameters.
     pub(super) fn compiled(&self) -> &CompiledSchema {
         &self.parameters
@@ -40,19 +46,28 @@ impl Tool {
 pub struct ToolPlace {
     tool: String,
     function: String,
+    parameters: String,
 }
 
 impl ToolPlace {
     /// In the `tools` of a chat request, where the function is an object inside the tool.
     #[must_use]
     pub fn in_chat(number: usize) -> Self {
-        Self { tool: format!("tools[{number}]"), function: format!("tools[{number}].function") }
+        let (tool, function) = (format!("tools[{number}]"), format!("tools[{number}].function"));
+        Self { parameters: format!("{function}.parameters"), tool, function }
     }
 
     /// At a place where the function fields are in the tool itself.
     #[must_use]
     pub fn flat(place: &str) -> Self {
-        Self { tool: place.to_owned(), function: place.to_owned() }
+        Self { tool: place.to_owned(), function: place.to_owned(), parameters: format!("{place}.parameters") }
+    }
+
+    /// In a character's file, whose author knows the tool by its name.
+    #[must_use]
+    pub fn of_character(name: &str) -> Self {
+        let tool = format!("tool `{name}`");
+        Self { parameters: format!("the schema of {tool}"), function: tool.clone(), tool }
     }
 }
 
@@ -133,12 +148,8 @@ impl ToolSet {
     }
 }
 
-fn read_tool(
-    tool: &Value,
-    ToolPlace { tool: place, function: inner }: &ToolPlace,
-    limits: &SchemaLimits,
-    usage: &mut SchemaUsage,
-) -> Result<Tool, BadRequest> {
+fn read_tool(tool: &Value, at: &ToolPlace, limits: &SchemaLimits, usage: &mut SchemaUsage) -> Result<Tool, BadRequest> {
+    let (place, inner) = (&at.tool, &at.function);
     let Value::Object(tool) = tool else {
         return Err(BadRequest::wrong_type(place, format!("{place} must be an object")));
     };
@@ -159,14 +170,14 @@ fn read_tool(
         }
     }
     match tool.get("function") {
-        Some(Value::Object(function)) => read_function(function, inner, limits, usage),
+        Some(Value::Object(function)) => read_function(function, at, limits, usage),
         _ => Err(BadRequest::missing(inner, format!("{inner} must be an object with name and parameters"))),
     }
 }
 
 fn read_function(
     function: &Map<String, Value>,
-    place: &str,
+    ToolPlace { function: place, parameters: schema_place, .. }: &ToolPlace,
     limits: &SchemaLimits,
     usage: &mut SchemaUsage,
 ) -> Result<Tool, BadRequest> {
@@ -179,14 +190,14 @@ fn read_function(
         Some(Value::Bool(strict)) => *strict,
         Some(_) => return Err(BadRequest::wrong_type(format!("{place}.strict"), "strict must be true or false")),
     };
-    let place = format!("{place}.parameters");
+    let place = schema_place;
     let parameters = function.get("parameters").filter(|schema| !schema.is_null()).ok_or_else(|| {
         BadRequest::missing(
-            &place,
+            place,
             format!("tool {name:?} has no parameters; write {{\"type\": \"object\", \"properties\": {{}}}}"),
         )
     })?;
-    let source = SchemaSource { place: &place, strict, code: "invalid_tool_schema" };
+    let source = SchemaSource { place, strict, code: "invalid_tool_schema" };
     Ok(Tool { name, parameters: CompiledSchema::compile(parameters, &source, limits, usage)? })
 }
 

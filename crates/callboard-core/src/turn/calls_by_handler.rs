@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::checked_calls::CheckedCall;
-use super::{CharacterRules, ToolOutcome, ToolResult};
+use super::{AuthorRemark, CharacterRules, ToolOutcome, ToolResult};
 use crate::contract::{Call, ViolationKind, tool_error_message};
 use crate::model::CallId;
 
@@ -51,7 +51,11 @@ impl CallsByHandler {
         let mut share = |checked| match checked {
             CheckedCall::Broken { raw, id, violation } => {
                 let (text, outcome) = (tool_error_message(&raw, &violation), violation.kind.into());
-                Disposition::Refused(ToolResult { id, text, outcome, ran: None }, Refusal::Broken(violation.kind))
+                let remark = Some(AuthorRemark { summary: violation.message, traceback: None });
+                Disposition::Refused(
+                    ToolResult { id, text, outcome, ran: None, remark },
+                    Refusal::Broken(violation.kind),
+                )
             }
             CheckedCall::Valid(call) if rules.is_clients(&call.name) => Disposition::Client(call),
             CheckedCall::Valid(call) if left == 0 => Disposition::Refused(over_limit(call, rules), Refusal::OverLimit),
@@ -122,5 +126,5 @@ fn over_limit(call: Call, rules: &CharacterRules) -> ToolResult {
     let most = rules.most_calls.unwrap_or_default();
     let text =
         format!("Error: the limit of {most} tool calls for this response is used up. This call was not carried out.");
-    ToolResult { id: call.id, text, outcome: ToolOutcome::OverLimit, ran: None }
+    ToolResult { id: call.id, text, outcome: ToolOutcome::OverLimit, ran: None, remark: None }
 }

@@ -58,7 +58,7 @@ impl CharacterTurn {
     ) -> Self {
         Self {
             reply: ModelReply::of_character(&request.tools, settings.reply_calls),
-            checker: ReplyChecker::new(&request.used_ids, settings.arguments_bytes, random),
+            checker: ReplyChecker::new(&request.used_ids, settings.check_budget(), random),
             request,
             rules,
             reply_calls: settings.reply_calls,

@@ -36,7 +36,7 @@ impl GatewayTurn {
     pub(super) fn new(request: TurnRequest, settings: TurnSettings, random: RandomBytes) -> Self {
         Self {
             reply: ModelReply::new(&request.tools, settings.reply_calls),
-            checker: ReplyChecker::new(&request.used_ids, settings.arguments_bytes, random),
+            checker: ReplyChecker::new(&request.used_ids, settings.check_budget(), random),
             request,
             settings,
             streamed: StreamedCalls::default(),

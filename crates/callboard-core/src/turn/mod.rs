@@ -26,4 +26,4 @@ pub use call_assembler::Assembler;
 pub use engine::Turn;
 pub use protocol::{Action, CharacterRules, Ending, Event, Input, ModelCall, ToolChoice, TurnRequest, TurnSettings};
 pub use result_summary::summarize_results;
-pub use tool_result::{Ran, ToolOutcome, ToolResult};
+pub use tool_result::{AuthorRemark, Ran, ToolOutcome, ToolResult};

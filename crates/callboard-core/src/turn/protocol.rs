@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::ToolResult;
-use crate::contract::{Call, CallRules, ResponseFormat, ToolSet, Violation};
+use crate::contract::{Call, CallRules, CheckBudget, ResponseFormat, ToolSet, Violation};
 use crate::model::{CallId, Delta, Finish, Item, Usage};
 
 /// The client's request.
@@ -30,13 +30,29 @@ pub struct TurnSettings {
     pub stream_arguments: bool,
     /// The longest arguments of one call.
     pub arguments_bytes: usize,
+    /// What sets that limit, for its error.
+    pub arguments_limit: &'static str,
     /// The most calls of one reply.
     pub reply_calls: usize,
 }
 
 impl Default for TurnSettings {
     fn default() -> Self {
-        Self { reasks: 1, stream_arguments: false, arguments_bytes: 256 << 10, reply_calls: 10_000 }
+        Self {
+            reasks: 1,
+            stream_arguments: false,
+            arguments_bytes: 256 << 10,
+            arguments_limit: "limits.arguments_bytes",
+            reply_calls: 10_000,
+        }
+    }
+}
+
+impl TurnSettings {
+    /// What checking the calls of the turn may take.
+    #[must_use]
+    pub fn check_budget(&self) -> CheckBudget {
+        CheckBudget::new(self.arguments_bytes).limited_by(self.arguments_limit)
     }
 }
 

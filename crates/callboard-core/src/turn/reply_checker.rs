@@ -19,16 +19,9 @@ pub(super) struct ReplyChecker {
 }
 
 impl ReplyChecker {
-    pub(super) fn new(used_ids: &[String], most_bytes: usize, random: RandomBytes) -> Self {
+    pub(super) fn new(used_ids: &[String], budget: CheckBudget, random: RandomBytes) -> Self {
         let ids = used_ids.iter().cloned().collect();
-        Self {
-            random,
-            ids,
-            budget: CheckBudget::new(most_bytes),
-            report: Report::default(),
-            usage: None,
-            spoken_bytes: 0,
-        }
+        Self { random, ids, budget, report: Report::default(), usage: None, spoken_bytes: 0 }
     }
 
     /// The calls of a closed reply in their order. Ids that were `streamed` already are not reported as replaced.
@@ -130,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_constant_random_source_still_gives_new_ids() {
-        let mut checker = ReplyChecker::new(&[], 1000, Box::new(|| [7; 24]));
+        let mut checker = ReplyChecker::new(&[], CheckBudget::new(1000), Box::new(|| [7; 24]));
         let ids: HashSet<CallId> = (0..200).map(|_| checker.new_id()).collect();
         assert_eq!(ids.len(), 200);
     }

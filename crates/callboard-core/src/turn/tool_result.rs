@@ -15,6 +15,17 @@ pub struct ToolResult {
     pub outcome: ToolOutcome,
     /// The tool, and the arguments it was run with, where it was run.
     pub ran: Option<Ran>,
+    /// What the character's author should know about it; not sent to the model.
+    pub remark: Option<AuthorRemark>,
+}
+
+/// What went wrong with a call, or nearly did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AuthorRemark {
+    /// In one line, with the remedy.
+    pub summary: String,
+    /// The traceback of an exception.
+    pub traceback: Option<String>,
 }
 
 /// A tool that was run, with the arguments as it got them.
@@ -89,11 +100,12 @@ impl ToolResult {
     /// The result of a call that was cancelled by an interruption.
     #[must_use]
     pub fn cancelled(id: CallId) -> Self {
-        Self { id, text: CANCELLED.to_owned(), outcome: ToolOutcome::Cancelled, ran: None }
+        Self { id, text: CANCELLED.to_owned(), outcome: ToolOutcome::Cancelled, ran: None, remark: None }
     }
 
     /// At most `most` characters of the text, with the cut marked.
-    pub(super) fn shortened_text(&self, most: usize) -> String {
+    #[must_use]
+    pub fn shortened_text(&self, most: usize) -> String {
         let Some((at, _)) = self.text.char_indices().nth(most) else { return self.text.clone() };
         let all = self.text.chars().count();
         format!("{}… [cut: {most} of {all} characters]", self.text.get(..at).unwrap_or_default())

@@ -135,7 +135,7 @@ fn random() -> callboard_core::model::RandomBytes {
 
 fn ran(call: &Call) -> ToolResult {
     let text = format!("{} ran", call.name);
-    ToolResult { id: call.id.clone(), text, outcome: ToolOutcome::Success, ran: None }
+    ToolResult { id: call.id.clone(), text, outcome: ToolOutcome::Success, ran: None, remark: None }
 }
 
 fn deltas(reply: &Reply) -> Vec<Delta> {

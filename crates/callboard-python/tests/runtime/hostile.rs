@@ -86,7 +86,7 @@ async fn a_huge_message_is_cut() {
     let limits = "TOOL_TIMEOUT_MS = 20_000\n";
     let hostile = fs::read_to_string(characters().join("hostile/tools.py")).unwrap();
     let hostile = host.load_text(&format!("{hostile}\n{limits}")).await;
-    let Err(CallError::Tool(ToolError::Raised { exception, message, traceback })) =
+    let Err(CallError::Tool(ToolError::Raised { exception, message, place, traceback })) =
         call(&hostile, "raises_a_huge_message", "{}").await.result
     else {
         panic!("it raises");
@@ -94,6 +94,8 @@ async fn a_huge_message_is_cut() {
     assert_eq!(exception, "ValueError");
     assert!(message.starts_with("yyyy") && message.ends_with("(49998000 more characters)"), "{}", message.len());
     assert!(message.len() < 3000 && traceback.len() < 10_000);
+    let place = place.expect("it was raised in the file");
+    assert!(place.to_string().ends_with("character.py:211 in raises_a_huge_message"), "{place}");
 }
 
 #[tokio::test]

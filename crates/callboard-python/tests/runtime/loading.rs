@@ -140,6 +140,14 @@ async fn odd_things_are_warned_of() {
              'description': 'Roll', 'parameter': {}}}]",
             "tool `roll` has the unknown key 'parameter'; known are name, description, parameters, strict",
         ),
+        (
+            "TOOL_CHOICE = 'required'",
+            "TOOL_CHOICE is 'required', and there are no tools to call; list some in TOOLS, or leave it out",
+        ),
+        (
+            "REPLY = 'tools_only'",
+            "REPLY delivers no text, and there are no tools to act with; list some in TOOLS, or leave it out",
+        ),
     ];
     for (text, warning) in rows {
         let character = host.load_text(&format!("{PLAIN}\n{text}\n")).await;

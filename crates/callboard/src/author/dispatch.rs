@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
+use callboard_python::OutputSink;
 
 use super::chat::chat;
 use super::check::check;
@@ -13,7 +14,7 @@ use super::resolve_names::names;
 use super::stats::stats;
 use super::test::{Rehearsal, test};
 use super::traces::traces;
-use super::try_tool::try_tool;
+use super::try_tool::{TriedCall, try_tool};
 use super::upstream_status::upstreams;
 use crate::app;
 use crate::characters::{CharacterRegistry, OutputBuffer, terminal_output};
@@ -60,12 +61,12 @@ async fn dispatch(command: Command, settings: Settings, out: &mut impl Write) ->
         Command::New { name, .. } => new(&settings.characters, &name, out).map(|()| true),
         Command::Check { dir, .. } => check(&registry(&settings, dir), out).await,
         Command::Try { character, tool, arguments, .. } => {
-            try_tool(&registry(&settings, None), &character, &tool, &arguments, out).await
+            try_tool(&registry(&settings, None), &settings, &TriedCall { character, tool, arguments }, out).await
         }
         Command::Test { dir, strict, .. } => {
             let printed = OutputBuffer::default();
             let folder = dir.unwrap_or_else(|| settings.characters.clone());
-            let registry = CharacterRegistry::new(folder, app::python_settings(&settings, printed.sink()));
+            let registry = registry_in(folder, &settings, printed.sink());
             let rehearsal = Rehearsal { registry: &registry, settings: &settings, client: client(&settings)?, printed };
             test(&rehearsal, strict, out).await
         }
@@ -85,7 +86,12 @@ async fn dispatch(command: Command, settings: Settings, out: &mut impl Write) ->
 
 fn registry(settings: &Settings, folder: Option<PathBuf>) -> CharacterRegistry {
     let folder = folder.unwrap_or_else(|| settings.characters.clone());
-    CharacterRegistry::new(folder, app::python_settings(settings, terminal_output()))
+    registry_in(folder, settings, terminal_output())
+}
+
+fn registry_in(folder: PathBuf, settings: &Settings, output: OutputSink) -> CharacterRegistry {
+    let limits = app::schema_limits(&settings.limits);
+    CharacterRegistry::new(folder, app::python_settings(settings, output), limits)
 }
 
 fn client(settings: &Settings) -> anyhow::Result<Client> {

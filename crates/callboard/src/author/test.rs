@@ -186,7 +186,9 @@ fn unexpected_failures(turn: &ScenarioTurn, played: &RecordedTurn, character: &L
     let failed = played.results.iter().enumerate();
     let failed = failed.filter(|(at, result)| result.outcome != ToolOutcome::Success && !is_expected(*at, result));
     let fault = |(at, result): (usize, &ToolResult)| match (calls.get(at), result.outcome) {
-        (Some(tool), ToolOutcome::UnknownTool) => unknown_tool(character, tool),
+        (Some(tool), ToolOutcome::UnknownTool) => {
+            unknown_tool(tool, character.character.manifest().tools.iter().map(|tool| tool.name.as_str()))
+        }
         (Some(tool), _) => format!("the call of {tool} failed, and `results` does not expect it: {}", result.text),
         (None, _) => format!("a call failed, and `results` does not expect it: {}", result.text),
     };

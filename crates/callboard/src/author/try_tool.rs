@@ -2,71 +2,92 @@
 
 use std::io::Write;
 
-use anyhow::{Context as _, bail};
-use callboard_core::contract::{
-    CallRules, CheckBudget, RawCall, SchemaLimits, ToolCache, ViolationKind, check_arguments, tool_error_message,
-};
-use callboard_python::CallRequest;
+use anyhow::bail;
+use callboard_core::contract::{ToolCache, ViolationKind};
+use callboard_core::turn::{ToolOutcome, ToolResult};
+use callboard_core::wire::ApiError;
 
-use crate::characters::{CharacterRegistry, LoadedCharacter};
-use crate::config::nearest;
+use crate::app;
+use crate::characters::CharacterRegistry;
+use crate::config::{Settings, nearest};
+use crate::session::{StandaloneCalls, StandaloneRun};
+
+/// Marks the text that a model gets.
+pub(super) const MODEL_TEXT: &str = "the model is told: ";
+
+/// What is to be run.
+pub(super) struct TriedCall {
+    /// The character's id.
+    pub(super) character: String,
+    /// The tool.
+    pub(super) tool: String,
+    /// Its arguments.
+    pub(super) arguments: String,
+}
 
 /// Runs the tool; false when it failed.
 pub(super) async fn try_tool(
     registry: &CharacterRegistry,
-    id: &str,
-    tool: &str,
-    arguments: &str,
+    settings: &Settings,
+    call: &TriedCall,
     out: &mut impl Write,
 ) -> anyhow::Result<bool> {
-    let character = registry.load_one(id).await?;
-    let call = RawCall { name: tool.to_owned(), arguments: arguments.to_owned(), ..RawCall::default() };
-    let Some(arguments) = checked(&character, &call, out)? else { return Ok(false) };
-    let opening =
-        character.character.start_conversation().await.context("the character cannot begin a conversation")?;
-    let order =
-        CallRequest { tool, arguments: &arguments, state: opening.state.as_deref(), heard: None, conversation: "try" };
-    let outcome = character.character.call(order).await;
-    let took = outcome.took.as_secs_f64() * 1000.0;
-    match &outcome.result {
-        Ok(text) => writeln!(out, "{text}")?,
-        Err(failure) => writeln!(out, "{}\n{failure}", failure.to_model_text())?,
-    }
-    if let Some(state) = &outcome.state {
-        writeln!(out, "state: {state}")?;
-    }
-    writeln!(out, "took {took:.1} ms")?;
-    Ok(outcome.result.is_ok())
-}
-
-/// The arguments as the tool would get them; none where they are not valid, and the reason is written.
-fn checked(character: &LoadedCharacter, call: &RawCall, out: &mut impl Write) -> anyhow::Result<Option<String>> {
-    if character.tools().is_empty() {
+    let character = registry.load_one(&call.character).await?;
+    let cache = ToolCache::new(app::schema_limits(&settings.limits));
+    let begun = StandaloneCalls::begin(&character, settings, &cache).await;
+    let mut calls = begun.map_err(|ApiError { message, .. }| anyhow::anyhow!(message))?;
+    if calls.tool_names().next().is_none() {
         bail!("{} has no tools", character.character.manifest().name);
     }
-    let cache = ToolCache::new(SchemaLimits::default());
-    let tools = cache.compiled(&serde_json::to_string(character.tools())?)?;
-    match check_arguments(call, &tools, &CallRules::default(), &mut CheckBudget::new(usize::MAX)) {
-        Err(violation) if violation.kind == ViolationKind::UnknownTool => bail!(unknown_tool(character, &call.name)),
-        Err(violation) => {
-            writeln!(out, "{}\n{violation}", tool_error_message(call, &violation))?;
-            Ok(None)
+    match calls.call(&call.tool, &call.arguments).await {
+        Ok(run) => show(&run, call, calls.result_characters(), out),
+        Err(refused) if refused.violation.kind == ViolationKind::UnknownTool => {
+            bail!(unknown_tool(&call.tool, calls.tool_names()))
         }
-        Ok(checked) => {
-            let first = checked.into_iter().next().context("no arguments")?;
-            for repair in &first.repairs {
-                writeln!(out, "repaired: {repair}")?;
-            }
-            Ok(Some(first.arguments.as_str().to_owned()))
+        Err(refused) => {
+            writeln!(out, "{MODEL_TEXT}{}", refused.model_text)?;
+            Ok(false)
         }
     }
 }
 
-/// The message about a tool that the character does not have.
-pub(super) fn unknown_tool(character: &LoadedCharacter, name: &str) -> String {
-    let names: Vec<&str> = character.character.manifest().tools.iter().map(|tool| tool.name.as_str()).collect();
-    match nearest(name, names.iter().copied()) {
+fn show(run: &StandaloneRun, call: &TriedCall, most: usize, out: &mut impl Write) -> anyhow::Result<bool> {
+    for repair in &run.repairs {
+        writeln!(out, "repaired: {repair}")?;
+    }
+    for result in &run.results {
+        show_result(result, call, most, out)?;
+    }
+    if let Some(state) = &run.state {
+        writeln!(out, "state: {state}")?;
+    }
+    writeln!(out, "took {:.1} ms", run.took.as_secs_f64() * 1000.0)?;
+    for traceback in run.results.iter().filter_map(|result| result.remark.as_ref()?.traceback.as_ref()) {
+        writeln!(out, "\nTraceback (most recent call last):\n{traceback}")?;
+    }
+    Ok(run.results.iter().all(|result| result.outcome == ToolOutcome::Success))
+}
+
+fn show_result(result: &ToolResult, call: &TriedCall, most: usize, out: &mut impl Write) -> std::io::Result<()> {
+    if let Some(ran) = result.ran.as_ref().filter(|ran| ran.arguments != call.arguments) {
+        writeln!(out, "arguments: {}", ran.arguments)?;
+    }
+    if let Some(remark) = &result.remark {
+        let kind = if result.outcome == ToolOutcome::Success { "warning" } else { "failed" };
+        writeln!(out, "{kind}: {}", remark.summary)?;
+    }
+    let shortened = result.shortened_text(most);
+    if shortened != result.text {
+        let all = result.text.chars().count();
+        writeln!(out, "cut: {all} characters, of which a model gets {most}; return less, or raise LIMITS[\"result\"]")?;
+    }
+    writeln!(out, "{MODEL_TEXT}{shortened}")
+}
+
+/// The message about a tool that is not among these.
+pub(super) fn unknown_tool<'names>(name: &str, names: impl Iterator<Item = &'names str> + Clone) -> String {
+    match nearest(name, names.clone()) {
         Some(meant) => format!("unknown tool `{name}`; did you mean `{meant}`?"),
-        None => format!("unknown tool `{name}`; the tools are: {}", names.join(", ")),
+        None => format!("unknown tool `{name}`; the tools are: {}", names.collect::<Vec<_>>().join(", ")),
     }
 }

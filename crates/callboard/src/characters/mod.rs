@@ -4,12 +4,15 @@
 
 mod hot_reload;
 mod loaded_character;
+mod offered_tools;
 mod output_sinks;
 mod registry;
+mod tool_problems;
 mod undo_tool_definition;
 
 pub use hot_reload::reload_on_change;
-pub use loaded_character::{LoadedCharacter, offered};
+pub use loaded_character::LoadedCharacter;
+pub use offered_tools::{compile_tools, offered};
 pub use output_sinks::{OutputBuffer, terminal_output};
 pub use registry::{CharacterRegistry, FileProblem};
 pub use undo_tool_definition::UNDO;

@@ -8,11 +8,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Instant, SystemTime};
 
+use callboard_core::contract::SchemaLimits;
 use callboard_core::wire::ApiError;
-use callboard_python::{HostSettings, LoadError, Problem, ProblemKind, PythonHost, StartError};
+use callboard_python::{Character, HostSettings, LoadError, Problem, ProblemKind, PythonHost, StartError};
 use futures_util::future::join_all;
 
 use super::LoadedCharacter;
+use super::tool_problems::tool_problems;
 use crate::config::nearest;
 use crate::telemetry::character_metrics as counters;
 
@@ -34,6 +36,7 @@ pub struct FileProblem {
 pub struct CharacterRegistry {
     folder: PathBuf,
     settings: HostSettings,
+    limits: SchemaLimits,
     host: tokio::sync::Mutex<Option<PythonHost>>,
     known: Mutex<Known>,
 }
@@ -46,9 +49,9 @@ struct Known {
 }
 
 impl CharacterRegistry {
-    /// The registry of a folder; nothing is loaded yet.
-    pub fn new(folder: PathBuf, settings: HostSettings) -> Self {
-        Self { folder, settings, host: tokio::sync::Mutex::default(), known: Mutex::default() }
+    /// The registry of a folder, whose tools keep these limits; nothing is loaded yet.
+    pub fn new(folder: PathBuf, settings: HostSettings, limits: SchemaLimits) -> Self {
+        Self { folder, settings, limits, host: tokio::sync::Mutex::default(), known: Mutex::default() }
     }
 
     /// The folder.
@@ -121,7 +124,7 @@ impl CharacterRegistry {
     }
 
     async fn load_file(&self, host: &PythonHost, id: String, path: PathBuf, version: Version) {
-        let loaded = host.load(&path, &id).await;
+        let loaded = host.load(&path, &id).await.and_then(|character| self.with_usable_tools(character));
         let mut known = self.known();
         known.versions.insert(id.clone(), version);
         match loaded {
@@ -140,6 +143,12 @@ impl CharacterRegistry {
                 known.problems.insert(id.clone(), FileProblem { id, problems, earlier_loaded });
             }
         }
+    }
+
+    /// Refuses a character with tools that no turn could offer.
+    fn with_usable_tools(&self, character: Character) -> Result<Character, LoadError> {
+        let problems = tool_problems(character.manifest(), self.limits);
+        if problems.is_empty() { Ok(character) } else { Err(LoadError::Invalid(problems)) }
     }
 
     /// Loads one character by its id, and no other.

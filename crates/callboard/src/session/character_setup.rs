@@ -1,16 +1,17 @@
 //! A character's turn before it starts: prompt, model, tools, and the request to the model.
 
+use callboard_core::contract::ToolCache;
 use callboard_core::turn::{CharacterRules, TurnSettings};
 use callboard_core::wire::ApiError;
 use callboard_core::wire::chat::{CharacterPart, ChatRequest};
 use callboard_core::wire::responses::ResponsesRequest;
-use callboard_python::Manifest;
+use callboard_python::{Manifest, ToolManifest};
 use serde_json::Value;
 use tokio::time::Instant;
 
 use super::driver::{TurnContext, TurnDriver};
 use super::tool_runner::ToolRunner;
-use crate::characters::LoadedCharacter;
+use crate::characters::{LoadedCharacter, compile_tools, offered};
 use crate::config::Settings;
 use crate::store::CharacterMemory;
 
@@ -48,7 +49,7 @@ pub async fn drive_character(
     let manifest = character.character.manifest();
     let model = character_model(&context, manifest).await?;
     let prompt = prompt(character, &memory, client).await?;
-    let tools = character.tools_in(memory.record.state()).await?;
+    let (own, tools) = tools(character, memory.record.state(), context.tools).await?;
     let part = CharacterPart { id: &manifest.id, model: &model, prompt: &prompt, tools: &tools };
     let request = match client {
         CharacterRequest::Chat { request, .. } => request.for_character(&part, &memory.messages, context.tools)?,
@@ -60,7 +61,7 @@ pub async fn drive_character(
     let deadline = Instant::now() + context.settings.stage.turn;
     let request_id = context.request_id.clone();
     tracing::debug!(request_id, character = manifest.id, model, "character turn");
-    let runner = ToolRunner::new(character.character.clone(), memory, deadline, request_id);
+    let runner = ToolRunner::new(character.character.clone(), memory, deadline, request_id).with_tools(own);
     let rules = rules(context.settings, manifest, client);
     Ok(TurnDriver::character(context, request, rules, runner, routes))
 }
@@ -73,7 +74,7 @@ fn rules(settings: &Settings, manifest: &Manifest, client: CharacterRequest<'_>)
     };
     let rules = CharacterRules {
         rounds: manifest.limits.rounds.unwrap_or(u32::try_from(stage.rounds).unwrap_or(u32::MAX)),
-        result_characters: manifest.limits.result.map_or(stage.result_characters, |most| most as usize),
+        result_characters: result_characters(settings, manifest),
         delivers_text: manifest.reply.delivers_text,
         asks_again: manifest.reply.asks_again,
         confirms: manifest.reply.confirms,
@@ -81,9 +82,22 @@ fn rules(settings: &Settings, manifest: &Manifest, client: CharacterRequest<'_>)
         most_calls,
         client_tools,
     };
-    let arguments_bytes = manifest.limits.arguments.map_or(stage.arguments_bytes, |most| most as usize);
+    let (arguments_bytes, arguments_limit) = arguments_limit(settings, manifest);
     let reply_calls = settings.limits.reply_calls;
-    (TurnSettings { reasks: 0, stream_arguments: false, arguments_bytes, reply_calls }, rules)
+    (TurnSettings { reasks: 0, stream_arguments: false, arguments_bytes, arguments_limit, reply_calls }, rules)
+}
+
+/// How much of a result the model gets.
+pub(super) fn result_characters(settings: &Settings, manifest: &Manifest) -> usize {
+    manifest.limits.result.map_or(settings.stage.result_characters, |most| most as usize)
+}
+
+/// The longest arguments of a call, and what sets that limit.
+pub(super) fn arguments_limit(settings: &Settings, manifest: &Manifest) -> (usize, &'static str) {
+    match manifest.limits.arguments {
+        Some(most) => (most as usize, "LIMITS[\"arguments\"]"),
+        None => (settings.stage.arguments_bytes, "stage.arguments_bytes"),
+    }
 }
 
 /// The conversation's prompt, this turn's context, and what the client adds.
@@ -114,4 +128,17 @@ pub async fn character_model(context: &TurnContext<'_>, manifest: &Manifest) -> 
         None if !configured.is_empty() => Ok(configured.clone()),
         None => context.upstreams.first_model(&context.client, context.authorization.as_ref()).await,
     }
+}
+
+/// The tools of the file, or what the character offers in this state; the second list is what models get.
+pub(super) async fn tools(
+    character: &LoadedCharacter,
+    state: Option<&str>,
+    cache: &ToolCache,
+) -> Result<(Option<Vec<ToolManifest>>, Vec<Value>), ApiError> {
+    let own = character.own_tools(state).await?;
+    let Some(own) = own else { return Ok((None, character.tools().to_vec())) };
+    let list = offered(&own, character.character.manifest().undo);
+    compile_tools(&list, cache).map_err(|refusal| character.offers_unusable_tools(&refusal))?;
+    Ok((Some(own), list))
 }

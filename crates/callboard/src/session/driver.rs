@@ -110,6 +110,7 @@ pub(crate) fn gateway_engine(settings: &Settings, turn: TurnRequest, reasks: usi
         reasks: u32::try_from(reasks).unwrap_or(u32::MAX),
         stream_arguments: settings.contract.stream_arguments,
         arguments_bytes: settings.limits.arguments_bytes,
+        arguments_limit: "limits.arguments_bytes",
         reply_calls: settings.limits.reply_calls,
     };
     Turn::new(turn, turn_settings, Box::new(random::bytes))

@@ -12,6 +12,7 @@ mod observed_passthrough;
 mod reply_reading;
 #[expect(clippy::module_inception, reason = "the session is what the module is about")]
 mod session;
+mod standalone_calls;
 mod tool_runner;
 mod undo_tool;
 
@@ -19,3 +20,4 @@ pub use character_setup::{CharacterRequest, character_model, drive_character};
 pub use driver::{Progress, TurnContext, TurnDriver};
 pub use observed_passthrough::{Observer, passthrough};
 pub use session::{Session, Step};
+pub use standalone_calls::{RefusedCall, StandaloneCalls, StandaloneRun};

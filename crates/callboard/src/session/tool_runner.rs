@@ -8,8 +8,8 @@ use std::time::Duration;
 use callboard_core::contract::{Call, resolve_name};
 use callboard_core::journal::CallNote;
 use callboard_core::names::{NameLists, ResolvedName, resolve_arguments};
-use callboard_core::turn::{Ran, ToolOutcome, ToolResult};
-use callboard_python::{CallError, CallOutcome, CallRequest, Character, ToolError};
+use callboard_core::turn::{AuthorRemark, Ran, ToolOutcome, ToolResult};
+use callboard_python::{CallError, CallOutcome, CallRequest, Character, ToolError, ToolManifest};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use serde_json::{Map, Value, json};
@@ -23,9 +23,16 @@ use crate::store::CharacterMemory;
 use crate::telemetry::character_metrics as counters;
 use crate::trace::ToolTiming;
 
+/// A tool that takes more of its time than this is warned about, in percent.
+const SLOW_PERCENT: u128 = 80;
+/// Of an exception's message, this many characters are logged.
+const LOGGED_MESSAGE: usize = 300;
+
 /// Runs the tools of one character in one turn.
 pub(super) struct ToolRunner {
     character: Character,
+    /// The tools of this turn, where they are not those of the file.
+    tools: Option<Vec<ToolManifest>>,
     memory: CharacterMemory,
     deadline: Instant,
     done: Vec<ToolResult>,
@@ -44,7 +51,12 @@ struct Prepared {
 impl ToolRunner {
     /// A runner that continues from a memory and has until a deadline.
     pub(super) fn new(character: Character, memory: CharacterMemory, deadline: Instant, request_id: String) -> Self {
-        Self { character, memory, deadline, done: Vec::new(), timings: Vec::new(), request_id }
+        Self { character, tools: None, memory, deadline, done: Vec::new(), timings: Vec::new(), request_id }
+    }
+
+    /// The same, for tools that depend on the state.
+    pub(super) fn with_tools(self, tools: Option<Vec<ToolManifest>>) -> Self {
+        Self { tools, ..self }
     }
 
     /// The character's part, with all that succeeded.
@@ -119,7 +131,9 @@ impl ToolRunner {
     async fn prepare(&mut self, call: Call) -> Option<Prepared> {
         let manifest = self.character.manifest();
         let (mut arguments, mut heard) = (call.arguments.as_str().to_owned(), None);
-        let schema = manifest.tool(&call.name).map(|tool| &tool.parameters).filter(|_| manifest.has_get_names);
+        let tools = self.tools.as_ref().unwrap_or(&manifest.tools);
+        let tool = tools.iter().find(|tool| tool.name == call.name);
+        let schema = tool.map(|tool| &tool.parameters).filter(|_| manifest.has_get_names);
         if let Some(schema) = schema
             && let Ok(Some(names)) = self.character.names(self.memory.record.state()).await
         {
@@ -134,7 +148,8 @@ impl ToolRunner {
                 }
                 Err(words) => {
                     let text = format!("Error: Invalid parameters - {words}");
-                    self.done.push(ToolResult { id: call.id, text, outcome: ToolOutcome::Validation, ran: None });
+                    let outcome = ToolOutcome::Validation;
+                    self.done.push(ToolResult { id: call.id, text, outcome, ran: None, remark: None });
                     return None;
                 }
             }
@@ -166,15 +181,17 @@ impl ToolRunner {
         counters::tool_call(name, UNDO, outcome, Duration::ZERO, Duration::ZERO);
         self.time(call, Duration::ZERO, Duration::ZERO, outcome == ToolOutcome::Success);
         let ran = Some(Ran { tool: call.name.clone(), arguments: call.arguments.as_str().to_owned() });
-        self.done.push(ToolResult { id: call.id.clone(), text, outcome, ran });
+        self.done.push(ToolResult { id: call.id.clone(), text, outcome, ran, remark: None });
     }
 
     fn take(&mut self, Prepared { call, arguments, .. }: &Prepared, outcome: CallOutcome) {
-        let (text, kind) = match &outcome.result {
-            Ok(text) => (text.clone(), ToolOutcome::Success),
+        let (text, kind, remark) = match &outcome.result {
+            Ok(text) => (text.clone(), ToolOutcome::Success, self.remark_on_time(&call.name, outcome.took)),
             Err(failure) => {
                 self.log(&call.name, failure);
-                (failure.to_model_text(), kind_of(failure))
+                let summary = failure.to_author_text(&call.name, outcome.took);
+                let traceback = failure.traceback().map(str::to_owned);
+                (failure.to_model_text(), kind_of(failure), Some(AuthorRemark { summary, traceback }))
             }
         };
         let manifest = self.character.manifest();
@@ -186,7 +203,19 @@ impl ToolRunner {
             self.memory.record.change(note(call, arguments, &text), state);
         }
         let ran = Some(Ran { tool: call.name.clone(), arguments: arguments.clone() });
-        self.done.push(ToolResult { id: call.id.clone(), text, outcome: kind, ran });
+        self.done.push(ToolResult { id: call.id.clone(), text, outcome: kind, ran, remark });
+    }
+
+    /// Warns of a tool that was nearly stopped at its deadline.
+    fn remark_on_time(&self, tool: &str, took: Duration) -> Option<AuthorRemark> {
+        let (took_ms, limit_ms) = (took.as_millis(), self.character.manifest().timeout_of(tool).as_millis());
+        if took_ms * 100 <= limit_ms * SLOW_PERCENT {
+            return None;
+        }
+        let (request_id, character) = (&self.request_id, &self.character.manifest().id);
+        tracing::warn!(request_id, character, tool, took_ms, limit_ms, "Tool {tool} nearly exceeded its deadline");
+        let summary = format!("it took {took_ms} ms of its {limit_ms} ms; make it faster, or raise TOOL_TIMEOUT_MS");
+        Some(AuthorRemark { summary, traceback: None })
     }
 
     fn time(&mut self, call: &Call, queued: Duration, took: Duration, changed_state: bool) {
@@ -194,12 +223,15 @@ impl ToolRunner {
         self.timings.push(ToolTiming { id: call.id.to_string(), ended, queued, took, changed_state });
     }
 
-    /// Logs the failure for operators, without user content above debug level.
+    /// Logs the failure for operators and authors. Of what users said, only what an exception's message quotes is logged above debug
+    /// level.
     fn log(&self, tool: &str, failure: &CallError) {
         let (request_id, character) = (&self.request_id, &self.character.manifest().id);
         match failure {
-            CallError::Tool(ToolError::Raised { exception, traceback, .. }) => {
-                tracing::error!(request_id, character, tool, exception, "Tool execution error");
+            CallError::Tool(ToolError::Raised { exception, message, place, traceback }) => {
+                let said: String = message.chars().take(LOGGED_MESSAGE).collect();
+                let at = place.as_ref().map(ToString::to_string);
+                tracing::error!(request_id, character, tool, exception, said, at, "Tool execution error");
                 tracing::debug!(request_id, character, tool, traceback, "Tool execution error");
             }
             CallError::Tool(ToolError::TimedOut { limit }) => {

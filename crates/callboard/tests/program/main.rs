@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod author_commands;
 #[cfg(test)]
+mod author_messages;
+#[cfg(test)]
 mod bad_calls;
 #[cfg(test)]
 mod characters;

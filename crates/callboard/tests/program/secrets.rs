@@ -66,7 +66,7 @@ fn a_character_cannot_read_the_programs_keys() {
     let said = run(folder.path().as_ref(), &["try", "spy", "finds_the_key", "{}"], &[("CALLBOARD_API_KEYS", KEY)]);
     assert!(said.contains("[False, 'PermissionError', 'PermissionError', 'PermissionError']"), "{said}");
     let said = run(folder.path().as_ref(), &["try", "spy", "lists_sockets", "{}"], &[]);
-    assert_eq!(said.lines().next(), Some("1"), "only its channel: {said}");
+    assert_eq!(said.lines().next(), Some("the model is told: 1"), "only its channel: {said}");
 }
 
 #[test]

@@ -3,16 +3,15 @@
 use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::Value;
 
+use super::error_words::{problem_words, schema_error_words};
 use super::usage::{too_complex, too_deep};
 use super::validation_steps::{PatternSteps, Unclear, bounds_of, steps_of};
 use super::{SchemaLimits, SchemaUsage};
-use crate::contract::call_check::shortened;
 use crate::contract::coerce::{CoerceRepair, coerce};
 use crate::contract::{CheckBudget, strict_schema};
 use crate::model::BadRequest;
 
 const MOST_PROBLEMS: usize = 5;
-const LONGEST_PROBLEM: usize = 300;
 /// Errors are collected where so many steps find them all: each may hold some hundred bytes.
 const EXPLAINED_STEPS: u64 = 50_000;
 /// A bound on the steps is good enough while it is so small a part of what is left.
@@ -96,10 +95,7 @@ impl CompiledSchema {
             return Err(too_complex(place, limits));
         }
         let validator = validator(schema, limits).map_err(|error| {
-            bad(
-                place.into(),
-                format!("{place} is not a valid JSON Schema: {error} (at {:?})", error.instance_path().as_str()),
-            )
+            bad(place.into(), format!("{place} is not a valid JSON Schema: {}", schema_error_words(&error)))
         })?;
         let most_steps = limits.validation_steps;
         Ok(Self { schema: schema.clone(), validator, patterns, steps_per_byte: bounds.per_byte, most_steps })
@@ -176,16 +172,10 @@ fn unclear_message(place: &str, unclear: &Unclear<'_>) -> String {
     }
 }
 
-fn validator(schema: &Value, limits: &SchemaLimits) -> Result<Validator, ValidationError<'static>> {
+pub(super) fn validator(schema: &Value, limits: &SchemaLimits) -> Result<Validator, ValidationError<'static>> {
     let patterns = PatternOptions::fancy_regex()
         .backtrack_limit(BACKTRACKS)
         .size_limit(limits.pattern_bytes.saturating_mul(2))
         .dfa_size_limit(MATCHER_BYTES);
     jsonschema::options().with_pattern_options(patterns).build(schema)
-}
-
-fn problem_words(error: &ValidationError<'_>) -> String {
-    let place = error.instance_path().as_str().trim_start_matches('/').replace('/', ".");
-    let words = shortened(&error.to_string(), LONGEST_PROBLEM);
-    if place.is_empty() { words } else { format!("{place}: {words}") }
 }

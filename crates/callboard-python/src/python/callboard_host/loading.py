@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import ast
-import asyncio
 import importlib.util
 import inspect
 import sys
 import types
 from typing import TYPE_CHECKING, Any
 
+from callboard_host.implementations import Implementations
 from callboard_host.problems import Problems, SourceLines, describe_exception, describe_message, line_in
-from callboard_host.state import NotJson, StateCodec
+from callboard_host.state import StateCodec
 from callboard_host.tool_checks import Tool, ToolChecker
+from callboard_host.trial import Trial
 from callboard_host.variables import VariableReader
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Callable
 
     from callboard_host.leftovers import Leftovers
     from callboard_host.problems import ReportAt
@@ -36,18 +37,18 @@ class Character:
     """A checked character: what workers need to run it."""
 
     leftovers: Leftovers
+    # Where its files are.
+    folder: str
 
-    def __init__(
-        self, generator: Any, states: StateCodec, checker: ToolChecker, tools: list[Tool], timeouts: dict[str, Any]
-    ) -> None:
-        self.generator, self.states = generator, states
+    def __init__(self, states: StateCodec, checker: ToolChecker, tools: list[Tool], timeouts: dict[str, Any]) -> None:
+        self.states = states
         self._checker, self._timeouts = checker, timeouts
         self.tools = {tool.name: tool for tool in tools}
         self._set_timeouts(tools)
 
-    def add_tools(self, entries: Any, report: ReportAt) -> list[Tool]:
+    def add_tools(self, entries: Any, report: ReportAt, warn: Callable[[str], None]) -> list[Tool]:
         """Checks the tools that get_tools() returned, and makes them callable."""
-        tools = self._checker.check(entries, report, lambda _warning: None)
+        tools = self._checker.check(entries, report, warn)
         self._set_timeouts(tools)
         self.tools.update({tool.name: tool for tool in tools if tool.is_valid})
         return tools
@@ -55,15 +56,6 @@ class Character:
     def _set_timeouts(self, tools: list[Tool]) -> None:
         for tool in tools:
             tool.timeout_ms = self._timeouts["by_tool"].get(tool.name, self._timeouts["default_ms"])
-
-
-def resolve(value: Any) -> Any:
-    """The value itself, or the result of an awaitable: a character's functions may be `async def`."""
-    return asyncio.run(_wait_for(value)) if inspect.isawaitable(value) else value
-
-
-async def _wait_for(value: Awaitable[Any]) -> Any:
-    return await value
 
 
 def read_source(path: str) -> str:
@@ -90,22 +82,24 @@ def load(path: str, folder: str, source: str) -> tuple[Character, dict[str, Any]
     variables = VariableReader(module, lines, problems, warnings)
     manifest = variables.read()
     generator = _find_generator(module, lines, problems)
-    checker = ToolChecker(module, generator, manifest["limits"])
-    tools = checker.check(
-        vars(module).get("TOOLS"),
-        lambda path, kind, what, remedy: problems.add(kind, lines.line("TOOLS", *path), what, remedy),
-        warnings.append,
-    )
+
+    def make_states() -> StateCodec:
+        return StateCodec(generator, vars(module)["INSTRUCTIONS"])
+
+    implementations = Implementations(module, generator, folder, lambda: make_states().restore(None))
+    checker = ToolChecker(implementations, manifest["limits"])
+    tools = _check_tools(checker, module, (path, lines), problems, warnings)
     timeouts = variables.timeouts({tool.name for tool in tools}, not hasattr(generator, "get_tools"))
+    variables.check_use_of_tools(bool(tools) or hasattr(generator, "get_tools"))
     if problems.found:
         raise InvalidFile(problems)
-    states = StateCodec(generator, vars(module)["INSTRUCTIONS"])
-    character = Character(generator, states, checker, tools, timeouts)
-    _try_conversation(character, path, lines, problems)
+    character = Character(make_states(), checker, tools, timeouts)
+    character.folder = folder
+    offered = Trial(character, path, lines, problems).run(warnings.append)
     if problems.found:
         raise InvalidFile(problems)
     manifest.update(
-        tools=[tool.manifest() for tool in tools],
+        tools=[tool.manifest() for tool in (tools if offered is None else offered)],
         timeouts=timeouts,
         keeps_state=_writes_to_self(source),
         has_turn_context=hasattr(generator, "make_turn_context"),
@@ -114,6 +108,30 @@ def load(path: str, folder: str, source: str) -> tuple[Character, dict[str, Any]
         warnings=warnings,
     )
     return character, manifest
+
+
+def _check_tools(
+    checker: ToolChecker,
+    module: types.ModuleType,
+    place: tuple[str, SourceLines],
+    problems: Problems,
+    warnings: list[str],
+) -> list[Tool]:
+    """The tools of TOOLS, each with its line."""
+    path, lines = place
+    entries: Any = vars(module).get("TOOLS")
+    tools = checker.check(
+        entries,
+        lambda at, kind, what, remedy: problems.add(kind, lines.line("TOOLS", *at), what, remedy),
+        warnings.append,
+    )
+    for index, (entry, tool) in enumerate(zip(entries if tools else (), tools)):
+        code = getattr(entry, "__code__", None)
+        if code is not None and code.co_filename == path:
+            tool.line = code.co_firstlineno
+        else:
+            tool.line = lines.line("TOOLS", index, "function", "parameters")
+    return tools
 
 
 def _run_file(path: str, folder: str, source: str, problems: Problems) -> tuple[types.ModuleType, SourceLines]:
@@ -201,55 +219,3 @@ def _find_generator(module: types.ModuleType, lines: SourceLines, problems: Prob
                     "invalid_value", lines.line("PromptGenerator", name), what, f"write `def {name}(self, …):`"
                 )
     return generator
-
-
-def _try_conversation(character: Character, path: str, lines: SourceLines, problems: Problems) -> None:
-    """Makes one instance and one system prompt, to find what fails now rather than in a conversation."""
-    method = "__init__"
-
-    def report(what: str, remedy: str, error: BaseException | None = None) -> None:
-        line = (line_in(error, path) if error else None) or lines.line("PromptGenerator", method)
-        problems.add("invalid_value", line, what, remedy)
-
-    try:
-        _check_constructor(character.generator)
-        instance = character.states.restore(None)
-        method = "make_system_prompt"
-        prompt = resolve(instance.make_system_prompt())
-        if not isinstance(prompt, str):
-            report(
-                f"make_system_prompt() returns {type(prompt).__name__}; it must return text",
-                "end it with `return` and the text",
-            )
-            return
-        character.states.capture(instance)
-        if hasattr(character.generator, "get_tools"):
-            method = "get_tools"
-            line = lines.line("PromptGenerator", method)
-            character.add_tools(
-                resolve(instance.get_tools()),
-                lambda _path, kind, what, remedy: problems.add(kind, line, "get_tools(): " + what, remedy),
-            )
-    except _WrongConstructor as error:
-        report(str(error), "write `def __init__(self, instructions):`")
-    except NotJson as error:
-        report(f"{error.path} is {error.found}, and so cannot be kept", error.remedy)
-    except BaseException as error:
-        report(
-            f"{method}() raises {describe_exception(error)}",
-            "correct it: it is run once for every conversation",
-            error,
-        )
-
-
-class _WrongConstructor(Exception):
-    """The constructor cannot be called with the instructions alone."""
-
-
-def _check_constructor(generator: Any) -> None:
-    try:
-        inspect.signature(generator).bind({})
-    except ValueError:
-        return
-    except TypeError as error:
-        raise _WrongConstructor(f"PromptGenerator cannot be made from the instructions alone: {error}") from None

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import difflib
+import os
 import traceback
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     # Where a value is inside a variable: keys and indexes.
     Path = tuple[str | int, ...]
@@ -39,6 +41,12 @@ def shorten(text: str, limit: int) -> str:
     return f"{text[:limit]}… ({len(text) - limit} more characters)"
 
 
+def did_you_mean(name: Any, known: Iterable[str]) -> str:
+    """The known name that was most likely meant, as the end of a remedy."""
+    near = difflib.get_close_matches(str(name)[:80], [one for one in known if one != name], 1, 0.75)
+    return f"; did you mean `{near[0]}`?" if near else ""
+
+
 def describe_message(error: BaseException) -> str:
     """An exception's message, even if its class cannot produce one."""
     try:
@@ -58,6 +66,16 @@ def describe_traceback(error: BaseException) -> str:
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if HOST_FILES not in frame.filename]
     lines = traceback.format_list(frames[-MAX_FRAMES:])
     return shorten("".join(lines) + describe_exception(error), MAX_TRACEBACK)
+
+
+def describe_place(error: BaseException, folder: str) -> dict[str, Any] | None:
+    """The innermost place of an exception in the files of a folder: the author's own code."""
+    own = os.path.join(folder, "")
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith(own)]
+    if not frames:
+        return None
+    innermost = frames[-1]
+    return {"file": innermost.filename[len(own) :], "line": innermost.lineno, "function": innermost.name}
 
 
 def line_in(error: BaseException, path: str) -> int | None:

@@ -42,14 +42,14 @@ class StateCodec:
     """Makes instances of a PromptGenerator from states, and states from instances."""
 
     def __init__(self, generator: Any, instructions: dict[Any, Any]) -> None:
-        self._generator = generator
+        self.generator = generator
         self._copy_instructions = copier(instructions)
         self._instructions = self._copy_instructions()
         self._constructed: list[str] = []
 
     def restore(self, state: dict[str, Any] | None) -> Any:
         """A new instance with the state on top of what the constructor sets, and without deleted attributes."""
-        instance = self._generator(self._copy_instructions())
+        instance = self.generator(self._copy_instructions())
         attributes = getattr(instance, "__dict__", None)
         if attributes is None:
             return instance

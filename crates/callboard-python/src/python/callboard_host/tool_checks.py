@@ -1,4 +1,4 @@
-"""The tools of a character: checks each entry of TOOLS, and finds what implements it."""
+"""The tools of a character: checks each entry of TOOLS, and has found what implements it."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ import types
 from typing import TYPE_CHECKING, Any
 
 from callboard_host.function_schema import NoSchema, description_of, parameters_of, takes_instance
+from callboard_host.implementations import function_runner
 from callboard_host.schema_check import NO_PARAMETERS, apply_defaults, check_parameters, has_defaults
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from callboard_host.function_schema import Convert, Function
+    from callboard_host.implementations import Implementations, Run
     from callboard_host.problems import Path, Report, ReportAt
     from callboard_host.schema_check import Limits, Schema
 
-    # Runs a tool on an instance with arguments.
-    Run = Callable[[Any, dict[str, Any]], Any]
     # Receives what is wrong, and the remedy.
     ReportInvalid = Callable[[str, str], None]
 
@@ -30,13 +29,14 @@ _SHAPE = '{"type": "function", "function": {"name": …, "description": …, "pa
 
 
 class Tool:
-    """A checked tool; an invalid one has no `run`. `timeout_ms` is set by the loader."""
+    """A checked tool; an invalid one has no `run`. `timeout_ms` and `line` are set by the loader."""
 
     def __init__(self, name: str, description: str, parameters: Schema, run: Run | None) -> None:
         self.name, self.description, self.parameters = name, description, parameters
         self.is_valid = run is not None
         self.run = run or _not_implemented
         self.timeout_ms: int | float | None = None
+        self.line: int | None = None
 
     def manifest(self) -> dict[str, Any]:
         return {
@@ -44,15 +44,15 @@ class Tool:
             "description": self.description,
             "parameters": self.parameters,
             "timeout_ms": self.timeout_ms,
+            "line": self.line,
         }
 
 
 class ToolChecker:
-    """Checks lists of tools against the limits, the class and the module of a character."""
+    """Checks lists of tools against the limits of a character, and against what implements them."""
 
-    def __init__(self, module: types.ModuleType, generator: Any, limits: Limits) -> None:
-        self._module, self._generator, self._limits = module, generator, limits
-        self._handled = _string_constants(getattr(generator, "handle_tool_call", None))
+    def __init__(self, implementations: Implementations, limits: Limits) -> None:
+        self._implementations, self._limits = implementations, limits
 
     def check(self, entries: Any, report: ReportAt, warn: Callable[[str], None]) -> list[Tool]:
         """The valid tools of a list. Reports each problem."""
@@ -67,6 +67,7 @@ class ToolChecker:
             report(
                 (), "invalid_schema", what, f'offer fewer, or raise the limit with LIMITS = {{"tools": {len(entries)}}}'
             )
+        self._implementations.prepare([name for name in map(_name_of, entries) if name])
         tools: list[Tool] = []
         names: set[str] = set()
         for index, entry in enumerate(entries):
@@ -103,7 +104,7 @@ class ToolChecker:
             function.get("description"),
             lambda *problem: report((*place, "description"), "invalid_schema", *problem),
         )
-        return self._check_schema_tool(name, function, place, report)
+        return self._check_schema_tool(function, place, report, warn)
 
     def _check_function(self, function: types.FunctionType, report: Report) -> Tool | None:
         name, description = function.__name__, description_of(function)
@@ -126,7 +127,7 @@ class ToolChecker:
         check_parameters(
             parameters, self._limits, lambda _path, what, remedy: report_invalid(f"tool `{name}`: {what}", remedy)
         )
-        return Tool(name, description, parameters, _runner(function, takes_instance(function), conversions))
+        return Tool(name, description, parameters, function_runner(function, takes_instance(function), conversions))
 
     def _check_name(self, name: Any, report: ReportInvalid) -> bool:
         if not isinstance(name, str) or not NAME.match(name) or len(name) > MAX_NAME:
@@ -146,8 +147,10 @@ class ToolChecker:
             what = f"the description of tool `{name}` has {len(description)} characters, at most {limit} are allowed"
             report(what, f'shorten it, or raise the limit with LIMITS = {{"description": {len(description)}}}')
 
-    def _check_schema_tool(self, name: str, function: dict[str, Any], place: Path, report: ReportAt) -> Tool:
-        parameters = function.get("parameters")
+    def _check_schema_tool(
+        self, function: dict[str, Any], place: Path, report: ReportAt, warn: Callable[[str], None]
+    ) -> Tool:
+        name, parameters = function["name"], function.get("parameters")
         problems: list[str] = []
 
         def report_schema(path: Path, what: str, remedy: str) -> None:
@@ -158,73 +161,22 @@ class ToolChecker:
             parameters = dict(NO_PARAMETERS)
         else:
             check_parameters(parameters, self._limits, report_schema)
-        run = self._implementation(name, parameters, bool(problems), lambda *problem: report(place, *problem))
+        checked = None if problems else parameters
+        run = self._implementations.find(name, checked, lambda *problem: report(place, *problem), warn)
         if problems or run is None:
             return Tool(name, "", NO_PARAMETERS, None)
         return Tool(name, function.get("description", ""), parameters, _with_defaults(parameters, run))
 
-    def _implementation(self, name: str, parameters: Schema, broken: bool, report: Report) -> Run | None:
-        """What runs a tool: a branch of handle_tool_call, a method, or a function of the module, in this order."""
-        if not inspect.isclass(self._generator):
-            return None
-        if name in self._handled:
-            return lambda instance, arguments: instance.handle_tool_call(name, arguments)
-        method = inspect.getattr_static(self._generator, name, None)
-        if isinstance(method, (staticmethod, classmethod)) or inspect.isroutine(method):
-            if not broken:
-                _check_call(getattr(self._generator, name), inspect.isfunction(method), parameters, report)
-            return lambda instance, arguments: getattr(instance, name)(**arguments)
-        function: Any = vars(self._module).get(name)
-        if _is_function(function):
-            wants_instance = takes_instance(function)
-            if not broken:
-                _check_call(function, wants_instance, parameters, report)
-            return _runner(function, wants_instance, {})
-        remedy = f"write `def {name}(self, …)` in PromptGenerator, or a branch for {name!r} in its handle_tool_call"
-        report("missing_handler", f"tool `{name}` has no implementation", remedy)
-        return None
+
+def _name_of(entry: Any) -> str | None:
+    """The name of an entry with a schema, if it has one."""
+    function = entry.get("function") if isinstance(entry, dict) else None
+    name = function.get("name") if isinstance(function, dict) else None
+    return name if isinstance(name, str) else None
 
 
 def _not_implemented(_instance: Any, _arguments: dict[str, Any]) -> Any:
     raise NotImplementedError
-
-
-def _is_function(value: Any) -> bool:
-    """Whether a value can implement a tool: not a class or a built-in."""
-    return callable(value) and not inspect.isclass(value) and not inspect.isbuiltin(value) and _has_signature(value)
-
-
-def _has_signature(function: Function) -> bool:
-    try:
-        return inspect.signature(function) is not None
-    except (TypeError, ValueError):
-        return False
-
-
-def _check_call(function: Function, skips_first: bool, parameters: Schema, report: Report) -> None:
-    """Checks that a function takes a schema's properties by name, with and without the optional ones."""
-    properties, required = parameters.get("properties", {}), parameters.get("required", [])
-    always = [name for name, schema in properties.items() if name in required or "default" in schema]
-    signature = inspect.signature(function)
-    name = getattr(function, "__name__", "the function")
-    for given in (properties, always):
-        try:
-            signature.bind(*[None] * skips_first, **dict.fromkeys(given))
-        except TypeError as error:
-            what = f"{name}() does not fit its tool's parameters: {error}"
-            remedy = "give it one parameter for each property, with a default for those that are not required"
-            report("invalid_schema", what, remedy)
-            return
-
-
-def _runner(function: Function, wants_instance: bool, conversions: dict[str, Convert]) -> Run:
-    def run(instance: Any, arguments: dict[str, Any]) -> Any:
-        for name, convert in conversions.items():
-            if name in arguments:
-                arguments[name] = convert(arguments[name])
-        return function(instance, **arguments) if wants_instance else function(**arguments)
-
-    return run
 
 
 def _with_defaults(parameters: Schema, run: Run) -> Run:
@@ -236,19 +188,3 @@ def _with_defaults(parameters: Schema, run: Run) -> Run:
         return run(instance, arguments)
 
     return run_with_defaults
-
-
-def _string_constants(function: Any) -> set[str]:
-    """The string constants in a function's code, including nested functions."""
-    code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
-    strings: set[str] = set()
-    waiting: list[Any] = [code]
-    while waiting:
-        constant = waiting.pop()
-        if isinstance(constant, str):
-            strings.add(constant)
-        elif isinstance(constant, (tuple, frozenset)):
-            waiting.extend(constant)
-        elif inspect.iscode(constant):
-            waiting.extend(constant.co_consts)
-    return strings

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-import types
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from callboard_host.channel import encode
-from callboard_host.problems import Problems, SourceLines
+from callboard_host.problems import Problems, SourceLines, did_you_mean
 from callboard_host.state import NotJson, require_json
+
+if TYPE_CHECKING:
+    import types
+    from collections.abc import Iterable
 
 LANGUAGES = ("en", "fr", "en/fr", "fr/en")
 REPLY = {"deliver_text": True, "ask_again": False, "confirm": False}
@@ -37,6 +40,7 @@ class VariableReader:
 
     def read(self) -> dict[str, Any]:
         """The manifest's entries for all variables but TOOLS."""
+        self._reply_rules = self._reply()
         return {
             "name": self._name(),
             "voice": self._json(
@@ -46,7 +50,7 @@ class VariableReader:
             "metadata": self._json("METADATA", dict, 'write METADATA = {"comment": "…"}, or leave it out'),
             "model": self._text("MODEL", 'write MODEL = "name-of-a-model", or leave it out'),
             "limits": self._limits(),
-            "reply": self._reply(),
+            "reply": self._reply_rules,
             "requires_call": self._tool_choice() == "required",
             "undo": self._undo(),
             "view": self._json("VIEW", (dict, list), "describe the view with dicts, lists and text, or leave it out"),
@@ -61,12 +65,23 @@ class VariableReader:
             return {"default_ms": self._milliseconds(value), "by_tool": {}}
         for name in value:
             if names_are_final and name not in tool_names:
-                what = f"TOOL_TIMEOUT_MS names {name!r}, which is no tool"
-                self._report("TOOL_TIMEOUT_MS", what, "use the name of a tool, or remove it", name)
+                what = f"TOOL_TIMEOUT_MS names {name!r:.60}, which is no tool"
+                remedy = "use the name of a tool, or remove it" + did_you_mean(name, tool_names)
+                self._report("TOOL_TIMEOUT_MS", what, remedy, name)
         return {
             "default_ms": TIMEOUT_MS,
             "by_tool": {str(name): self._milliseconds(one, name) for name, one in value.items()},
         }
+
+    def check_use_of_tools(self, has_tools: bool) -> None:
+        """Warns of variables with which a character without tools has nothing to say or do, unless a client sends some."""
+        if has_tools:
+            return
+        remedy = "list some in TOOLS, or leave it out"
+        if self._names.get("TOOL_CHOICE") == "required":
+            self._warnings.append(f"TOOL_CHOICE is 'required', and there are no tools to call; {remedy}")
+        if not self._reply_rules["deliver_text"]:
+            self._warnings.append(f"REPLY delivers no text, and there are no tools to act with; {remedy}")
 
     def _milliseconds(self, value: Any, *path: str | int) -> int | float:
         if type(value) in (int, float) and math.isfinite(value) and 0 < value <= MAX_TIMEOUT_MS:
@@ -111,7 +126,7 @@ class VariableReader:
         limits = dict(LIMITS)
         for key, limit in value.items():
             if key not in LIMITS:
-                self._report("LIMITS", f"LIMITS has the unknown key {key!r}", "known are " + ", ".join(LIMITS), key)
+                self._report("LIMITS", f"LIMITS has the unknown key {key!r:.60}", _known(key, LIMITS), key)
             elif type(limit) is not int or not 0 < limit <= MAX_LIMIT:
                 what = f"LIMITS[{key!r}] is {limit!r:.60}; it must be a whole number from 1 to {MAX_LIMIT}"
                 self._report("LIMITS", what, f'write LIMITS = {{"{key}": 20}}', key)
@@ -132,7 +147,7 @@ class VariableReader:
         reply = dict(REPLY)
         for key, choice in value.items():
             if key not in REPLY:
-                self._report("REPLY", f"REPLY has the unknown key {key!r:.60}", "known are " + ", ".join(REPLY), key)
+                self._report("REPLY", f"REPLY has the unknown key {key!r:.60}", _known(key, REPLY), key)
             elif not isinstance(choice, bool):
                 what = f"REPLY[{key!r}] is {_shown(choice)}; it must be True or False"
                 self._report("REPLY", what, f'write REPLY = {{"{key}": {not REPLY[key]}}}', key)
@@ -184,6 +199,10 @@ class VariableReader:
 
     def _report(self, name: str, what: str, remedy: str, *path: str | int) -> None:
         self._problems.add("invalid_value", self._lines.line(name, *path), what, remedy)
+
+
+def _known(key: Any, keys: Iterable[str]) -> str:
+    return "known are " + ", ".join(keys) + did_you_mean(key, keys)
 
 
 def _shown(value: Any) -> str:

@@ -11,10 +11,11 @@ import time
 import traceback
 from typing import TYPE_CHECKING, Any
 
+from callboard_host.awaiting import resolve
 from callboard_host.channel import Channel, encode
 from callboard_host.descendants import end_descendants
-from callboard_host.loading import Character, resolve
-from callboard_host.problems import describe_message, describe_traceback
+from callboard_host.loading import Character
+from callboard_host.problems import describe_message, describe_place, describe_traceback
 from callboard_host.process_setup import adopt_orphans, flush_streams, set_up_child
 from callboard_host.state import NotJson, require_json, require_utf8
 
@@ -111,7 +112,7 @@ class RequestHandler:
         except NotJson as error:
             report = {"state_not_json": {"path": error.path, "found": error.found, "remedy": error.remedy}}
         except BaseException as error:
-            report = _raised(error)
+            report = self._raised(error)
         return {"error": report}, None
 
     def _call_tool(self, request: Request) -> tuple[Reply, str | None]:
@@ -159,9 +160,10 @@ class RequestHandler:
         tools = self._character.add_tools(
             resolve(instance.get_tools()),
             lambda _path, _kind, what, remedy: problems.append(f"get_tools(): {what}; {remedy}"),
+            lambda _warning: None,
         )
         if problems:
-            raise ToolError("raised", exception="InvalidTools", message=problems[0], traceback="")
+            raise ToolError("raised", exception="InvalidTools", message=problems[0], place=None, traceback="")
         return [tool.manifest() for tool in tools]
 
     def _text(self, value: Any) -> str:
@@ -192,10 +194,14 @@ class RequestHandler:
             if size > limit:
                 raise ToolError(error_kind, size=size, limit=limit)
 
-
-def _raised(error: BaseException) -> dict[str, Any]:
-    if isinstance(error, MemoryError):
-        # The frames refer to what filled the memory.
-        traceback.clear_frames(error.__traceback__)
-    message, origin = describe_message(error), describe_traceback(error)
-    return {"raised": {"exception": type(error).__name__, "message": message, "traceback": origin}}
+    def _raised(self, error: BaseException) -> dict[str, Any]:
+        if isinstance(error, MemoryError):
+            # The frames refer to what filled the memory.
+            traceback.clear_frames(error.__traceback__)
+        details = {
+            "exception": type(error).__name__,
+            "message": describe_message(error),
+            "place": describe_place(error, self._character.folder),
+            "traceback": describe_traceback(error),
+        }
+        return {"raised": details}

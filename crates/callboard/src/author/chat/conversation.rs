@@ -127,7 +127,8 @@ impl<'a> Chat<'a> {
         let before = self.memory().clone();
         let tools = self.turns.character.tools_in(before.record.state()).await.map_err(message)?;
         if !tools.iter().any(|offered| offered["function"]["name"] == tool) {
-            return Ok(writeln!(out, "({})", unknown_tool(&self.turns.character, tool))?);
+            let names = tools.iter().filter_map(|offered| offered["function"]["name"].as_str());
+            return Ok(writeln!(out, "({})", unknown_tool(tool, names))?);
         }
         let (slot, script) = (MemorySlot::default(), Arc::new(ScriptedModel::default()));
         script.load(&[ScriptedReply::of_call(ScriptedCall::with_text(tool, arguments)), ScriptedReply::default()]);

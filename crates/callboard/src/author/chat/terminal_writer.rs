@@ -5,6 +5,7 @@ use callboard_core::turn::{Event, ToolOutcome, ToolResult};
 use callboard_core::wire::{ApiError, ReplyEnd, ReplyWriter};
 
 use super::folded_text::folded;
+use crate::author::try_tool::MODEL_TEXT;
 
 /// Writes events as text for a terminal.
 #[derive(Default)]
@@ -40,7 +41,11 @@ impl TerminalWriter {
     }
 
     fn result(&mut self, result: ToolResult, out: &mut String) {
-        let mut mark = if result.outcome == ToolOutcome::Success { "  < " } else { "  ! " };
+        let failed = format!("  ! {MODEL_TEXT}");
+        let mut mark = if result.outcome == ToolOutcome::Success { "  < " } else { &failed };
+        if let Some(remark) = &result.remark {
+            self.line(&format!("  ! {}", remark.summary), out);
+        }
         for line in folded(&result.text) {
             self.line(&format!("{mark}{line}"), out);
             mark = "    ";

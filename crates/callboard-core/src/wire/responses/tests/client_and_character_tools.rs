@@ -46,7 +46,7 @@ fn ran(call: &Call) -> ToolResult {
     let arguments: Value = serde_json::from_str(call.arguments.as_str()).unwrap();
     let fine = arguments["n"].as_u64().is_some_and(|n| n <= 9);
     let outcome = if fine { ToolOutcome::Success } else { ToolOutcome::Execution };
-    ToolResult { id: call.id.clone(), text: format!("rolled {}", arguments["n"]), outcome, ran: None }
+    ToolResult { id: call.id.clone(), text: format!("rolled {}", arguments["n"]), outcome, ran: None, remark: None }
 }
 
 fn deltas(reply: Reply) -> Vec<Delta> {

@@ -42,7 +42,7 @@ fn call(letter: char, name: &str) -> Call {
 }
 
 fn result(letter: char, outcome: ToolOutcome) -> Event {
-    Event::RanTool(ToolResult { id: call_id(letter), text: "five".to_owned(), outcome, ran: None })
+    Event::RanTool(ToolResult { id: call_id(letter), text: "five".to_owned(), outcome, ran: None, remark: None })
 }
 
 pub(super) fn text(text: &str) -> Event {

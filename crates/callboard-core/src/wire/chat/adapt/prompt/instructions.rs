@@ -17,7 +17,7 @@ pub(super) fn first(family: Family, tools: &[Value], rules: &CallRules) -> Optio
     Some(format!("# Tools\n\n{list}\n\n{how}\n\n{rules}"))
 }
 
-/// The same behind earlier calls: a model that must not call has to be told.
+/// The same behind earlier calls: a model that must not call needs an instruction.
 pub(super) fn with_history(family: Family, tools: &[Value], rules: &CallRules) -> Option<String> {
     let none = || rules.forbidden.then(|| "Do not call any function in this reply: answer in plain words.".to_owned());
     first(family, tools, rules).or_else(none)

@@ -1,0 +1,99 @@
+//! Calls of a character's tools outside of a turn: checked, run and answered as a model's calls would be.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use callboard_core::contract::{
+    Call, CallRules, CheckBudget, CheckedArguments, RawCall, ToolCache, ToolSet, Violation, check_arguments,
+    tool_error_message,
+};
+use callboard_core::model::CallId;
+use callboard_core::turn::ToolResult;
+use callboard_core::wire::ApiError;
+use tokio::time::Instant;
+
+use super::character_setup::{arguments_limit, result_characters, tools};
+use super::tool_runner::ToolRunner;
+use crate::characters::{LoadedCharacter, compile_tools};
+use crate::config::Settings;
+use crate::random;
+
+/// A new conversation in which tools are called by hand.
+pub struct StandaloneCalls {
+    runner: ToolRunner,
+    tools: Arc<ToolSet>,
+    budget: CheckBudget,
+    result_characters: usize,
+}
+
+/// A call that was run.
+#[derive(Debug)]
+pub struct StandaloneRun {
+    /// The repairs of its arguments.
+    pub repairs: Vec<&'static str>,
+    /// Its results, whole: several where the arguments of several calls were written as one.
+    pub results: Vec<ToolResult>,
+    /// The state after it, where it was changed.
+    pub state: Option<String>,
+    /// How long the tool ran.
+    pub took: Duration,
+}
+
+/// A call that never reached its tool.
+#[derive(Debug)]
+pub struct RefusedCall {
+    /// The result that a model would get.
+    pub model_text: String,
+    /// Why.
+    pub violation: Violation,
+}
+
+impl StandaloneCalls {
+    /// Begins a conversation.
+    pub async fn begin(character: &LoadedCharacter, settings: &Settings, cache: &ToolCache) -> Result<Self, ApiError> {
+        let memory = character.begin().await?;
+        let (own, list) = tools(character, memory.record.state(), cache).await?;
+        let tools = compile_tools(&list, cache)?;
+        let manifest = character.character.manifest();
+        let (bytes, limit) = arguments_limit(settings, manifest);
+        let deadline = Instant::now() + settings.stage.turn;
+        let runner = ToolRunner::new(character.character.clone(), memory, deadline, "terminal".to_owned());
+        Ok(Self {
+            runner: runner.with_tools(own),
+            tools,
+            budget: CheckBudget::new(bytes).limited_by(limit),
+            result_characters: result_characters(settings, manifest),
+        })
+    }
+
+    /// The names of the tools on offer.
+    pub fn tool_names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.tools.names()
+    }
+
+    /// How many characters of a result a model would get.
+    pub fn result_characters(&self) -> usize {
+        self.result_characters
+    }
+
+    /// Runs a tool with arguments as a model would write them.
+    pub async fn call(&mut self, tool: &str, arguments: &str) -> Result<StandaloneRun, RefusedCall> {
+        let raw = RawCall { name: tool.to_owned(), arguments: arguments.to_owned(), ..RawCall::default() };
+        let checked = check_arguments(&raw, &self.tools, &CallRules::default(), &mut self.budget)
+            .map_err(|violation| RefusedCall { model_text: tool_error_message(&raw, &violation), violation })?;
+        let repairs = checked.iter().flat_map(|call| call.repairs.iter().copied()).collect();
+        let before = self.state();
+        let results = self.runner.run(checked.into_iter().map(call_of).collect()).await;
+        let took = self.runner.take_timings().iter().map(|timing| timing.took).sum();
+        let state = self.state().filter(|after| before.as_ref() != Some(after));
+        Ok(StandaloneRun { repairs, results, state, took })
+    }
+
+    fn state(&self) -> Option<String> {
+        self.runner.memory().record.state().map(str::to_owned)
+    }
+}
+
+fn call_of(checked: CheckedArguments) -> Call {
+    Call { id: CallId::from_random(random::bytes()), name: checked.tool, arguments: checked.arguments }
+}
