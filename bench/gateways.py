@@ -17,7 +17,10 @@ from processes import Process, answers, free_port, machine_cpu_seconds
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = ROOT / ".cache"
 LITELLM = "litellm[proxy]==1.106.2"
+SMG = "smg==1.13.0"
 OTHER = "other callboard"
+UNTRACED = "callboard without traces"
+WITH_CHARACTERS = "callboard with characters"
 MODELS = ("whole-tool-call", "streamed-tool-call", "streamed-text", "streamed-text-unpaced")
 
 NGINX_CONFIG = """
@@ -86,7 +89,7 @@ def start_upstream(site: Site) -> None:
 
 
 def start_nginx(site: Site) -> tuple[Process, str]:
-    install_nginx()
+    need_package("nginx")
     port = free_port()
     prefix = site.folder / "nginx"
     prefix.mkdir()
@@ -116,16 +119,24 @@ def start_other(site: Site, program: Path) -> tuple[Process, str]:
     return serve_callboard(site, OTHER, program.resolve())
 
 
-def serve_callboard(site: Site, name: str, program: Path) -> tuple[Process, str]:
+def start_untraced(site: Site) -> tuple[Process, str]:
+    return serve_callboard(site, UNTRACED, callboard(site), environment={"CALLBOARD_TRACE_RECORD_PERCENT": "0"})
+
+
+def start_with_characters(site: Site) -> tuple[Process, str]:
+    return serve_callboard(site, WITH_CHARACTERS, callboard(site), options=["--characters", ROOT / "bench/characters"])
+
+
+def serve_callboard(site: Site, name: str, program: Path, options=(), environment=None, seconds=20) -> tuple[Process, str]:
     upstream = f"{site.upstream}/v1"
     store = f"sqlite:{site.folder / name}.db"  # as in daily use: every turn is traced and counted there
-    command = [program, "serve", "--listen", "127.0.0.1:0", "--upstream", upstream, "--store", store]
-    process = site.start(name, command)
-    return process, process.announced_address()
+    command = [program, "serve", "--listen", "127.0.0.1:0", "--upstream", upstream, "--store", store, *options]
+    process = site.start(name, command, environment)
+    return process, process.announced_address(seconds)
 
 
 def start_litellm(site: Site) -> tuple[Process, str]:
-    program = install_litellm()
+    program = install("bench-venv", "litellm", LITELLM)
     route = {"api_base": f"{site.upstream}/v1", "api_key": "bench"}
     config = site.folder / "litellm.yaml"  # JSON is YAML
     config.write_text(json.dumps({
@@ -142,22 +153,36 @@ def start_litellm(site: Site) -> tuple[Process, str]:
     return process, base
 
 
-def install_nginx() -> None:
-    if shutil.which("nginx"):
+def start_smg(site: Site) -> tuple[Process, str]:
+    program = install("smg-venv", "smg", SMG)
+    port, metrics_port = free_port(), free_port()
+    command = [program, "launch", "--backend", "openai", "--worker-urls", site.upstream, "--host", "127.0.0.1", "--port", port,
+               "--prometheus-host", "127.0.0.1", "--prometheus-port", metrics_port, "--log-level", "warn"]
+    process = site.start("smg", command)
+    base = f"http://127.0.0.1:{port}"
+    process.wait_until(lambda: answers(f"{base}/health"), 60)
+    return process, base
+
+
+def need_package(name: str) -> None:
+    """Installs a Debian package that has a program of the same name."""
+    if shutil.which(name):
         return
-    if os.geteuid() != 0:
-        raise SystemExit("nginx is missing; install it with: sudo apt-get install nginx")
+    if os.geteuid() != 0 or not shutil.which("apt-get"):
+        raise SystemExit(f"{name} is missing; install it with: sudo apt-get install {name}")
     run("apt-get", "update", "-qq")
-    run("apt-get", "install", "-qq", "--no-install-recommends", "nginx", env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
+    run("apt-get", "install", "-qq", "--no-install-recommends", name, env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
 
 
-def install_litellm() -> Path:
-    folder = CACHE / "bench-venv"
-    program = folder / "bin/litellm"
-    if not program.exists():
-        run(sys.executable, "-m", "venv", folder)
-        run(folder / "bin/pip", "install", "--quiet", LITELLM)
-    return program
+def install(folder: str, program: str, requirement: str) -> Path:
+    """Installs a Python package into a folder of its own, unless that version is there."""
+    home = CACHE / folder
+    stamp = home / "installed"
+    if not stamp.exists() or stamp.read_text() != requirement:
+        run(sys.executable, "-m", "venv", "--clear", home)
+        run(home / "bin/pip", "install", "--quiet", requirement)
+        stamp.write_text(requirement)
+    return home / "bin" / program
 
 
 def run(*command, **options):
@@ -167,3 +192,5 @@ def run(*command, **options):
 
 # In the order of each round; nginx is the baseline.
 GATEWAYS = {"nginx": start_nginx, "callboard": start_callboard, "litellm": start_litellm}
+# Started when asked for.
+OTHERS = {"smg": start_smg, "untraced": start_untraced}

@@ -115,6 +115,12 @@ def all_stats() -> Iterator[tuple[int, list[str]]]:
             yield int(entry), text.rpartition(")")[2].split()
 
 
+def all_thread_states(pid: int) -> list[str]:
+    """One letter for each thread of a process, such as S for one that sleeps."""
+    stats = Path(f"/proc/{pid}/task").glob("*/stat")
+    return [stat.read_text().rpartition(") ")[2][0] for stat in stats]
+
+
 def tree_cpu_seconds(root: int, below=True) -> float:
     """User and system time of a process with all its threads, and of all its descendants, including ended ones."""
     stats = dict(all_stats())
@@ -136,6 +142,16 @@ def resident_bytes(pid: int) -> int:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE_BYTES
     except OSError:
         return 0
+
+
+def proportional_bytes(pid: int) -> int:
+    """Memory of a process, in which a page that several processes share counts for each in part."""
+    try:
+        rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    except OSError:
+        return 0
+    found = re.search(r"^Pss:\s+(\d+) kB", rollup, re.MULTILINE)
+    return int(found.group(1)) * 1024 if found else 0
 
 
 def free_port() -> int:

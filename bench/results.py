@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Callable
 
+from turns import WORDS, agent
+
 BASE = "nginx"
 # Of all cores; an idle machine stays well below.
 TOLERATED_FOREIGN_SHARE = 0.1
@@ -21,17 +23,35 @@ class Target:
 
 
 @dataclass(frozen=True)
+class Request:
+    """What is sent where the request is not one of the scenarios of `load`."""
+
+    path: str
+    body: dict
+    expected: str  # in every reply
+
+
+@dataclass(frozen=True)
 class Measure:
     name: str
     title: str
-    scenario: str
+    load: str | Request  # a scenario of `load`, or a request
     connections: int
     requests: int
-    target: Target
+    target: Target | None = None
+    with_characters: bool = False  # of a Callboard with characters, alone
+
+    @property
+    def path(self) -> str:
+        return self.load.path if isinstance(self.load, Request) else "/v1/chat/completions"
 
 
 def cpu_ratio(limit: float) -> Target:
     return Target("CPU ratio", limit, lambda own, base: own["cpu_us"] / base["cpu_us"])
+
+
+def character_turn(name: str) -> dict:
+    return {"model": name, "stream": True, "messages": [{"role": "user", "content": WORDS}]}
 
 
 MEASURES = [
@@ -44,6 +64,10 @@ MEASURES = [
             Target("ms above nginx", 0.1, lambda own, base: own["p50_ms"] - base["p50_ms"])),
     Measure("memory", "memory under streamed tool calls", "streamed-tool-call", 128, 10000,
             Target("resident MB", 30, lambda own, _: own["resident_mb"])),
+    Measure("responses", "streamed tool call over the Responses API, stored",
+            Request("/v1/responses", agent("streamed-tool-call", stream=True), "response.completed"), 32, 10000),
+    Measure("character", "a character's turn with one tool",
+            Request("/v1/chat/completions", character_turn("noter"), "checked."), 32, 4000, with_characters=True),
 ]
 
 # Key of a figure, heading, format.
@@ -73,7 +97,7 @@ def judge(measure: Measure, figures: dict) -> dict:
         if base is None:
             continue
         own["ratios"] = {key: own[key] / base[key] for key, _, _ in COLUMNS}
-        if name != BASE:
+        if name != BASE and measure.target:
             value = measure.target.value(own, base)
             own["target"] = {"what": measure.target.what, "limit": measure.target.limit, "value": value,
                              "met": value <= measure.target.limit}

@@ -5,10 +5,12 @@
 mod arguments;
 mod client;
 mod connection;
-mod upstream_reply;
-mod scenario;
+mod gateway_process;
 mod request_script;
+mod responses_events;
+mod scenario;
 mod upstream;
+mod upstream_reply;
 
 use std::error::Error;
 use std::io::{Write, stdout};
@@ -16,8 +18,8 @@ use std::time::Duration;
 
 use arguments::Arguments;
 use client::Load;
-use scenario::Scenario;
 use request_script::Script;
+use scenario::Scenario;
 
 const USAGE: &str = "usage: load upstream --port N
        load load --url http://HOST:PORT/PATH --key KEY --scenario NAME --connections N --requests N --seconds N

@@ -1,7 +1,7 @@
 //! What a connection sends: one request repeatedly, or a series of dependent requests.
 //!
-//! Talks come from a file, one per line: a JSON array of bodies. In a body, `$PREVIOUS` is replaced by the id of the
-//! previous response.
+//! Talks come from a file, one per line: a JSON array of bodies. After the last comes the first again. In a body, `$PREVIOUS` is
+//! replaced by the id of the previous response.
 
 use std::fs::read_to_string;
 
@@ -24,11 +24,11 @@ impl Script {
         Ok(Self::Talks(read_to_string(path)?.lines().map(talk).collect::<Outcome<_>>()?))
     }
 
-    /// The bodies of the talk of this number; none after the last.
+    /// The bodies of the talk of this number; none if there are no talks.
     pub(crate) fn talk(&self, number: u64) -> Option<&[String]> {
         match self {
             Self::Same(body) => Some(std::slice::from_ref(body)),
-            Self::Talks(talks) => talks.get(usize::try_from(number).ok()?).map(Vec::as_slice),
+            Self::Talks(talks) => talks.get(usize::try_from(number).ok()?.checked_rem(talks.len())?).map(Vec::as_slice),
         }
     }
 }
@@ -50,6 +50,13 @@ fn response_id(reply: &[u8]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn talks_begin_again_after_the_last() {
+        let script = Script::Talks(vec![vec!["a".to_owned()], vec!["b".to_owned()]]);
+        assert_eq!(script.talk(3), Some(["b".to_owned()].as_slice()));
+        assert_eq!(Script::Talks(Vec::new()).talk(0), None);
+    }
 
     #[test]
     fn the_id_of_the_last_response_is_filled_in() {

@@ -28,26 +28,41 @@ pub(crate) enum Scenario {
     ShortText,
     /// A call, and after its result the short text.
     CallThenText,
+    /// A streamed call whose arguments have about this many bytes.
+    Arguments(usize),
+    /// A text in this many events.
+    Text(usize),
 }
 
 impl Scenario {
-    pub(crate) const ALL: [Self; 6] = [
+    /// Sizes go up by a factor of ten, so `bench/growth` can see how cost grows with them.
+    pub(crate) const ALL: [Self; 14] = [
         Self::WholeToolCall,
         Self::StreamedToolCall,
         Self::StreamedText,
         Self::UnpacedText,
         Self::ShortText,
         Self::CallThenText,
+        Self::Arguments(100),
+        Self::Arguments(1000),
+        Self::Arguments(10_000),
+        Self::Arguments(100_000),
+        Self::Text(10),
+        Self::Text(100),
+        Self::Text(1000),
+        Self::Text(10_000),
     ];
 
-    pub(crate) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> String {
         match self {
-            Self::WholeToolCall => "whole-tool-call",
-            Self::StreamedToolCall => "streamed-tool-call",
-            Self::StreamedText => "streamed-text",
-            Self::UnpacedText => "streamed-text-unpaced",
-            Self::ShortText => "short-text",
-            Self::CallThenText => "call-then-text",
+            Self::WholeToolCall => "whole-tool-call".to_owned(),
+            Self::StreamedToolCall => "streamed-tool-call".to_owned(),
+            Self::StreamedText => "streamed-text".to_owned(),
+            Self::UnpacedText => "streamed-text-unpaced".to_owned(),
+            Self::ShortText => "short-text".to_owned(),
+            Self::CallThenText => "call-then-text".to_owned(),
+            Self::Arguments(bytes) => format!("arguments-{bytes}"),
+            Self::Text(events) => format!("text-{events}"),
         }
     }
 
@@ -71,8 +86,10 @@ impl Scenario {
     pub(crate) fn expected(self) -> &'static [&'static str] {
         match self {
             Self::WholeToolCall => &["\"tool_calls\"", CALL_ID, "src/retry.rs"],
-            Self::StreamedToolCall => &["\"tool_calls\"", CALL_ID, "[DONE]"],
-            Self::StreamedText | Self::UnpacedText | Self::ShortText | Self::CallThenText => &[LAST_WORD, "\"stop\"", "[DONE]"],
+            Self::StreamedToolCall | Self::Arguments(_) => &["\"tool_calls\"", CALL_ID, "[DONE]"],
+            Self::StreamedText | Self::UnpacedText | Self::ShortText | Self::CallThenText | Self::Text(_) => {
+                &[LAST_WORD, "\"stop\"", "[DONE]"]
+            }
         }
     }
 
@@ -112,7 +129,12 @@ impl Scenario {
     }
 
     pub(crate) fn finish_reason(self) -> &'static str {
-        if self.text_pieces().is_some() { "stop" } else { "tool_calls" }
+        if self.is_call() { "tool_calls" } else { "stop" }
+    }
+
+    /// Whether the reply is a call, not a text.
+    pub(crate) fn is_call(self) -> bool {
+        matches!(self, Self::WholeToolCall | Self::StreamedToolCall | Self::CallThenText | Self::Arguments(_))
     }
 
     /// The pieces in which a text reply is streamed.
@@ -120,7 +142,8 @@ impl Scenario {
         match self {
             Self::StreamedText | Self::UnpacedText => Some(text_pieces(TEXT_PIECES)),
             Self::ShortText => Some(text_pieces(SHORT_TEXT_PIECES)),
-            Self::WholeToolCall | Self::StreamedToolCall | Self::CallThenText => None,
+            Self::Text(events) => Some(text_pieces(events)),
+            Self::WholeToolCall | Self::StreamedToolCall | Self::CallThenText | Self::Arguments(_) => None,
         }
     }
 
@@ -129,7 +152,13 @@ impl Scenario {
     }
 
     fn arguments(self) -> String {
-        if self == Self::CallThenText { json!({ "text": "The delay doubles." }).to_string() } else { arguments() }
+        match self {
+            Self::CallThenText => json!({ "text": "The delay doubles." }).to_string(),
+            Self::Arguments(bytes) => {
+                json!({ "path": "src/retry.rs", "content": "0123456789".repeat(bytes / 10) }).to_string()
+            }
+            _ => arguments(),
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 use std::io::{ErrorKind, Result, Write, stdout};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::json;
 use tokio::net::{TcpListener, TcpStream};
@@ -12,8 +13,9 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use crate::Outcome;
 use crate::connection::{Connection, Framing};
-use crate::upstream_reply::{Reply, with_length};
+use crate::gateway_process::GatewayProcess;
 use crate::scenario::Scenario;
+use crate::upstream_reply::{Reply, with_length};
 
 /// Serves on loopback until the process is ended; port 0 picks a free one.
 pub(crate) async fn serve(port: u16) -> Outcome<()> {
@@ -31,9 +33,12 @@ pub(crate) async fn serve(port: u16) -> Outcome<()> {
 }
 
 struct Script {
-    replies: Vec<(Scenario, Reply)>,
+    /// With the name of the model.
+    replies: Vec<(String, Scenario, Reply)>,
     models: Vec<u8>,
     refusal: Vec<u8>,
+    /// The process whose pace streams follow; 0 for none.
+    followed: AtomicU32,
 }
 
 impl Script {
@@ -43,9 +48,10 @@ impl Script {
         let refusal = json!({ "error": { "message": "not a request of the bench", "type": "invalid_request_error",
             "param": null, "code": null } });
         Self {
-            replies: Scenario::ALL.map(|scenario| (scenario, Reply::to(scenario))).into(),
+            replies: Scenario::ALL.map(|scenario| (scenario.name(), scenario, Reply::to(scenario))).into(),
             models: with_length("200 OK", &json!({ "object": "list", "data": models })),
             refusal: with_length("400 Bad Request", &refusal),
+            followed: AtomicU32::new(0),
         }
     }
 
@@ -60,29 +66,43 @@ impl Script {
             connection.read_body(head.framing, &mut body).await?;
             if head.start_line.starts_with("GET ") {
                 connection.write(&self.models).await?;
+            } else if let Some(process) = followed_process(&head.start_line) {
+                self.followed.store(process, Ordering::Relaxed);
+                connection.write(&self.models).await?;
             } else {
-                self.answer(&mut connection, &body).await?;
+                self.answer(&mut connection, &head.start_line, &body).await?;
             }
         }
         Ok(())
     }
 
-    async fn answer(&self, connection: &mut Connection, body: &[u8]) -> Result<()> {
-        let asked = |(scenario, _): &&(Scenario, Reply)| is_set(body, "model", &format!("\"{}\"", scenario.name()));
-        let Some((mut scenario, mut reply)) =
-            self.replies.iter().find(asked).map(|(scenario, reply)| (*scenario, reply))
-        else {
+    async fn answer(&self, connection: &mut Connection, start_line: &str, body: &[u8]) -> Result<()> {
+        let named = model_of(body).and_then(|name| self.replies.iter().find(|(known, ..)| known.as_bytes() == name));
+        let Some((_, scenario, reply)) = named else {
             return connection.write(&self.refusal).await;
         };
+        let (mut scenario, mut reply) = (*scenario, reply);
         if scenario == Scenario::CallThenText && last_role(body) == b"tool" {
             scenario = Scenario::ShortText;
-            reply = self.replies.iter().find(|(other, _)| *other == scenario).map_or(reply, |(_, reply)| reply);
+            reply = self.replies.iter().find(|(_, other, _)| *other == scenario).map_or(reply, |(.., reply)| reply);
         }
         if !is_set(body, "stream", "true") {
             return connection.write(reply.whole()).await;
         }
-        send_events(connection, scenario, reply.stream(is_set(body, "include_usage", "true"))).await
+        let events = match start_line.contains("/responses ") {
+            true => reply.responses(),
+            false => reply.stream(is_set(body, "include_usage", "true")),
+        };
+        match self.followed.load(Ordering::Relaxed) {
+            0 => send_events(connection, scenario, events).await,
+            process => follow(connection, scenario, events, &GatewayProcess(process)).await,
+        }
     }
+}
+
+/// The process of `PUT /follow/PROCESS`.
+fn followed_process(start_line: &str) -> Option<u32> {
+    start_line.strip_prefix("PUT /follow/")?.split(' ').next()?.parse().ok()
 }
 
 async fn send_events(connection: &mut Connection, scenario: Scenario, events: &[Vec<u8>]) -> Result<()> {
@@ -100,6 +120,23 @@ async fn send_events(connection: &mut Connection, scenario: Scenario, events: &[
     Ok(())
 }
 
+/// Sends events such that a gateway reads them alike however slow it is: each when the gateway waits for it, or all in one write.
+async fn follow(
+    connection: &mut Connection,
+    scenario: Scenario,
+    events: &[Vec<u8>],
+    gateway: &GatewayProcess,
+) -> Result<()> {
+    if scenario.pause().is_none() {
+        return connection.write(&events.concat()).await;
+    }
+    for event in events {
+        gateway.idle().await;
+        connection.write(event).await?;
+    }
+    Ok(())
+}
+
 /// The role of the last message.
 fn last_role(body: &[u8]) -> &[u8] {
     const ROLE: &[u8] = b"\"role\":\"";
@@ -108,15 +145,25 @@ fn last_role(body: &[u8]) -> &[u8] {
     rest.split(|byte| *byte == b'"').next().unwrap_or_default()
 }
 
-/// Whether `body` has a field `name` with this value. Quotes inside JSON strings are escaped, so a
-/// quoted name before a colon can only be a key; the bench's requests have each of these keys once.
+/// The model that a request names.
+fn model_of(body: &[u8]) -> Option<&[u8]> {
+    values(body, "model").find_map(|rest| rest.strip_prefix(b"\"")?.split(|byte| *byte == b'"').next())
+}
+
+/// Whether `body` has a field `name` with this value.
 fn is_set(body: &[u8], name: &str, value: &str) -> bool {
+    values(body, name).any(|rest| rest.starts_with(value.as_bytes()))
+}
+
+/// What follows the key of each field `name`. Quotes inside JSON strings are escaped, so a quoted name before a colon can only be a
+/// key; the bench's requests have each of the keys that are asked for once.
+fn values<'a>(body: &'a [u8], name: &str) -> impl Iterator<Item = &'a [u8]> {
     let key = format!("\"{name}\"");
-    let key_at = |place: &usize| body.get(*place..).is_some_and(|rest| rest.starts_with(key.as_bytes()));
-    let fields = body.iter().enumerate().filter(|(_, byte)| **byte == b'"').map(|(place, _)| place).filter(key_at);
-    fields
-        .filter_map(|place| body.get(place + key.len()..)?.trim_ascii_start().strip_prefix(b":"))
-        .any(|rest| rest.trim_ascii_start().starts_with(value.as_bytes()))
+    let places = body.iter().enumerate().filter(|(_, byte)| **byte == b'"').map(|(place, _)| place);
+    places.filter_map(move |place| {
+        let rest = body.get(place..)?.strip_prefix(key.as_bytes())?;
+        Some(rest.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start())
+    })
 }
 
 #[cfg(test)]
@@ -140,11 +187,20 @@ mod tests {
     }
 
     #[test]
+    fn a_process_to_follow_is_named_in_the_path() {
+        let rows =
+            [("PUT /follow/12 HTTP/1.1", Some(12)), ("PUT /follow/x HTTP/1.1", None), ("POST /v1 HTTP/1.1", None)];
+        for (line, expected) in rows {
+            assert_eq!(followed_process(line), expected, "{line}");
+        }
+    }
+
+    #[test]
     fn the_requests_of_the_bench_name_their_reply() {
         for scenario in Scenario::ALL {
             let request = scenario.request().expect("request.json is valid");
             let value: Value = serde_json::from_str(&request).expect("valid JSON");
-            assert!(is_set(request.as_bytes(), "model", &format!("\"{}\"", scenario.name())));
+            assert_eq!(model_of(request.as_bytes()), Some(scenario.name().as_bytes()));
             assert_eq!(is_set(request.as_bytes(), "stream", "true"), value["stream"] == true);
         }
     }

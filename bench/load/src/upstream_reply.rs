@@ -3,12 +3,14 @@
 
 use serde_json::{Value, json};
 
+use crate::responses_events::responses_events;
 use crate::scenario::Scenario;
 
 pub(crate) struct Reply {
     whole: Vec<u8>,
     stream: Vec<Vec<u8>>,
     stream_with_usage: Vec<Vec<u8>>,
+    responses: Vec<Vec<u8>>,
 }
 
 impl Reply {
@@ -21,8 +23,9 @@ impl Reply {
         }
         Self {
             whole: with_length("200 OK", &whole),
-            stream: writes(events(scenario, false)),
-            stream_with_usage: writes(events(scenario, true)),
+            stream: writes(&sse(events(scenario, false))),
+            stream_with_usage: writes(&sse(events(scenario, true))),
+            responses: writes(&responses_events(scenario)),
         }
     }
 
@@ -33,6 +36,11 @@ impl Reply {
     /// One element is one event and one write.
     pub(crate) fn stream(&self, with_usage: bool) -> &[Vec<u8>] {
         if with_usage { &self.stream_with_usage } else { &self.stream }
+    }
+
+    /// The same reply in the Responses API, for gateways that pass requests for it on.
+    pub(crate) fn responses(&self) -> &[Vec<u8>] {
+        &self.responses
     }
 }
 
@@ -62,18 +70,21 @@ fn events(scenario: Scenario, with_usage: bool) -> Vec<String> {
     chunks.iter().map(Value::to_string).chain(["[DONE]".to_owned()]).collect()
 }
 
+fn sse(events: Vec<String>) -> Vec<String> {
+    events.into_iter().map(|data| format!("data: {data}\n\n")).collect()
+}
+
 /// Each event as a chunk of its own; the head goes with the first, the end with the last.
-fn writes(events: Vec<String>) -> Vec<Vec<u8>> {
+fn writes(events: &[String]) -> Vec<Vec<u8>> {
     let last = events.len().saturating_sub(1);
-    let write = |(place, data): (usize, String)| {
+    let write = |(place, event): (usize, &String)| {
         let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\n\
             cache-control: no-cache\r\ntransfer-encoding: chunked\r\n\r\n";
         let head = if place == 0 { head } else { "" };
         let end = if place == last { "0\r\n\r\n" } else { "" };
-        let event = format!("data: {data}\n\n");
         format!("{head}{:x}\r\n{event}\r\n{end}", event.len()).into_bytes()
     };
-    events.into_iter().enumerate().map(write).collect()
+    events.iter().enumerate().map(write).collect()
 }
 
 fn envelope(scenario: Scenario, object: &str, choice: &Value) -> Value {

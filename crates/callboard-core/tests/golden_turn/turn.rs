@@ -4,7 +4,7 @@ use callboard_core::contract::ToolCache;
 use callboard_core::model::Delta;
 use callboard_core::turn::{Action, Ending, Event, Input, Turn, TurnRequest, TurnSettings};
 use callboard_core::wire::chat::{ChatRequest, ReplyFault, ReplyReader};
-use callboard_test_support::golden_page::{Page, StreamPiece};
+use callboard_test_support::golden_page::{Page, StreamedTurn};
 
 const MOST_BYTES: usize = 1 << 20;
 
@@ -25,14 +25,10 @@ pub(crate) struct GoldenTurn {
 impl GoldenTurn {
     /// None for pages whose request is refused, or whose replies are not all streams.
     pub(crate) fn new(page: &Page) -> Option<Self> {
-        let mut request = page.request()?;
-        (request["model"], request["stream"]) = (page.stem.as_str().into(), true.into());
-        let usage_asked = request["stream_options"]["include_usage"] == true;
-        let replies = page.upstreams().into_iter().enumerate().filter(|(_, reply)| reply.option("status").is_none());
-        let streams: Option<Vec<&'static [u8]>> =
-            replies.map(|(place, reply)| Some(joined(&reply.stream(place + 1, usage_asked)?))).collect();
-        let play = Self { request: request.to_string().into_bytes(), streams: streams?, tools: ToolCache::default() };
-        (!play.streams.is_empty() && play.turn_request().is_some()).then_some(play)
+        let StreamedTurn { request, streams } = page.streamed_turn()?;
+        let streams = streams.into_iter().map(|stream| &*stream.leak()).collect();
+        let play = Self { request, streams, tools: ToolCache::default() };
+        play.turn_request().is_some().then_some(play)
     }
 
     /// The trace of the turn, one line per action; adjacent texts are joined.
@@ -126,13 +122,6 @@ fn reply(turn: &mut Turn, (deltas, fed): Replied, trace: &mut Vec<String>) -> bo
             false
         }
     }
-}
-
-/// The bytes of a stream.
-fn joined(pieces: &[StreamPiece]) -> &'static [u8] {
-    let texts =
-        pieces.iter().filter_map(|piece| if let StreamPiece::Bytes(text) = piece { Some(text.as_str()) } else { None });
-    texts.collect::<String>().leak().as_bytes()
 }
 
 /// Feeds one input and traces the actions; true when one calls the model.

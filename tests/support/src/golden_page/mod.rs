@@ -7,7 +7,9 @@ mod page;
 mod reply;
 mod shared_tools;
 mod stream;
+mod streamed_turn;
 
 pub use page::{Page, Section, Step, read_pages};
 pub use reply::Reply;
 pub use stream::StreamPiece;
+pub use streamed_turn::StreamedTurn;
