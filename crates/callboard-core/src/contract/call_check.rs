@@ -2,7 +2,7 @@
 //!
 //! A [`Call`] is the only form in which a call leaves Callboard, and its arguments can only be made here.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::json::{ParsedArguments, read_arguments};
 use super::{CallRules, CheckBudget, Tool, ToolSet, Violation, ViolationKind, resolve_name};
@@ -21,6 +21,8 @@ pub struct RawCall {
     pub object: bool,
     /// True when the call was read out of the model's text.
     pub from_text: bool,
+    /// The fields of the call that Callboard does not know.
+    pub other: Map<String, Value>,
 }
 
 /// The text of a JSON object that is valid for its tool.
@@ -44,6 +46,8 @@ pub struct Call {
     pub name: String,
     /// Valid for that tool.
     pub arguments: Arguments,
+    /// The fields of the server's call that Callboard does not know, passed on as they are.
+    pub other: Map<String, Value>,
 }
 
 /// Valid arguments, with the repairs made.

@@ -31,5 +31,5 @@ pub use response_format::{JsonSchema, ResponseFormat};
 pub use schema::SchemaLimits;
 pub use tool_cache::ToolCache;
 pub use tool_name::resolve_name;
-pub use tool_set::{Tool, ToolPlace, ToolSet};
+pub use tool_set::{Tool, ToolPlace, ToolSet, with_parameters};
 pub use violation::{Violation, ViolationKind};

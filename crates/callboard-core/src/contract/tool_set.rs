@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::schema::{CompiledSchema, SchemaLimits, SchemaSource, SchemaUsage, first_unfit_default};
 use crate::model::BadRequest;
@@ -78,6 +78,7 @@ pub struct ToolSet {
     places: HashMap<String, usize>,
     longest_name: usize,
     usage: SchemaUsage,
+    lacks_parameters: bool,
 }
 
 impl ToolSet {
@@ -105,6 +106,7 @@ impl ToolSet {
         let mut set = Self::default();
         for (number, tool) in list.iter().enumerate() {
             let place = place(number);
+            set.lacks_parameters |= tool.get("function").is_some_and(|function| !has_parameters(function));
             let tool = read_tool(tool, &place, &limits, &mut set.usage)?;
             if set.places.insert(tool.name.clone(), number).is_some() {
                 let message = format!("two tools are named {:?}; names must be unique", tool.name);
@@ -141,10 +143,49 @@ impl ToolSet {
         self.usage.held_bytes()
     }
 
+    /// Whether some function was sent without a schema of its parameters.
+    #[must_use]
+    pub fn lacks_parameters(&self) -> bool {
+        self.lacks_parameters
+    }
+
     /// True when there are no tools.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.tools.is_empty()
+    }
+}
+
+/// The `tools` of a chat request, where each function has a schema of its parameters: some servers refuse one without.
+#[must_use]
+pub fn with_parameters(mut tools: Value) -> Value {
+    for tool in tools.as_array_mut().into_iter().flatten() {
+        if let Some(Value::Object(function)) = tool.get_mut("function")
+            && sent_parameters(function).is_none()
+        {
+            let strict = function.get("strict") == Some(&Value::Bool(true));
+            function.insert("parameters".to_owned(), no_parameters(strict));
+        }
+    }
+    tools
+}
+
+fn has_parameters(function: &Value) -> bool {
+    function.as_object().is_none_or(|function| sent_parameters(function).is_some())
+}
+
+/// The schema that was sent; a function without one, with null or with `{}` takes no arguments.
+fn sent_parameters(function: &Map<String, Value>) -> Option<&Value> {
+    function
+        .get("parameters")
+        .filter(|schema| !schema.is_null() && schema.as_object().is_none_or(|keys| !keys.is_empty()))
+}
+
+/// The schema of a function without arguments; `strict` allows only a closed one.
+fn no_parameters(strict: bool) -> Value {
+    match strict {
+        true => json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false}),
+        false => json!({"type": "object", "properties": {}}),
     }
 }
 
@@ -191,12 +232,8 @@ fn read_function(
         Some(_) => return Err(BadRequest::wrong_type(format!("{place}.strict"), "strict must be true or false")),
     };
     let place = schema_place;
-    let parameters = function.get("parameters").filter(|schema| !schema.is_null()).ok_or_else(|| {
-        BadRequest::missing(
-            place,
-            format!("tool {name:?} has no parameters; write {{\"type\": \"object\", \"properties\": {{}}}}"),
-        )
-    })?;
+    let none = no_parameters(strict);
+    let parameters = sent_parameters(function).unwrap_or(&none);
     let source = SchemaSource { place, strict, code: "invalid_tool_schema" };
     Ok(Tool { name, parameters: CompiledSchema::compile(parameters, &source, limits, usage)? })
 }
@@ -217,7 +254,6 @@ fn read_name(name: Option<&Value>, place: &str) -> Result<String, BadRequest> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     fn function(name: &str, parameters: &Value) -> Value {
         json!({"type": "function", "function": {"name": name, "parameters": parameters}})
@@ -242,11 +278,6 @@ mod tests {
             (json!([{"type": "function", "function": {}}]), "tools[0].function.name", "missing_required_field"),
             (json!([function("files.read", &object)]), "tools[0].function.name", "invalid_tool_name"),
             (json!([function("a", &object), function("a", &object)]), "tools[1].function.name", "duplicate_tool_name"),
-            (
-                json!([{"type": "function", "function": {"name": "a"}}]),
-                "tools[0].function.parameters",
-                "missing_required_field",
-            ),
             (json!([function("a", &json!({"type": "array"}))]), "tools[0].function.parameters", "invalid_tool_schema"),
             (
                 json!([function("a", &json!({"type": "object", "properties": 1}))]),
@@ -263,6 +294,27 @@ mod tests {
         for (tools, param, code) in table {
             assert_eq!(refusal(&tools), (param.to_owned(), code), "{tools}");
         }
+    }
+
+    #[test]
+    fn a_function_without_parameters_takes_none() {
+        let open = json!({"type": "object", "properties": {}});
+        let closed = json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false});
+        for (function, expected) in [
+            (json!({"name": "a"}), &open),
+            (json!({"name": "a", "parameters": null}), &open),
+            (json!({"name": "a", "parameters": {}}), &open),
+            (json!({"name": "a", "strict": true}), &closed),
+            (json!({"name": "a", "parameters": {}, "strict": true}), &closed),
+        ] {
+            let tools = json!([{"type": "function", "function": function}]);
+            let set = ToolSet::compile(&tools, SchemaLimits::default()).unwrap();
+            assert_eq!((set.get("a").unwrap().parameters(), set.lacks_parameters()), (expected, true), "{tools}");
+            assert_eq!(with_parameters(tools)[0]["function"]["parameters"], *expected);
+        }
+        let tools = json!([function("a", &open)]);
+        assert!(!ToolSet::compile(&tools, SchemaLimits::default()).unwrap().lacks_parameters());
+        assert_eq!(with_parameters(tools.clone()), tools);
     }
 
     #[test]

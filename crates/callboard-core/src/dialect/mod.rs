@@ -36,6 +36,7 @@ mod qwen_coder;
 mod reader;
 mod reasoning_tags;
 mod retry;
+mod separate_reasoning;
 #[cfg(test)]
 mod table_runner;
 mod tag_key;
@@ -49,3 +50,4 @@ mod unknown_form;
 
 pub use piece::{TextCall, TextEnd, TextPiece};
 pub use reader::TextReader;
+pub use separate_reasoning::{SeparatedAnswer, separate_reasoning};

@@ -2,7 +2,9 @@
 //!
 //! A reply that was not streamed becomes the same deltas, so that all later code has one path.
 
-use super::Usage;
+use serde_json::{Map, Value};
+
+use super::{OtherFields, Usage};
 
 /// One piece of a model's reply.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,13 +16,15 @@ pub enum Delta {
     /// The model's refusal to answer, from a separate field.
     Refusal(String),
     /// Token probabilities of the preceding text, passed on untouched.
-    Logprobs(serde_json::Value),
+    Logprobs(Value),
     /// A piece of a native tool call.
     Call(CallFragment),
     /// Why the model stopped.
     Finish(Finish),
     /// Token usage.
     Usage(Usage),
+    /// Fields that Callboard does not know.
+    Other(Box<OtherFields>),
 }
 
 /// A piece of a native tool call, as servers send it.
@@ -36,6 +40,8 @@ pub struct CallFragment {
     pub arguments: Option<String>,
     /// True when the arguments came as an object and not as text.
     pub object: bool,
+    /// Fields of the call that Callboard does not know.
+    pub other: Map<String, Value>,
     /// True for a complete call (of a reply that was not streamed): it is never merged with another.
     pub whole: bool,
 }

@@ -6,10 +6,13 @@ mod appended_item;
 mod bad_request;
 mod call_id;
 mod delta;
+mod other_fields;
 mod usage;
 
 pub use appended_item::{Item, SpokenCall};
 pub use bad_request::BadRequest;
 pub use call_id::{CallId, RandomBytes};
 pub use delta::{CallFragment, Delta, Finish};
+pub use other_fields::OtherFields;
+pub(crate) use other_fields::map_bytes;
 pub use usage::Usage;

@@ -4,6 +4,8 @@
 //! with every fragment, some cut a name in two. The rules here decide for each fragment whether it continues a call or begins
 //! one. They depend only on the fragments, not on how the bytes were split.
 
+use serde_json::{Map, Value};
+
 use super::arguments_end::ArgumentsEnd;
 use super::call_places::CallPlaces;
 use crate::contract::{RawCall, ToolSet};
@@ -25,6 +27,7 @@ pub(super) struct PartialCall {
     pub(super) id: Option<String>,
     pub(super) name: String,
     pub(super) arguments: String,
+    pub(super) other: Map<String, Value>,
     end: ArgumentsEnd,
     whole: bool,
     object: bool,
@@ -84,6 +87,7 @@ impl Assembler {
             arguments: call.arguments,
             from_text: false,
             object: call.object,
+            other: call.other,
         });
         (calls.collect(), ordered)
     }
@@ -153,6 +157,7 @@ impl PartialCall {
             self.take_name(&piece, tools);
         }
         self.object |= fragment.object;
+        self.other.extend(fragment.other);
         if let Some(text) = fragment.arguments {
             self.arguments.push_str(&text);
             // Nothing continues a whole call.

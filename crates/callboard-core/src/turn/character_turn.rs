@@ -57,7 +57,7 @@ impl CharacterTurn {
         random: RandomBytes,
     ) -> Self {
         Self {
-            reply: ModelReply::of_character(&request.tools, settings.reply_calls),
+            reply: ModelReply::with_text_read(&request.tools, settings.reply_calls),
             checker: ReplyChecker::new(&request.used_ids, settings.check_budget(), random),
             request,
             rules,
@@ -103,7 +103,7 @@ impl CharacterTurn {
             Input::ToolsDone { results, out_of_time } => self.tools_done(&results, out_of_time, actions),
             Input::Interrupted { results } => self.interrupted(&results, actions),
             Input::ReplyLost => {
-                self.reply = ModelReply::of_character(&self.request.tools, self.reply_calls);
+                self.reply = ModelReply::with_text_read(&self.request.tools, self.reply_calls);
                 actions.push(Action::CallModel(self.last_call.clone()));
             }
             Input::ReaskRefused => {}
@@ -116,7 +116,7 @@ impl CharacterTurn {
             Delta::Text(text) => self.reply.text(text, &mut texts),
             Delta::Reasoning(text) => texts.push(ReplyText::Reasoning(text)),
             Delta::Refusal(text) => actions.push(Action::Emit(Event::Refusal(text))),
-            Delta::Logprobs(_) => {}
+            Delta::Logprobs(_) | Delta::Other(_) => {}
             Delta::Finish(finish) => self.reply.finish = Some(finish),
             Delta::Usage(usage) => self.reply.usage = Some(usage),
             Delta::Call(_) => {
@@ -172,7 +172,7 @@ impl CharacterTurn {
     fn ask_for_words(&mut self, actions: &mut Vec<Action>) {
         self.remarked = true;
         self.transcript.push(Item::Remark(text_only_message().to_owned()));
-        self.reply = ModelReply::of_character(&self.request.tools, self.reply_calls);
+        self.reply = ModelReply::with_text_read(&self.request.tools, self.reply_calls);
         self.call_model(ToolChoice::WithoutTools, actions);
     }
 
@@ -249,7 +249,7 @@ impl CharacterTurn {
             let text = std::mem::take(&mut self.withheld);
             self.reask_items = vec![Item::Assistant { text, calls: Vec::new() }, Item::Remark(message)];
         }
-        self.reply = ModelReply::of_character(&self.request.tools, self.reply_calls);
+        self.reply = ModelReply::with_text_read(&self.request.tools, self.reply_calls);
         self.call_model(choice, actions);
     }
 
@@ -330,7 +330,7 @@ impl CharacterTurn {
             return self.finish(Finish::Length, actions);
         }
         self.round = self.round.saturating_add(1);
-        self.reply = ModelReply::of_character(&self.request.tools, self.reply_calls);
+        self.reply = ModelReply::with_text_read(&self.request.tools, self.reply_calls);
         let choice = self.next_choice(out_of_time);
         self.call_model(choice, actions);
     }

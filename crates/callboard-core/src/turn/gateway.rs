@@ -10,7 +10,18 @@ use super::reply_checker::ReplyChecker;
 use super::streamed_calls::StreamedCalls;
 use super::{Action, Ending, Event, Input, ModelCall, ToolChoice, TurnRequest, TurnSettings};
 use crate::contract::{Outcome, Violation, ViolationKind};
-use crate::model::{Delta, Finish, Item, RandomBytes};
+use crate::dialect::{SeparatedAnswer, separate_reasoning};
+use crate::model::{Delta, Finish, Item, OtherFields, RandomBytes};
+
+/// Text may contain calls where tools are on offer, and reasoning where it must be JSON. An answer that is held back is read
+/// once it is whole.
+fn new_reply(request: &TurnRequest, settings: &TurnSettings) -> ModelReply {
+    let streams_format = !request.format.is_text() && settings.stream_arguments;
+    match streams_format || !request.tools.is_empty() {
+        true => ModelReply::with_text_read(&request.tools, settings.reply_calls),
+        false => ModelReply::new(settings.reply_calls),
+    }
+}
 
 /// A turn whose tools the client runs.
 pub(super) struct GatewayTurn {
@@ -29,13 +40,15 @@ pub(super) struct GatewayTurn {
     forced: bool,
     text_shown: bool,
     held_text: String,
+    /// Unknown fields of the reply that were not passed on yet.
+    other: Option<OtherFields>,
 }
 
 impl GatewayTurn {
     /// A turn that has not started.
     pub(super) fn new(request: TurnRequest, settings: TurnSettings, random: RandomBytes) -> Self {
         Self {
-            reply: ModelReply::new(&request.tools, settings.reply_calls),
+            reply: new_reply(&request, &settings),
             checker: ReplyChecker::new(&request.used_ids, settings.check_budget(), random),
             request,
             settings,
@@ -49,6 +62,7 @@ impl GatewayTurn {
             forced: false,
             text_shown: false,
             held_text: String::new(),
+            other: None,
         }
     }
 
@@ -70,7 +84,8 @@ impl GatewayTurn {
             Input::ReplyEnded => self.reply_ended(actions),
             Input::ReaskRefused => self.reask_refused(actions),
             Input::ReplyLost => {
-                self.reply = ModelReply::new(&self.request.tools, self.settings.reply_calls);
+                self.other = None;
+                self.reply = new_reply(&self.request, &self.settings);
                 actions.push(Action::CallModel(self.last_call.clone()));
             }
             Input::ToolsDone { .. } | Input::Interrupted { .. } => {}
@@ -101,6 +116,7 @@ impl GatewayTurn {
                 self.emit(Event::Refusal(text), actions);
             }
             Delta::Logprobs(value) => self.emit(Event::Logprobs(value), actions),
+            Delta::Other(fields) => self.other.get_or_insert_default().add(*fields),
             Delta::Finish(finish) => self.reply.finish = Some(finish),
             Delta::Usage(usage) => self.reply.usage = Some(usage),
             Delta::Call(_) => self.call_delta(delta, actions),
@@ -108,7 +124,13 @@ impl GatewayTurn {
     }
 
     fn emit(&mut self, event: Event, actions: &mut Vec<Action>) {
+        self.emit_other(actions);
         actions.push(Action::Emit(event));
+    }
+
+    /// Unknown fields wait for the next event: as long as they are all that has arrived, the request can be sent to another server.
+    fn emit_other(&mut self, actions: &mut Vec<Action>) {
+        actions.extend(self.other.take().map(|fields| Action::Emit(Event::Other(Box::new(fields)))));
     }
 
     fn pass_on_texts(&mut self, actions: &mut Vec<Action>) {
@@ -153,7 +175,9 @@ impl GatewayTurn {
         let Some(call) = self.reply.assembler.call(place).filter(|call| rules.allows(&call.name)) else { return };
         let checker = &mut self.checker;
         let events = self.streamed.grow(place, call, &self.request.tools, || checker.id_for(call.id.as_deref(), false));
-        actions.extend(events.into_iter().map(Action::Emit));
+        for event in events {
+            self.emit(event, actions);
+        }
     }
 
     fn reply_ended(&mut self, actions: &mut Vec<Action>) {
@@ -164,6 +188,7 @@ impl GatewayTurn {
         if let Some(violation) = self.reply.over_limit() {
             return self.fail(violation, actions);
         }
+        self.separate_reasoning(actions);
         let streamed = !self.streamed.is_empty();
         let spoken = self.checker.check_reply(&mut self.reply, &self.request, streamed);
         match self.judge(&spoken) {
@@ -193,6 +218,21 @@ impl GatewayTurn {
             return Err(Violation::new(ViolationKind::ChoiceUnmet, message));
         }
         self.judge_format()
+    }
+
+    /// Reasoning that a server left in a JSON answer is not part of it; tags in the JSON itself are.
+    fn separate_reasoning(&mut self, actions: &mut Vec<Action>) {
+        if !self.holds_format() || !self.request.tools.is_empty() {
+            return;
+        }
+        let Some(SeparatedAnswer { answer, reasoning }) = separate_reasoning(&self.reply.spoken) else { return };
+        if self.request.format.check(&self.reply.spoken).is_ok() {
+            return;
+        }
+        self.reply.spoken = answer;
+        if !reasoning.is_empty() {
+            self.emit(Event::Reasoning(reasoning), actions);
+        }
     }
 
     fn judge_format(&mut self) -> Result<(), Violation> {
@@ -227,19 +267,29 @@ impl GatewayTurn {
                 self.emit(Event::Call(call), actions);
             }
         }
+        self.emit_other(actions);
         actions.push(Action::Finish(Ending::Complete { finish, usage: self.checker.usage.take() }));
     }
 
     fn emit_held_text(&mut self, actions: &mut Vec<Action>) {
         if self.holds_format() {
             let text = std::mem::take(&mut self.reply.spoken);
-            if !text.is_empty() {
+            if !text.is_empty() && !self.is_prose_beside_call(&text) {
                 self.emit(Event::Text(text), actions);
             }
         } else if self.checked_calls.is_empty() && !self.held_text.is_empty() {
             let text = format!("\n\n{}", self.held_text.trim_start());
             self.emit(Event::Text(text), actions);
         }
+    }
+
+    /// Clients parse all text of such a reply as JSON, also beside a call.
+    fn is_prose_beside_call(&mut self, text: &str) -> bool {
+        let is_prose = !self.checked_calls.is_empty() && self.request.format.check(text).is_err();
+        if is_prose && !text.trim().is_empty() {
+            self.checker.report.note("text_beside_call", Outcome::Repaired);
+        }
+        is_prose
     }
 
     fn finish_reason(&mut self, calls: bool) -> Finish {
@@ -284,10 +334,11 @@ impl GatewayTurn {
         self.checker.report.settle_bad_calls(Outcome::Reasked);
         self.note_all(spoken, &violation, Outcome::Reasked);
         self.reasks_made += 1;
+        self.other = None;
         let text = std::mem::take(&mut self.reply.spoken);
         let choice = reask_request::choice(&self.request, spoken, &violation);
         self.appended.extend(reask_request::items(&self.request, spoken, &violation, text));
-        self.reply = ModelReply::new(&self.request.tools, self.settings.reply_calls);
+        self.reply = new_reply(&self.request, &self.settings);
         self.held_text.clear();
         self.forced = matches!(choice, ToolChoice::Force(_) | ToolChoice::Required);
         self.reason = Some(violation);

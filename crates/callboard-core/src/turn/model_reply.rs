@@ -35,16 +35,15 @@ pub(super) enum ReplyText {
 }
 
 impl ModelReply {
-    /// A new reply. Where tools are offered, its text may contain calls.
-    pub(super) fn new(tools: &ToolSet, most_calls: usize) -> Self {
-        let reader = (!tools.is_empty()).then(|| TextReader::new(&tools.names().collect::<Vec<_>>()));
-        Self { reader, assembler: Assembler::with_limit(most_calls), most_calls, ..Self::default() }
+    /// A new reply whose text is passed on as it is.
+    pub(super) fn new(most_calls: usize) -> Self {
+        Self { assembler: Assembler::with_limit(most_calls), most_calls, ..Self::default() }
     }
 
-    /// A new reply of a character: its text is always read, so that reasoning and control tokens never reach a user.
-    pub(super) fn of_character(tools: &ToolSet, most_calls: usize) -> Self {
+    /// A new reply whose text is read: calls of these tools, reasoning and control tokens are taken out of it.
+    pub(super) fn with_text_read(tools: &ToolSet, most_calls: usize) -> Self {
         let reader = Some(TextReader::new(&tools.names().collect::<Vec<_>>()));
-        Self { reader, ..Self::new(tools, most_calls) }
+        Self { reader, ..Self::new(most_calls) }
     }
 
     /// Adds a piece of text; appends what is certain to be text or reasoning.

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use serde_json::{Map, Value};
+
 use super::ToolResult;
 use crate::contract::{Call, CallRules, CheckBudget, ResponseFormat, ToolSet, Violation};
-use crate::model::{CallId, Delta, Finish, Item, Usage};
+use crate::model::{CallId, Delta, Finish, Item, OtherFields, Usage};
 
 /// The client's request.
 #[derive(Debug, Default)]
@@ -176,7 +178,9 @@ pub enum Event {
     /// The model's refusal to answer.
     Refusal(String),
     /// Token probabilities of the preceding text.
-    Logprobs(serde_json::Value),
+    Logprobs(Value),
+    /// Fields of the model server's reply that Callboard does not know.
+    Other(Box<OtherFields>),
     /// A valid call.
     Call(Call),
     /// The head of a call whose arguments are streamed.
@@ -185,6 +189,8 @@ pub enum Event {
         id: CallId,
         /// The tool.
         name: String,
+        /// Fields of the call that Callboard does not know.
+        other: Map<String, Value>,
     },
     /// More arguments of the last call.
     CallGrows(String),

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use serde_json::Map;
+
 use super::TurnRequest;
 use super::checked_calls::CheckedCall;
 use super::model_reply::ModelReply;
@@ -65,10 +67,12 @@ impl ReplyChecker {
                     self.report.add_bad_call(|| BadCall::repaired(&raw, &checked));
                 }
                 let (mut offered, silently) = (raw.id.as_deref(), raw.from_text || streamed);
-                checked
-                    .into_iter()
-                    .map(|checked| CheckedCall::Valid(self.call(checked, offered.take(), silently)))
-                    .collect()
+                let mut other = raw.other;
+                let call = |checked| {
+                    let call = self.call(checked, offered.take(), silently);
+                    CheckedCall::Valid(Call { other: std::mem::take(&mut other), ..call })
+                };
+                checked.into_iter().map(call).collect()
             }
             Err(violation) => {
                 self.report.count_broken();
@@ -84,7 +88,7 @@ impl ReplyChecker {
             self.report.note(repair, Outcome::Repaired);
         }
         let id = self.id_for(offered, silently);
-        Call { id, name: checked.tool, arguments: checked.arguments }
+        Call { id, name: checked.tool, arguments: checked.arguments, other: Map::new() }
     }
 
     /// The server's id where it is valid and new, else a random one.

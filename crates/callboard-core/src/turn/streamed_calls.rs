@@ -44,7 +44,7 @@ impl StreamedCalls {
             return events;
         }
         if place == self.sent.len() {
-            events.push(Event::CallBegins { id: new_id(), name: call.name.clone() });
+            events.push(Event::CallBegins { id: new_id(), name: call.name.clone(), other: call.other.clone() });
             self.sent.push(0);
         }
         let Some(sent) = self.sent.get_mut(place) else { return events };

@@ -102,6 +102,13 @@ impl ApiError {
         self
     }
 
+    /// A WebSocket that has been open for too long.
+    #[must_use]
+    pub fn socket_too_old() -> Self {
+        let message = "this connection has reached timeouts.socket_life_seconds; open a new one and continue from a stored response, or send all input";
+        Self::new(400, "websocket_connection_limit_reached", message)
+    }
+
     /// No key, or a wrong one.
     #[must_use]
     pub fn invalid_api_key() -> Self {

@@ -106,6 +106,11 @@ pub enum ConfigError {
         /// What is wrong with it.
         problem: &'static str,
     },
+    /// Any web page could be given a key.
+    #[error(
+        "cors_origins = [\"*\"] is not allowed together with api_keys: name the origins of the pages that may use them"
+    )]
+    AnyOriginWithKeys,
     /// Others could use the program without a key.
     #[error("listening on {0} would let others in without a key: set CALLBOARD_API_KEYS, or listen on 127.0.0.1")]
     Exposed(SocketAddr),

@@ -45,6 +45,8 @@ pub(super) enum Kind {
     Store(Field<StoreUrl>),
     /// Names of hosts, without scheme and port.
     Hosts(Field<Vec<String>>),
+    /// Origins of web pages.
+    Origins(Field<Vec<String>>),
     Secrets(Field<Vec<Secret>>),
     Headers(Field<Vec<Secret>>),
     Url(Field<String>),
@@ -70,6 +72,7 @@ impl Kind {
             Kind::Path(field) => store(field(draft), path(raw)?),
             Kind::Store(field) => store(field(draft), store_url(raw)?),
             Kind::Hosts(field) => store(field(draft), hosts(raw)?),
+            Kind::Origins(field) => store(field(draft), origins(raw)?),
             Kind::Secrets(field) => store(field(draft), secrets(raw)?),
             Kind::Headers(field) => store(field(draft), headers(raw)?),
             Kind::Url(field) => store(field(draft), url(raw, base_url::with_path)?),
@@ -95,6 +98,10 @@ impl Kind {
             Kind::Store(_) => "sqlite:FILE, sqlite::memory: or postgres://USER@HOST/DATABASE",
             Kind::Hosts(_) => {
                 "a list of host names such as callboard.example, without scheme and port; a variable has commas between them"
+            }
+            Kind::Origins(_) => {
+                "a list of origins such as https://app.example or http://localhost:3000, without a path, or *; a variable has commas \
+                 between them"
             }
             Kind::Secrets(_) => "a list of keys without spaces; a variable has commas between them",
             Kind::Headers(_) => {
@@ -288,6 +295,13 @@ fn hosts(raw: &Raw) -> Option<Reading<Vec<String>>> {
     names(raw).filter(|(value, _)| value.iter().all(|name| is_name(name)))
 }
 
+/// Origins of web pages, as browsers write them: a slash at the end would never match.
+fn origins(raw: &Raw) -> Option<Reading<Vec<String>>> {
+    let is_host = |host: &str| !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/');
+    let is_origin = |origin: &str| origin == "*" || origin.split_once("://").is_some_and(|(_, host)| is_host(host));
+    names(raw).filter(|(value, _)| value.iter().all(|origin| is_origin(origin)))
+}
+
 /// The items of a list: an array of strings in the file, otherwise text with commas.
 fn items(raw: &Raw) -> Option<Vec<&str>> {
     match raw {
@@ -456,6 +470,13 @@ mod tests {
             (written(hosts(&plain("http://a.example"))), None),
             (written(hosts(&plain("a.example:80"))), None),
             (written(hosts(&array(&["a", ""]))), None),
+            (
+                written(origins(&plain("https://a.example, http://b:3000"))),
+                Some("[\"https://a.example\", \"http://b:3000\"]"),
+            ),
+            (written(origins(&plain("*"))), Some("[\"*\"]")),
+            (written(origins(&plain("a.example"))), None),
+            (written(origins(&plain("https://a.example/"))), None),
             (written(store_url(&plain("sqlite::memory:"))), Some("\"sqlite::memory:\"")),
             (written(store_url(&plain("mysql://db"))), None),
             (written(url(&plain("http://host/"), base_url::with_path)), Some("\"http://host/v1\"")),

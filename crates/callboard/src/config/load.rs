@@ -64,6 +64,7 @@ pub fn load(flags: &Flags, environment: &Environment, directory: &Path) -> Resul
     flags.add_to(&mut raw);
     let loaded = read_all(&raw, environment)?;
     check_exposure(loaded.settings.listen, &loaded.settings.api_keys)?;
+    check_origins(&loaded.settings)?;
     Ok(loaded)
 }
 
@@ -146,6 +147,12 @@ fn check_upstream_keys(raw: &RawSettings) -> Result<(), ConfigError> {
         }
         _ => Ok(()),
     }
+}
+
+/// Any page at all must not be able to use a key that its user gave to another.
+fn check_origins(settings: &Settings) -> Result<(), ConfigError> {
+    let any = settings.cors_origins.iter().any(|origin| origin == "*");
+    if any && !settings.api_keys.is_empty() { Err(ConfigError::AnyOriginWithKeys) } else { Ok(()) }
 }
 
 /// Without keys, only this machine may connect.

@@ -31,6 +31,8 @@ pub struct Settings {
     pub hosts: Vec<String>,
     /// More paths that are passed through to model servers.
     pub passthrough_paths: Vec<String>,
+    /// Origins of web pages that may read replies; `*` is any.
+    pub cors_origins: Vec<String>,
     /// The folder of characters.
     pub characters: PathBuf,
     /// The store.
@@ -70,6 +72,7 @@ impl Settings {
             api_keys: Vec::new(),
             hosts: Vec::new(),
             passthrough_paths: Vec::new(),
+            cors_origins: Vec::new(),
             characters: PathBuf::new(),
             store: StoreUrl::default(),
             store_connections: 0,

@@ -75,6 +75,7 @@ keys! { TOP = "", |draft| draft.settings;
     api_keys,          "api_keys",          Secrets,             Text(""),                    "Keys that clients must send; without any, only loopback addresses are served";
     hosts,             "hosts",             Hosts,               Text(""),                    "Host names, besides localhost and loopback addresses, that requests and web pages may name while there are no `api_keys`";
     passthrough_paths, "passthrough_paths", Paths,               Text(""),                    "Paths, besides those of docs/upstreams.md, that are passed through unchecked to the server that has the model";
+    cors_origins,      "cors_origins",      Origins,             Text(""),                    "Web pages of other origins that may use the API from a browser (CORS); `*` is any page and needs that there are no `api_keys`";
     characters,        "characters",        Path,                Text("characters"),          "Folder of characters", flag "characters" "DIR";
     store,             "store",             Store,               Text("sqlite:callboard.db"), "Where conversations are kept", flag "store" "URL";
     store_connections, "store_connections", Count(1, 1000),      Text("16"),                  "Most connections to PostgreSQL; work waits for a free one";
@@ -132,6 +133,7 @@ section! {
     body: Duration,       "body_seconds",       Seconds(0.001), Text("120"), "Wait for the whole body of a request, or a whole message on a WebSocket";
     head: Duration,       "head_seconds",       Seconds(0.001), Text("30"),  "Wait for the head of a request, also for the next one on an open connection";
     socket: Duration,     "socket_seconds",     Seconds(0.001), Text("3600"), "Wait for the next request on a WebSocket; then it is closed";
+    socket_life: Duration, "socket_life_seconds", Seconds(0.001), Text("3600"), "Life of a WebSocket; then it gets an error and is closed";
     client: Duration,     "client_seconds",     Seconds(1.0),   Text("60"),  "Wait for a client that does not read its reply or cannot be reached; then its connection is closed";
     busy: Duration,       "busy_seconds",       Seconds(0.001), Text("60"),  "Time that the reply to one request may keep a thread busy, waiting not counted; then it fails";
     drain: Duration,      "drain_seconds",      Seconds(0.0),   Text("30"),  "Wait for requests in flight at shutdown; unfinished ones then end with an error";

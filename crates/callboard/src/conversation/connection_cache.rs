@@ -58,6 +58,11 @@ impl ConnectionCache {
         }
     }
 
+    /// Removes a response whose continuation failed.
+    pub fn evict(&mut self, id: &str) {
+        self.responses.retain(|cached| cached.id != id);
+    }
+
     pub(super) fn find(&self, id: &str) -> Option<&CachedResponse> {
         self.responses.iter().find(|cached| cached.id == id)
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use callboard_core::wire::responses::{NewId, id_prefix};
+use callboard_core::wire::responses::{NewId, ResponsesRequest, id_prefix};
 use serde_json::Value;
 
 use crate::{clock, random};
@@ -12,6 +12,8 @@ const LETTERS: usize = TIME_LETTERS as usize + RANDOM_LETTERS;
 const TIME_LETTERS: u32 = 9;
 const RANDOM_LETTERS: usize = 15;
 const RESPONSE: &str = "resp_";
+/// No response has so many items of its own.
+const FIRST_OF_COMPACTION: u64 = 1_000_000_000;
 
 /// A new id of a response.
 pub fn new_response_id() -> String {
@@ -31,12 +33,31 @@ fn new_letters() -> String {
 
 /// Makes ids for the items of a response: its letters and a number.
 pub fn item_ids(response: &str) -> NewId {
+    item_ids_from(response, 0)
+}
+
+fn item_ids_from(response: &str, before: u64) -> NewId {
     let letters = response.strip_prefix(RESPONSE).unwrap_or(response).to_owned();
-    let mut number = 0_u64;
+    let mut number = before;
     Box::new(move |prefix| {
         number += 1;
         format!("{prefix}_{letters}{number:04}")
     })
+}
+
+/// A new id of a compaction.
+pub fn new_compaction_id() -> String {
+    format!("cmpr_{}", new_letters())
+}
+
+/// Makes ids for the items of a compaction. They lead to the newest response that is compacted, as the ids of its own items do, so
+/// that a character's state is found by them.
+pub fn compaction_item_ids(request: &ResponsesRequest, earlier: &[Value]) -> NewId {
+    let earlier = earlier.iter().rev().filter_map(|item| item.get("id")?.as_str());
+    let newest = request.input_ids().rev().chain(earlier).find_map(response_of);
+    let response = request.previous_response_id.clone().or(newest).unwrap_or_else(new_response_id);
+    // Random, because a response can be compacted twice.
+    item_ids_from(&response, FIRST_OF_COMPACTION + u64::from(u32::from_be_bytes(random::bytes())))
 }
 
 /// Gives items new ids where those they bring are taken by earlier ones.

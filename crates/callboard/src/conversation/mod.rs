@@ -19,7 +19,7 @@ pub use chat_history::{ChatHistory, ChatOwner, ResumedChat, resume_chat};
 pub use chat_snapshots::ChatSnapshots;
 pub use connection_cache::{ConnectionCache, ConnectionResponse};
 pub use history_key::HistoryKey;
-pub use ids::{item_ids, new_conversation_id, new_response_id, renew_taken};
+pub use ids::{compaction_item_ids, item_ids, new_compaction_id, new_conversation_id, new_response_id, renew_taken};
 pub use owned_conversation::{begin_turn, items_after, owned_conversation};
 pub use response_context::{ContextQuery, RECENT_CALLS, ResponseContext, TURN_WAIT, input_of, load_context};
 pub use response_saving::{ResponseSaving, SaveTarget};

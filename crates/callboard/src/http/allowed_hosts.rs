@@ -29,10 +29,12 @@ impl AllowedHosts {
         Self { names: names.into(), form_paths: form_paths.into() }
     }
 
-    /// Refuses a request that a web page may have sent against its user's will.
-    pub(super) fn check<B>(&self, request: &Request<B>) -> Result<(), ApiError> {
+    /// Refuses a request that a web page may have sent against its user's will. Pages from `cors_origins` are allowed.
+    pub(super) fn check<B>(&self, request: &Request<B>, is_allowed_page: bool) -> Result<(), ApiError> {
         self.check_host(request.uri(), request.headers())?;
-        self.check_page(request.headers())?;
+        if !is_allowed_page {
+            self.check_page(request.headers())?;
+        }
         let takes_forms = || is_passed_through(request.uri().path(), &self.form_paths);
         check_type(request.method(), request.headers(), takes_forms)
     }
@@ -131,7 +133,7 @@ mod tests {
             request = request.header(*name, *value);
         }
         let request = request.body(()).unwrap();
-        allowed_hosts().check(&request).err().map(|error| error.status)
+        allowed_hosts().check(&request, false).err().map(|error| error.status)
     }
 
     fn allowed_hosts() -> AllowedHosts {

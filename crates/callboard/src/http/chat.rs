@@ -45,7 +45,7 @@ impl Wire for Chat {
 
 fn writer(request: &ChatRequest) -> ChatWriter {
     let id = format!("chatcmpl-{}", random::letters::<24>());
-    let stamp = Stamp { id, created: clock::seconds(), model: request.model.clone() };
+    let stamp = Stamp { id, created: clock::seconds(), model: request.model.clone(), form: request.form };
     match request.stream {
         true => ChatWriter::stream(&stamp, request.include_usage),
         false => ChatWriter::whole(stamp),

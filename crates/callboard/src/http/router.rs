@@ -14,6 +14,8 @@ use tokio::sync::{mpsc, watch};
 
 use super::allowed_hosts::AllowedHosts;
 use super::chat::Chat;
+use super::compact::Compact;
+use super::cors::{self, CorsOrigins};
 use super::delivery::serve;
 use super::in_flight_limit::InFlight;
 use super::keys::Keys;
@@ -36,6 +38,7 @@ pub(super) struct Shared {
     pub(super) app: Arc<Services>,
     pub(super) keys: Keys,
     pub(super) allowed_hosts: AllowedHosts,
+    pub(super) cors_origins: CorsOrigins,
     pub(super) client: Client,
     pub(super) store: Store,
     pub(super) chat_snapshots: ChatSnapshots,
@@ -86,13 +89,26 @@ pub fn router(app: Arc<Services>, thread: ThreadServices) -> Router {
     let in_flight = InFlight::new(Arc::clone(&app.in_flight), app.settings.limits.in_flight);
     let keys = Keys::new(Arc::clone(&app.api_keys));
     let allowed_hosts = AllowedHosts::new(&app.settings.hosts, &app.settings.passthrough_paths);
+    let cors_origins = CorsOrigins::new(&app.settings.cors_origins);
     let ThreadServices { client, store, stopping, ending, sockets } = thread;
     let chat_snapshots = ChatSnapshots::new(store.clone());
-    let shared =
-        Shared { app, keys, allowed_hosts, client, store, chat_snapshots, in_flight, stopping, ending, sockets };
+    let shared = Shared {
+        app,
+        keys,
+        allowed_hosts,
+        cors_origins,
+        client,
+        store,
+        chat_snapshots,
+        in_flight,
+        stopping,
+        ending,
+        sockets,
+    };
     Router::new()
         .route("/v1/chat/completions", post(serve::<Chat>))
         .route("/v1/responses", post(serve::<Responses>).get(socket::open))
+        .route("/v1/responses/compact", post(serve::<Compact>))
         .route("/v1/responses/{id}", get(responses::one).delete(responses::delete))
         .route("/v1/responses/{id}/input_items", get(responses::input_items))
         .route("/v1/responses/{id}/cancel", post(responses::cancel))
@@ -119,8 +135,10 @@ async fn around(State(shared): State<Shared>, mut request: Request, next: Next) 
     let id = request_id::of(request.headers());
     let log = RequestLog::begin(&request, &id);
     let arrival = Arrival { id, at: Instant::now(), log, ending: ending.clone() };
-    let mut response = match admit(&shared, &request) {
+    let page = shared.cors_origins.allowed(request.headers(), shared.keys.is_open());
+    let mut response = match admit(&shared, &request, page.is_some()) {
         Err(error) => arrival.refused(&error),
+        Ok(()) if page.is_some() && cors::is_preflight(&request) => cors::preflight(request.headers()),
         Ok(()) => {
             request.extensions_mut().insert(arrival.clone());
             tokio::select! {
@@ -130,16 +148,22 @@ async fn around(State(shared): State<Shared>, mut request: Request, next: Next) 
             }
         }
     };
+    if let Some(page) = page {
+        cors::expose(&mut response, page);
+    }
     response.headers_mut().insert(request_id::REQUEST_ID, request_id::header(&arrival.id));
     arrival.log.status(response.status().as_u16());
     response
 }
 
-/// Without keys the host and the page that a request names decide; with keys, the key.
-fn admit(shared: &Shared, request: &Request) -> Result<(), ApiError> {
+/// Without keys the host and the page that a request names decide; with keys, the key, which browsers do not send when they ask.
+fn admit(shared: &Shared, request: &Request, is_allowed_page: bool) -> Result<(), ApiError> {
     let path = request.uri().path();
+    if is_allowed_page && cors::is_preflight(request) {
+        return Ok(());
+    }
     if shared.keys.is_open() {
-        shared.allowed_hosts.check(request)?;
+        shared.allowed_hosts.check(request, is_allowed_page)?;
     } else if !matches!(path, "/health" | "/ready") && !shared.keys.admit(request.headers()) {
         return Err(ApiError::invalid_api_key());
     }

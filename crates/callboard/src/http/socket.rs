@@ -64,6 +64,7 @@ pub(super) async fn open(
     mut request: Request,
 ) -> Response {
     if shared.keys.is_open()
+        && shared.cors_origins.allowed(request.headers(), true).is_none()
         && let Err(error) = shared.allowed_hosts.check_socket(request.headers())
     {
         return reply::error(&error);
@@ -82,13 +83,14 @@ pub(super) async fn open(
         upgrade.max_message_size(read).max_frame_size(read).read_buffer_size(BUFFER).write_buffer_size(BUFFER);
     upgrade.on_upgrade(move |socket| async move {
         *client.input() = Some(SocketInput::new(&shared.app.memory));
+        let opened = Instant::now();
         let waiting = Waiting { messages: VecDeque::new(), most_bytes: most };
         let _open = (shared.sockets.clone(), place);
         let timeouts = &shared.app.settings.timeouts;
         let budget = shared.app.memory.clone();
         let input = Input { socket, client, budget, body_time: timeouts.body, client_time: timeouts.client };
         let mut connection =
-            Connection { input, shared: shared.clone(), arrival, requester, credentials, waiting, answered: 0 };
+            Connection { input, shared: shared.clone(), arrival, requester, credentials, waiting, answered: 0, opened };
         connection.serve().await;
     })
 }
@@ -102,6 +104,7 @@ struct Connection {
     credentials: HeaderMap,
     waiting: Waiting,
     answered: usize,
+    opened: Instant,
 }
 
 /// Requests that wait for the one in progress.
@@ -131,6 +134,10 @@ impl Connection {
     }
 
     async fn next_request(&mut self) -> Result<Received, Gone> {
+        let left = self.shared.app.settings.timeouts.socket_life.saturating_sub(self.opened.elapsed());
+        if left.is_zero() {
+            return self.expire().await;
+        }
         if let Some(received) = self.waiting.messages.pop_front() {
             return Ok(received);
         }
@@ -140,9 +147,19 @@ impl Connection {
             biased;
             () = shutdown_requested(&mut stopping) => (close_code::AWAY, "the server is stopping"),
             message = self.input.next() => return message,
+            () = tokio::time::sleep(left) => return self.expire().await,
             () = tokio::time::sleep(idle) => (close_code::NORMAL, "no request came within timeouts.socket_seconds"),
         };
         self.input.close(CloseFrame { code, reason: reason.into() }).await;
+        Err(Gone)
+    }
+
+    /// The connection has been open for as long as one may be. Requests that wait are not answered.
+    async fn expire(&mut self) -> Result<Received, Gone> {
+        let line = socket_messages::error(&ApiError::socket_too_old());
+        self.send(&line, None).await?;
+        let reason = "the connection has been open for timeouts.socket_life_seconds";
+        self.input.close(CloseFrame { code: close_code::NORMAL, reason: reason.into() }).await;
         Err(Gone)
     }
 
@@ -156,7 +173,8 @@ impl Connection {
             log.status(status);
             return Ok(());
         }
-        let SocketRequest { request, stream_id, caller } = SocketRequest::read(text, self.waiting.most_bytes);
+        let SocketRequest { request, continues, stream_id, caller } =
+            SocketRequest::read(text, self.waiting.most_bytes);
         let entered = request.and_then(|request| Ok((request, self.enter()?)));
         let (prepared, _ticket) = match entered {
             Ok((request, ticket)) => {
@@ -170,6 +188,8 @@ impl Connection {
             Err(error) => self.refuse(&error, stream_id.as_deref(), &log).await?,
         };
         log.status(status);
+        // Open Responses: a continuation that fails removes the response that it named.
+        continues.filter(|_| status >= 400).iter().for_each(|id| cache.evict(id));
         metrics::request(Responses::ENDPOINT, status, at.elapsed());
         Ok(())
     }

@@ -18,6 +18,8 @@ const HEADERS: &str = "client_metadata";
 pub(super) struct SocketRequest {
     /// The request, or why it is refused.
     pub(super) request: Result<ResponsesRequest, ApiError>,
+    /// The response that it continues, also where the request is refused.
+    pub(super) continues: Option<String>,
     /// The client's id for this exchange, repeated in every event and error.
     pub(super) stream_id: Option<String>,
     /// The client's trace for this request.
@@ -27,15 +29,16 @@ pub(super) struct SocketRequest {
 impl SocketRequest {
     /// Reads a message of at most so many bytes.
     pub(super) fn read(text: &str, most_bytes: usize) -> Self {
-        let (mut stream_id, mut caller) = (None, None);
+        let (mut stream_id, mut caller, mut continues) = (None, None, None);
         let request = fields_of(text, most_bytes).and_then(|mut fields| {
             stream_id = fields.remove("stream_id").and_then(|id| id.as_str().map(str::to_owned));
             caller = caller_of(&fields);
+            continues = fields.get("previous_response_id").and_then(Value::as_str).map(str::to_owned);
             check_type(fields.remove("type"))?;
             fields.insert("stream".to_owned(), true.into());
             Ok(ResponsesRequest::of(fields)?)
         });
-        Self { request, stream_id, caller }
+        Self { request, continues, stream_id, caller }
     }
 }
 

@@ -95,5 +95,10 @@ impl StandaloneCalls {
 }
 
 fn call_of(checked: CheckedArguments) -> Call {
-    Call { id: CallId::from_random(random::bytes()), name: checked.tool, arguments: checked.arguments }
+    Call {
+        id: CallId::from_random(random::bytes()),
+        name: checked.tool,
+        arguments: checked.arguments,
+        other: serde_json::Map::new(),
+    }
 }

@@ -161,14 +161,14 @@ impl Recording {
             }
             Event::Call(call) => self.add_call(ToolCall::of(call, RunBy::Client, self.now(), content)),
             Event::RunsTool(call) => self.add_call(ToolCall::of(call, RunBy::Character, self.now(), content)),
-            Event::CallBegins { id, name } => {
+            Event::CallBegins { id, name, .. } => {
                 self.add_call(ToolCall::new(id.as_str(), name, RunBy::Client, self.now()));
             }
             Event::CallGrows(piece) => {
                 self.trace.tool_calls.last_mut().into_iter().for_each(|call| call.grow(piece, content));
             }
             Event::RanTool(result) => self.tool_result(result),
-            Event::Reasoning(_) | Event::Refusal(_) | Event::Logprobs(_) => {}
+            Event::Reasoning(_) | Event::Refusal(_) | Event::Logprobs(_) | Event::Other(_) => {}
         }
     }
 

@@ -1,7 +1,7 @@
 //! The pool of connections to model servers.
 //!
-//! A server may close a pooled connection just as a request is sent on it. No reply has begun then, so the request is
-//! retried once on a new connection. A new connection that breaks is the server's failure.
+//! A server may close a pooled connection just as a request is sent on it, or a new one while it restarts or sheds load. No reply has
+//! begun then, so the request is retried once on a new connection; if that breaks too, it is the server's failure.
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
@@ -57,7 +57,8 @@ impl ConnectionPool {
                 let was_reused = self.mark_used(response.extensions());
                 Ok(ReplyHead { response, was_reused })
             }
-            Err(error) if closed_before_reply(&error) && self.was_used(&error) => {
+            Err(error) if closed_before_reply(&error) => {
+                self.forget(&error);
                 self.unpooled.request(retry).await.map(|response| ReplyHead { response, was_reused: false })
             }
             Err(error) => Err(error),
@@ -74,13 +75,15 @@ impl ConnectionPool {
         !used.insert(connection.local_addr())
     }
 
-    /// True where the connection that failed had served an earlier request.
-    fn was_used(&self, error: &legacy::Error) -> bool {
+    /// Another connection may get the address of the one that failed.
+    fn forget(&self, error: &legacy::Error) {
         let mut extensions = Extensions::new();
         error.connect_info().into_iter().for_each(|connected| connected.get_extras(&mut extensions));
         let connection = extensions.get::<HttpInfo>().map(HttpInfo::local_addr);
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        connection.is_some_and(|address| used.remove(&address))
+        if let Some(address) = connection {
+            used.remove(&address);
+        }
     }
 }
 

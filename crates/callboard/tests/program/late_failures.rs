@@ -34,7 +34,7 @@ fn a_response_that_cannot_be_stored_fails() {
     let program = Program::with_upstream(&server.url, &[("CALLBOARD_STORE", &store)]);
     let mut client = Connection::send(&program.address, "POST", "/v1/responses", &[], STREAMED);
     let mut events = Vec::new();
-    while let Some(line) = client.read_until("data: ") {
+    while let Some(line) = client.read_until("data: {") {
         let event: Value = serde_json::from_str(line.trim().trim_start_matches("data: ")).unwrap();
         if event["type"] == "response.output_text.delta" {
             rusqlite::Connection::open(&database).unwrap().execute_batch("DROP TABLE responses").unwrap();

@@ -29,6 +29,8 @@ mod log_lines;
 #[cfg(test)]
 mod needless_retries;
 #[cfg(test)]
+mod open_responses;
+#[cfg(test)]
 mod passthrough;
 #[cfg(test)]
 mod persistence;

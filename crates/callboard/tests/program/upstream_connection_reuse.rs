@@ -123,7 +123,7 @@ fn a_broken_pooled_connection_is_replaced() {
 }
 
 #[test]
-fn a_broken_new_connection_is_a_failure() {
+fn a_new_connection_that_is_closed_without_a_reply_is_replaced_once() {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&asked);
     let url = server(move |mut line| {
@@ -134,7 +134,31 @@ fn a_broken_new_connection_is_a_failure() {
     let program = Program::with_upstream(&url, &ENVIRONMENT);
     for number in 1..4 {
         assert_eq!(post(&program.address, &request(false, "Hi")).status, 502);
-        assert_eq!(asked.load(Ordering::SeqCst), number, "a request that may have killed its server is not repeated");
+        assert_eq!(
+            asked.load(Ordering::SeqCst),
+            2 * number,
+            "a request that may have killed its server is repeated once"
+        );
+    }
+}
+
+#[test]
+fn one_closed_connection_is_not_noticed_by_the_client() {
+    for close in [|line: &mut Line| line.close(), |line: &mut Line| drop(line.0.read(&mut [0]))] {
+        let connections = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&connections);
+        let url = server(move |mut line| {
+            if count.fetch_add(1, Ordering::SeqCst) == 0 {
+                return close(&mut line);
+            }
+            while line.read_request().is_some() {
+                line.answer();
+            }
+        });
+        let program = Program::with_upstream(&url, &ENVIRONMENT);
+        let answer = post(&program.address, &request(true, "Hi"));
+        assert_eq!(answer.status, 200, "{answer:?}");
+        assert!(connections.load(Ordering::SeqCst) > 1);
     }
 }
 

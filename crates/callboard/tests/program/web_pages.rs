@@ -6,11 +6,12 @@ use serde_json::Value;
 const CHAT: &str = r#"{"model":"m","messages":[{"role":"user","content":"Hi"}]}"#;
 
 /// Every route of the program.
-const ROUTES: [(&str, &str); 25] = [
+const ROUTES: [(&str, &str); 26] = [
     ("POST", "/v1/chat/completions"),
     ("POST", "/v1/responses"),
     ("GET", "/v1/responses"),
     ("GET", "/v1/responses/resp_a"),
+    ("POST", "/v1/responses/compact"),
     ("DELETE", "/v1/responses/resp_a"),
     ("GET", "/v1/responses/resp_a/input_items"),
     ("POST", "/v1/responses/resp_a/cancel"),
@@ -121,6 +122,42 @@ fn configured_hosts_and_plain_clients_are_served() {
         assert_eq!(ask(&program.address, "POST", "/v1/chat/completions", headers, CHAT).status, 200, "{headers:?}");
     }
     assert_eq!(ask(&program.address, "GET", "/v1/models", &["host: other.example"], "").status, 421);
+}
+
+fn preflight(program: &Program, origin: &str) -> (u16, String, String) {
+    let origin = format!("origin: {origin}");
+    let asked = [&*origin, "access-control-request-method: POST", "access-control-request-headers: authorization,x-a"];
+    let answer = ask(&program.address, "OPTIONS", "/v1/chat/completions", &asked, "");
+    let header = |name: &str| answer.header(name).unwrap_or_default().to_owned();
+    (answer.status, header("access-control-allow-origin"), header("access-control-allow-headers"))
+}
+
+#[test]
+fn pages_of_other_origins_are_served_only_where_they_are_configured() {
+    let page = "https://app.example";
+    let send = |program: &Program, origin: &str, key: &str| {
+        let headers =
+            [&*format!("origin: {origin}"), "sec-fetch-site: cross-site", "content-type: application/json", key];
+        let answer = ask(&program.address, "POST", "/v1/chat/completions", &headers, CHAT);
+        (answer.status, answer.header("access-control-allow-origin").unwrap_or_default().to_owned())
+    };
+    let server = greeting_server();
+    let off = Program::with_upstream(&server.url, &[]);
+    assert_eq!(preflight(&off, page).0, 403);
+    let plain = ask(&off.address, "OPTIONS", "/v1/chat/completions", &[], "");
+    assert_eq!((plain.status, plain.header("access-control-allow-origin")), (405, None));
+    let on = Program::with_upstream(&server.url, &[("CALLBOARD_CORS_ORIGINS", page)]);
+    assert_eq!(preflight(&on, page), (204, page.to_owned(), "authorization,x-a".to_owned()));
+    assert_eq!(send(&on, page, "x-a: 1"), (200, page.to_owned()));
+    assert_eq!(send(&on, "https://other.example", "x-a: 1"), (403, String::new()));
+    let keys = [("CALLBOARD_CORS_ORIGINS", page), ("CALLBOARD_API_KEYS", "one")];
+    let keyed = Program::with_upstream(&server.url, &keys);
+    assert_eq!(preflight(&keyed, page).0, 204, "a browser sends no key when it asks");
+    assert_eq!(send(&keyed, page, "authorization: Bearer one"), (200, page.to_owned()));
+    assert_eq!(send(&keyed, page, "x-a: 1"), (401, page.to_owned()), "a page can read its error");
+    assert_eq!(send(&keyed, "https://other.example", "authorization: Bearer one"), (200, String::new()));
+    let any = Program::with_upstream(&server.url, &[("CALLBOARD_CORS_ORIGINS", "*")]);
+    assert_eq!(send(&any, page, "x-a: 1"), (200, page.to_owned()));
 }
 
 /// A page cannot know a key.

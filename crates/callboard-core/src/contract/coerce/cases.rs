@@ -43,6 +43,25 @@ const TABLE: &str = r##"
 {"type":"array","items":{"type":"integer"}} | "5" | [5] | number_from_text array_around_scalar
 {"type":"array","items":{"type":"integer"}} | ["1",2.0] | [1,2] | number_from_text integer_from_float
 {"type":"array"} | "x" | - | -
+{"type":"array"} | {"n":1} | - | -
+{"type":"array","items":{"type":"object"}} | {"n":1} | [{"n":1}] | array_around_object
+{"type":"array","items":{"type":"object","properties":{"n":{"type":"integer"}}}} | {"n":"1"} | [{"n":1}] | number_from_text array_around_object
+{"type":"array","items":{"type":"object"}} | "{\"n\":1}" | [{"n":1}] | json_in_text array_around_object
+{"type":"array","items":{"$ref":"#/$defs/tree"}} | {"left":{}} | [{"left":{}}] | array_around_object
+{"type":["array","null"],"items":{"type":"object"}} | {} | [{}] | array_around_object
+{"type":["array","object"],"items":{"type":"object"}} | {} | - | -
+{"type":"array","items":{"type":"string"}} | {"n":1} | - | -
+{"type":"array","items":{"type":"array","items":{"type":"object"}}} | {"n":1} | - | -
+{"anyOf":[{"type":"array","items":{"type":"object"}},{"type":"null"}]} | {"n":1} | [{"n":1}] | array_around_object
+{"anyOf":[{"type":"array","items":{"type":"object"}},{"type":"object"}]} | {"n":1} | - | -
+{"enum":["1","2"]} | 2 | "2" | text_from_number
+{"type":"string","enum":["1","2"]} | 2.0 | - | -
+{"type":"string","enum":["1","2"]} | 3 | - | -
+{"enum":["2",2]} | 2 | - | -
+{"enum":["true","false","auto"]} | true | "true" | text_from_boolean
+{"enum":["True","true"]} | true | - | -
+{"const":"3"} | 3 | "3" | text_from_number
+{"type":"array","items":{"enum":["1","2"]}} | 2 | ["2"] | text_from_number array_around_scalar
 {"type":"array","prefixItems":[{"type":"integer"}],"items":{"type":"boolean"}} | ["1","true"] | [1,true] | number_from_text boolean_from_text
 {"type":"array","items":[{"type":"integer"}]} | ["1","2"] | [1,"2"] | number_from_text
 {"type":"object","properties":{"n":{"type":"integer"}}} | "{\"n\":\"1\"}" | {"n":1} | json_in_text number_from_text

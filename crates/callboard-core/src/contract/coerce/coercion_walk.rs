@@ -1,14 +1,14 @@
 //! The walk over a value and its schema together.
 //!
 //! At each place, in order: `$ref`, the schema's own type, combined schemas, the parts of the value. A union is entered only if
-//! exactly one branch fits. The value is changed in place; only a scalar that needs repair is copied.
+//! exactly one branch fits. The value is changed in place; only a scalar or an object that needs repair is copied.
 
 use serde_json::Value;
 
 use super::fit::{Keywords, ResolvedSchema, Schemas, branches, fits_here, names_type};
 use super::integer_from_float::plain_integer;
 use super::repair_kind::CoerceRepair;
-use super::text::read_text;
+use super::text::{enum_text, read_text};
 
 /// One repair may enable another, so the walk is repeated until it repairs nothing. Bounded, because a contradictory schema
 /// would never settle.
@@ -74,34 +74,39 @@ impl<'s> Coercion<'_, 's> {
         if fits_here(value, schema) {
             return;
         }
-        let read = value.as_str().and_then(|text| read_text(text, schema));
+        let read = value.as_str().and_then(|text| read_text(text, schema)).or_else(|| enum_text(value, schema));
         if let Some((read, repair)) = read {
             *value = read;
             self.repaired(repair);
-        } else if let Some(array) = self.array_around(value, schema, depth) {
+        } else if let Some((array, around)) = self.array_around(value, schema, depth) {
             *value = array;
-            self.repaired(CoerceRepair::ArrayAroundScalar);
+            self.repaired(around);
         }
     }
 
-    /// Wraps a scalar where the schema wants a list of such scalars. Text that starts like a list is a broken list.
-    fn array_around(&mut self, value: &Value, schema: &'s Keywords, depth: usize) -> Option<Value> {
+    /// Wraps a scalar or an object where the schema wants a list of such values. Text that starts like a list is a broken list.
+    fn array_around(&mut self, value: &Value, schema: &'s Keywords, depth: usize) -> Option<(Value, CoerceRepair)> {
         let items = schema.get("items").filter(|items| items.is_object())?;
         let tuple = schema.contains_key("prefixItems");
         let broken = value.as_str().is_some_and(|text| text.trim_start().starts_with('['));
-        if tuple || broken || !names_type(schema, "array") || !is_scalar(value) {
+        if tuple || broken || !names_type(schema, "array") || !is_single(value) {
             return None;
         }
+        self.schemas.charge(copy_steps(value))?;
         let before = self.repairs.len();
         let mut item = value.clone();
         self.visit(&mut item, items, depth + 1);
-        let fits = is_scalar(&item) && self.schemas.fits(&item, items, depth + 1);
+        let fits = is_single(&item) && self.schemas.fits(&item, items, depth + 1);
+        let around = match item {
+            Value::Object(_) => CoerceRepair::ArrayAroundObject,
+            _ => CoerceRepair::ArrayAroundScalar,
+        };
         let array = Some(Value::Array(vec![item]));
         let array = array.filter(|array| fits && fits_here(array, schema));
         if array.is_none() {
             self.repairs.truncate(before);
         }
-        array
+        array.map(|array| (array, around))
     }
 
     /// Enters the only branch that the value fits; if it fits none, applies a repair that all branches agree on.
@@ -110,7 +115,7 @@ impl<'s> Coercion<'_, 's> {
         let mut fitting = branches.iter().filter(|branch| schemas.fits(value, branch, depth + 1));
         match (fitting.next(), fitting.next()) {
             (Some(only), None) => self.visit(value, only, depth + 1),
-            (None, _) if is_scalar(value) => self.convert(value, branches, depth),
+            (None, _) if is_single(value) => self.convert(value, branches, depth),
             _ => {}
         }
     }
@@ -118,7 +123,7 @@ impl<'s> Coercion<'_, 's> {
     fn convert(&mut self, value: &mut Value, branches: &'s [Value], depth: usize) {
         let mut found: Option<(Value, Vec<CoerceRepair>)> = None;
         for branch in branches {
-            if self.schemas.charge(text_steps(value)).is_none() {
+            if self.schemas.charge(copy_steps(value)).is_none() {
                 return;
             }
             let mut attempt = Coercion { schemas: self.schemas, repairs: Vec::new() };
@@ -203,8 +208,18 @@ fn text_steps(value: &Value) -> usize {
     value.as_str().map_or(0, |text| text.len() / BYTES_PER_STEP)
 }
 
-fn is_scalar(value: &Value) -> bool {
-    value.is_string() || value.is_number() || value.is_boolean()
+/// What it costs to copy a value.
+fn copy_steps(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => items.iter().map(copy_steps).sum::<usize>().saturating_add(items.len()),
+        Value::Object(fields) => fields.values().map(copy_steps).sum::<usize>().saturating_add(fields.len()),
+        _ => text_steps(value),
+    }
+}
+
+/// Whether a value may be the only one of a list.
+fn is_single(value: &Value) -> bool {
+    value.is_string() || value.is_number() || value.is_boolean() || value.is_object()
 }
 
 fn integer_from_float(value: &Value, schema: &Keywords) -> Option<Value> {

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::coerce;
 use super::integer_from_float::plain_integer;
+use super::{CoerceRepair, coerce};
 
 fn leaf_schema() -> impl Strategy<Value = Value> {
     prop::sample::select(vec![
@@ -21,6 +21,8 @@ fn leaf_schema() -> impl Strategy<Value = Value> {
         json!({"type": "integer", "minimum": 3}),
         json!({"type": "integer", "nullable": true}),
         json!({"type": "string", "enum": ["a", "B"]}),
+        json!({"enum": ["5", "true"]}),
+        json!({"type": "array", "items": {"type": "object"}}),
         json!({"enum": ["a", 5, null]}),
         json!({"const": "a"}),
         json!({"const": 5}),
@@ -132,7 +134,9 @@ proptest! {
         if let (Value::Object(before), Value::Object(after)) = (&value, &after) {
             prop_assert!(kept(before, after));
         }
-        prop_assert_eq!(after == value, repairs.is_empty());
-        prop_assert!(!(value.is_number() && after.is_string()));
+        // Under a schema that contradicts itself, a value may become a text and a number again.
+        let back = repairs.contains(&CoerceRepair::TextFromNumber) || repairs.contains(&CoerceRepair::TextFromBoolean);
+        prop_assert!((after == value) == repairs.is_empty() || back);
+        prop_assert!(!(value.is_number() && after.is_string()) || repairs.contains(&CoerceRepair::TextFromNumber));
     }
 }

@@ -11,6 +11,12 @@ pub enum CoerceRepair {
     IntegerFromFloat,
     /// `"x"` for `["x"]`.
     ArrayAroundScalar,
+    /// `{…}` for `[{…}]`.
+    ArrayAroundObject,
+    /// `2` for `"2"`, the only such value of an enum.
+    TextFromNumber,
+    /// `true` for `"true"`, the only such value of an enum.
+    TextFromBoolean,
     /// `" Celsius"` for `"celsius"`.
     EnumSpelling,
     /// `null` for an optional property that cannot be null: left out.
@@ -27,6 +33,9 @@ impl CoerceRepair {
             Self::BooleanFromText => "boolean_from_text",
             Self::IntegerFromFloat => "integer_from_float",
             Self::ArrayAroundScalar => "array_around_scalar",
+            Self::ArrayAroundObject => "array_around_object",
+            Self::TextFromNumber => "text_from_number",
+            Self::TextFromBoolean => "text_from_boolean",
             Self::EnumSpelling => "enum_spelling",
             Self::NullForOptional => "null_for_optional",
             Self::JsonInText => "json_in_text",

@@ -1,7 +1,8 @@
-//! Converts a string where the schema wants another type.
+//! Converts a string where the schema wants another type, and a scalar where an enum wants its text.
 //!
 //! Conversions are strict: JSON's grammar for numbers, lists and objects, `true` and `false`, or one enum value up to
-//! case and surrounding space. `"02134"`, `"six"` and `""` stay strings.
+//! case and surrounding space. `"02134"`, `"six"` and `""` stay strings. A number or a boolean becomes a string only where
+//! exactly one value of the enum is its text: `2` in `["1", "2"]`, but not where any string is allowed.
 
 use serde_json::{Number, Value};
 
@@ -48,6 +49,16 @@ fn boolean(text: &str, schema: &Keywords) -> Option<Value> {
     }
     let word = ["false", "true"].into_iter().position(|word| text.eq_ignore_ascii_case(word))?;
     Some(Value::Bool(word == 1))
+}
+
+/// The text of a number or a boolean, if it is the only enum value that is meant.
+pub(super) fn enum_text(value: &Value, schema: &Keywords) -> Option<(Value, CoerceRepair)> {
+    let repair = match value {
+        Value::Number(_) => CoerceRepair::TextFromNumber,
+        Value::Bool(_) => CoerceRepair::TextFromBoolean,
+        _ => return None,
+    };
+    spelling(&value.to_string(), schema).filter(|text| fits_here(text, schema)).map(|text| (text, repair))
 }
 
 fn spelling(text: &str, schema: &Keywords) -> Option<Value> {

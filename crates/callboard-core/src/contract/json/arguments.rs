@@ -97,7 +97,8 @@ fn unfenced(text: &str) -> Result<Reader<'_>, MalformedJson> {
     Ok(reader)
 }
 
-/// Objects in a row are several calls, unless they are ambiguous.
+/// Objects in a row are several calls. Equal ones are one call, which a server sent twice; `{}` may be a placeholder for what
+/// follows, so it is no call of its own.
 fn several(mut reader: Reader<'_>, first: Map<String, Value>) -> Result<ParsedArguments, MalformedJson> {
     let second = reader.position;
     let mut values = vec![first];
@@ -111,20 +112,16 @@ fn several(mut reader: Reader<'_>, first: Map<String, Value>) -> Result<ParsedAr
         }
         values.push(reader.object()?);
     }
-    if let Some(ambiguity) = ambiguity_in(&values) {
-        return Err(MalformedJson::new(reader.text, second, ambiguity));
-    }
-    reader.repaired(JsonRepair::Concatenated)?;
-    Ok(ParsedArguments { values, repairs: reader.repairs })
-}
-
-/// Equal objects may be one call written twice, and `{}` may be a placeholder for what follows.
-fn ambiguity_in(values: &[Map<String, Value>]) -> Option<&'static str> {
     if values.windows(2).all(|pair| pair.first() == pair.last()) {
-        return Some("the same object is written more than once: write one object for one call");
+        reader.repaired(JsonRepair::RepeatedObject)?;
+        values.truncate(1);
+    } else if values.iter().any(Map::is_empty) {
+        let ambiguity = "an empty object stands beside another one: write one object for one call";
+        return Err(MalformedJson::new(reader.text, second, ambiguity));
+    } else {
+        reader.repaired(JsonRepair::Concatenated)?;
     }
-    let empty = values.iter().any(Map::is_empty);
-    empty.then_some("an empty object stands beside another one: write one object for one call")
+    Ok(ParsedArguments { values, repairs: reader.repairs })
 }
 
 fn object_due(text: &str, value: &Value) -> MalformedJson {

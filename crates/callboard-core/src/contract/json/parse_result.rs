@@ -45,6 +45,8 @@ pub enum JsonRepair {
     RepeatedEqualKey,
     /// Several objects, one after the other.
     Concatenated,
+    /// The same object, more than once.
+    RepeatedObject,
 }
 
 impl JsonRepair {
@@ -74,6 +76,7 @@ impl JsonRepair {
             Self::InvalidEscape => ("invalid_escape", "a backslash in a string must be written as `\\\\`"),
             Self::RepeatedEqualKey => ("repeated_equal_key", "a key appears twice"),
             Self::Concatenated => ("concatenated", "there is more than one JSON value"),
+            Self::RepeatedObject => ("repeated_object", "the same object is written more than once"),
         }
     }
 }

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use super::old_form::CallForm;
 use crate::contract::Report;
-use crate::model::{Finish, Usage};
+use crate::model::{Finish, OtherFields, Usage};
 use crate::turn::Event;
 
 /// What a chunk with text has around its head and its text, at most.
@@ -20,12 +21,16 @@ pub struct Stamp {
     pub created: u64,
     /// The model as the client named it.
     pub model: String,
+    /// How the client gets calls.
+    pub form: CallForm,
 }
 
 /// Writes the events of one reply as server-sent events.
 #[derive(Debug)]
 pub struct ChunkWriter {
+    stamp: Stamp,
     head: String,
+    other: OtherFields,
     tail: &'static str,
     begun: bool,
     calls: usize,
@@ -37,13 +42,10 @@ impl ChunkWriter {
     /// A writer for one reply.
     #[must_use]
     pub fn new(stamp: &Stamp, usage_asked: bool) -> Self {
-        let (id, model) = (json_text(&stamp.id), json_text(&stamp.model));
-        let head = format!(
-            "data: {{\"id\":{id},\"object\":\"chat.completion.chunk\",\"created\":{},\"model\":{model},\"choices\":[",
-            stamp.created
-        );
+        let head = head(stamp, &Map::new());
         let tail = if usage_asked { "],\"usage\":null}\n\n" } else { "]}\n\n" };
-        Self { head, tail, begun: false, calls: 0, logprobs: None, usage_asked }
+        let (stamp, other) = (stamp.clone(), OtherFields::default());
+        Self { stamp, head, other, tail, begun: false, calls: 0, logprobs: None, usage_asked }
     }
 
     /// Writes one event.
@@ -59,11 +61,12 @@ impl ChunkWriter {
                 self.logprobs = Some(value);
                 self.delta(out, |_| {});
             }
+            Event::Other(fields) => self.other_fields(*fields, out),
             Event::Call(call) => {
-                self.call_begins(call.id.as_str(), &call.name, out);
+                self.call_begins(call.id.as_str(), &call.name, &call.other, out);
                 self.call_grows(call.arguments.as_str(), out);
             }
-            Event::CallBegins { id, name } => self.call_begins(id.as_str(), &name, out),
+            Event::CallBegins { id, name, other } => self.call_begins(id.as_str(), &name, &other, out),
             Event::CallGrows(text) => self.call_grows(&text, out),
             // Chat clients of a character get its text only; the tools that ran are in the conversation.
             Event::RunsTool(_) | Event::RanTool(_) => {}
@@ -74,8 +77,10 @@ impl ChunkWriter {
     pub fn finish(&mut self, finish: Finish, usage: Option<&Usage>, report: &Report, out: &mut String) {
         self.begin(out);
         out.push_str(&self.head);
-        let _ =
-            write!(out, "{{\"index\":0,\"delta\":{{}},\"logprobs\":null,\"finish_reason\":\"{}\"}}", finish.as_word());
+        let finish = self.stamp.form.finish_word(finish);
+        let _ = write!(out, "{{\"index\":0,\"delta\":{{}},\"logprobs\":null,\"finish_reason\":\"{finish}\"");
+        push_fields(out, &std::mem::take(&mut self.other.choice));
+        out.push('}');
         out.push_str(self.tail);
         if let Some(usage) = usage.filter(|_| self.usage_asked) {
             out.push_str(&self.head);
@@ -109,20 +114,50 @@ impl ChunkWriter {
             Some(value) => out.push_str(&value.to_string()),
             None => out.push_str("null"),
         }
-        out.push_str(",\"finish_reason\":null}");
+        out.push_str(",\"finish_reason\":null");
+        push_fields(out, &std::mem::take(&mut self.other.choice));
+        out.push('}');
         out.push_str(self.tail);
     }
 
-    fn call_begins(&mut self, id: &str, name: &str, out: &mut String) {
-        let index = self.calls;
+    /// Fields of the reply are in every chunk from now on, those of the choice in the next one.
+    fn other_fields(&mut self, fields: OtherFields, out: &mut String) {
+        let OtherFields { reply, choice, message } = fields;
+        if !reply.is_empty() {
+            self.other.reply.extend(reply);
+            self.head = head(&self.stamp, &self.other.reply);
+        }
+        self.other.choice.extend(choice);
+        if !message.is_empty() {
+            self.delta(out, |out| out.push_str(fields_json(&message).trim_start_matches(',')));
+        }
+    }
+
+    fn call_begins(&mut self, id: &str, name: &str, other: &Map<String, Value>, out: &mut String) {
+        let (index, form, name) = (self.calls, self.stamp.form, json_text(name));
         self.calls += 1;
         self.delta(out, |out| {
-            let _ = write!(out, "\"tool_calls\":[{{\"index\":{index},\"id\":{},\"type\":\"function\",", json_text(id));
-            let _ = write!(out, "\"function\":{{\"name\":{},\"arguments\":\"\"}}}}]", json_text(name));
+            let _ = match form {
+                CallForm::Function => write!(out, "\"function_call\":{{\"name\":{name},\"arguments\":\"\"}}"),
+                CallForm::Tools => write!(
+                    out,
+                    "\"tool_calls\":[{{\"index\":{index},\"id\":{},\"type\":\"function\",\"function\":{{\"name\":{name},\
+                     \"arguments\":\"\"}}{}}}]",
+                    json_text(id),
+                    fields_json(other),
+                ),
+            };
         });
     }
 
     fn call_grows(&mut self, text: &str, out: &mut String) {
+        if self.stamp.form == CallForm::Function {
+            return self.delta(out, |out| {
+                out.push_str("\"function_call\":{");
+                field(out, "arguments", text);
+                out.push('}');
+            });
+        }
         let index = self.calls.saturating_sub(1);
         self.delta(out, |out| {
             let _ = write!(out, "\"tool_calls\":[{{\"index\":{index},\"function\":{{");
@@ -130,6 +165,30 @@ impl ChunkWriter {
             out.push_str("}}]");
         });
     }
+}
+
+/// What every chunk begins with.
+fn head(stamp: &Stamp, other: &Map<String, Value>) -> String {
+    let (id, model, created) = (json_text(&stamp.id), json_text(&stamp.model), stamp.created);
+    let mut head =
+        format!("data: {{\"id\":{id},\"object\":\"chat.completion.chunk\",\"created\":{created},\"model\":{model}");
+    push_fields(&mut head, other);
+    head.push_str(",\"choices\":[");
+    head
+}
+
+/// Appends fields to an object that is not empty.
+pub(super) fn push_fields(out: &mut String, fields: &Map<String, Value>) {
+    for (key, value) in fields {
+        let _ = write!(out, ",{}:{value}", json_text(key));
+    }
+}
+
+/// Fields as they are appended to an object.
+pub(super) fn fields_json(fields: &Map<String, Value>) -> String {
+    let mut out = String::new();
+    push_fields(&mut out, fields);
+    out
 }
 
 fn field(out: &mut String, key: &str, text: &str) {
@@ -164,4 +223,55 @@ pub(super) fn usage_json(usage: &Usage) -> String {
     }
     out.push('}');
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn map(value: &Value) -> Map<String, Value> {
+        value.as_object().cloned().unwrap()
+    }
+
+    fn chunks(form: CallForm, events: Vec<Event>, finish: Finish) -> Vec<Value> {
+        let stamp = Stamp { id: "c".to_owned(), created: 1, model: "m".to_owned(), form };
+        let (mut writer, mut out) = (ChunkWriter::new(&stamp, false), String::new());
+        events.into_iter().for_each(|event| writer.event(event, &mut out));
+        writer.finish(finish, None, &Report::default(), &mut out);
+        let data = out.split("\n\n").filter_map(|block| block.strip_prefix("data: "));
+        data.filter(|data| *data != "[DONE]").map(|data| serde_json::from_str(data).unwrap()).collect()
+    }
+
+    #[test]
+    fn unknown_fields_are_where_they_were() {
+        let other = OtherFields {
+            reply: map(&json!({"system_fingerprint": "f"})),
+            choice: map(&json!({"seed": 7})),
+            message: map(&json!({"annotations": [1]})),
+        };
+        let end = OtherFields { choice: map(&json!({"stop_reason": "eos"})), ..OtherFields::default() };
+        let events = vec![
+            Event::Text("a".to_owned()),
+            Event::Other(Box::new(other)),
+            Event::Text("b".to_owned()),
+            Event::Other(Box::new(end)),
+        ];
+        let chunks = chunks(CallForm::Tools, events, Finish::Stop);
+        let fingerprints: Vec<bool> = chunks.iter().map(|chunk| chunk["system_fingerprint"] == "f").collect();
+        assert_eq!(fingerprints, [false, false, true, true, true]);
+        assert_eq!(chunks[2]["choices"][0]["delta"], json!({"annotations": [1]}));
+        assert_eq!((&chunks[2]["choices"][0]["seed"], chunks[3]["choices"][0].get("seed")), (&json!(7), None));
+        assert_eq!(chunks[4]["choices"][0]["stop_reason"], "eos");
+    }
+
+    #[test]
+    fn a_client_of_the_old_form_gets_one_function_call() {
+        let id = crate::model::CallId::from_random([7; 24]);
+        let begins = Event::CallBegins { id, name: "f".to_owned(), other: Map::new() };
+        let chunks = chunks(CallForm::Function, vec![begins, Event::CallGrows("{}".to_owned())], Finish::ToolCalls);
+        let call = |number: usize| &chunks[number]["choices"][0]["delta"]["function_call"];
+        assert_eq!((call(1), call(2)), (&json!({"name": "f", "arguments": ""}), &json!({"arguments": "{}"})));
+        assert_eq!(chunks[3]["choices"][0]["finish_reason"], "function_call");
+    }
 }

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::chunk::{Stamp, json_text, push_json_text, usage_json};
-use crate::model::{Finish, Usage};
+use super::chunk::{Stamp, json_text, push_fields, push_json_text, usage_json};
+use super::old_form::CallForm;
+use crate::model::{Finish, OtherFields, Usage};
 use crate::turn::Event;
 
 /// A reply in the making.
@@ -16,6 +17,7 @@ pub struct Completion {
     refusal: String,
     logprobs: Option<Value>,
     calls: Vec<FoldedCall>,
+    other: OtherFields,
 }
 
 #[derive(Debug)]
@@ -23,6 +25,7 @@ struct FoldedCall {
     id: String,
     name: String,
     arguments: String,
+    other: Map<String, Value>,
 }
 
 impl Completion {
@@ -33,12 +36,13 @@ impl Completion {
             Event::Reasoning(text) => self.reasoning.push_str(&text),
             Event::Refusal(text) => self.refusal.push_str(&text),
             Event::Logprobs(value) => self.logprobs(value),
+            Event::Other(fields) => self.other.add(*fields),
             Event::Call(call) => {
                 let (id, arguments) = (call.id.to_string(), call.arguments.as_str().to_owned());
-                self.calls.push(FoldedCall { id, name: call.name, arguments });
+                self.calls.push(FoldedCall { id, name: call.name, arguments, other: call.other });
             }
-            Event::CallBegins { id, name } => {
-                self.calls.push(FoldedCall { id: id.to_string(), name, arguments: String::new() });
+            Event::CallBegins { id, name, other } => {
+                self.calls.push(FoldedCall { id: id.to_string(), name, arguments: String::new(), other });
             }
             Event::CallGrows(text) => {
                 if let Some(call) = self.calls.last_mut() {
@@ -57,10 +61,14 @@ impl Completion {
         let mut out = String::with_capacity(512 + self.content.len());
         let (id, model) = (json_text(&stamp.id), json_text(&stamp.model));
         let _ = write!(out, "{{\"id\":{id},\"object\":\"chat.completion\",\"created\":{},", stamp.created);
-        let _ = write!(out, "\"model\":{model},\"choices\":[{{\"index\":0,\"message\":");
-        self.message(&mut out);
+        let _ = write!(out, "\"model\":{model}");
+        push_fields(&mut out, &self.other.reply);
+        out.push_str(",\"choices\":[{\"index\":0,\"message\":");
+        self.message(stamp.form, &mut out);
         let logprobs = self.logprobs.as_ref().map_or_else(|| "null".to_owned(), Value::to_string);
-        let _ = write!(out, ",\"logprobs\":{logprobs},\"finish_reason\":\"{}\"}}]", finish.as_word());
+        let _ = write!(out, ",\"logprobs\":{logprobs},\"finish_reason\":\"{}\"", stamp.form.finish_word(finish));
+        push_fields(&mut out, &self.other.choice);
+        out.push_str("}]");
         let _ = write!(out, ",\"usage\":{}}}", usage_json(usage));
         out
     }
@@ -71,7 +79,7 @@ impl Completion {
         if cut && !self.calls.is_empty() { Finish::ToolCalls } else { finish }
     }
 
-    fn message(&self, out: &mut String) {
+    fn message(&self, form: CallForm, out: &mut String) {
         let silent = self.content.is_empty() && !(self.calls.is_empty() && self.refusal.is_empty());
         out.push_str("{\"role\":\"assistant\",\"content\":");
         push_text_or_null((!silent).then_some(&self.content), out);
@@ -81,11 +89,22 @@ impl Completion {
             out.push_str(",\"reasoning_content\":");
             push_json_text(&self.reasoning, out);
         }
-        for (number, call) in self.calls.iter().enumerate() {
-            out.push_str(if number == 0 { ",\"tool_calls\":[" } else { "," });
-            call.write(out);
+        push_fields(out, &self.other.message);
+        match (form, self.calls.as_slice()) {
+            (_, []) => {}
+            (CallForm::Function, [call, ..]) => {
+                let (name, arguments) = (json_text(&call.name), json_text(&call.arguments));
+                let _ = write!(out, ",\"function_call\":{{\"name\":{name},\"arguments\":{arguments}}}");
+            }
+            (CallForm::Tools, calls) => {
+                for (number, call) in calls.iter().enumerate() {
+                    out.push_str(if number == 0 { ",\"tool_calls\":[" } else { "," });
+                    call.write(out);
+                }
+                out.push(']');
+            }
         }
-        out.push_str(if self.calls.is_empty() { "}" } else { "]}" });
+        out.push('}');
     }
 
     /// Appends the probabilities of later pieces to those of earlier ones.
@@ -121,6 +140,8 @@ impl FoldedCall {
         push_json_text(&self.name, out);
         out.push_str(",\"arguments\":");
         push_json_text(&self.arguments, out);
-        out.push_str("}}");
+        out.push('}');
+        push_fields(out, &self.other);
+        out.push('}');
     }
 }

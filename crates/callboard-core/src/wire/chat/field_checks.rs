@@ -95,17 +95,3 @@ pub(super) fn stream_options(text: Option<&str>, stream: bool) -> Result<bool, B
         Some(_) => Err(BadRequest::wrong_type("stream_options.include_usage", "include_usage must be true or false")),
     }
 }
-
-pub(super) fn no_legacy_functions(functions: Option<&str>, function_call: Option<&str>) -> Result<(), BadRequest> {
-    let named = [("functions", functions, "tools"), ("function_call", function_call, "tool_choice")];
-    for (name, text, instead) in named {
-        if text.is_some() {
-            return Err(BadRequest::at(
-                name,
-                "unsupported_parameter",
-                format!("{name} is the old form; send {instead} instead"),
-            ));
-        }
-    }
-    Ok(())
-}

@@ -42,7 +42,7 @@ pub(super) fn check_each<'a>(messages: impl Iterator<Item = &'a str>) -> Result<
         let place = MessagePlace(number);
         history.check(&Message::read(message, &place)?, &place)?;
     }
-    let unanswered = history.answered.len() < history.ids.len();
+    let unanswered = history.answered.len() < history.known.len();
     let needs_healing = history.damaged || unanswered;
     Ok(MessageFacts { ids: history.ids, needs_healing, ends_with_result: history.ends_with_result })
 }
@@ -140,17 +140,15 @@ impl History {
         }
     }
 
+    /// An assistant that said nothing is what agents keep of an interrupted or empty reply.
     fn assistant(&mut self, message: &Message<'_>, place: &MessagePlace) -> Result<(), BadRequest> {
-        let at = place.at(".content");
         if let Some(content) = message.content {
-            check_content(content.get(), &at, false)?;
+            check_content(content.get(), &place.at(".content"), false)?;
         }
         if let Some(calls) = message.tool_calls {
             return self.calls(calls.get(), &place.at(".tool_calls"));
         }
-        if message.content.is_none() && message.refusal.is_none() && message.audio.is_none() {
-            return Err(BadRequest::missing(&at, format!("{at} is missing; it may only be null beside tool_calls")));
-        }
+        self.damaged |= message.content.is_none() && message.refusal.is_none() && message.audio.is_none();
         Ok(())
     }
 
@@ -182,13 +180,21 @@ impl History {
         }
         let arguments = text_at(function, "arguments", &place)?;
         self.damaged |= !is_object(arguments);
-        if !self.known.insert(id.to_owned()) {
-            let message = format!("{at}.id {id:?} was used by an earlier call; ids must be unique in the conversation");
+        if !self.open.insert(id.to_owned()) {
+            let message =
+                format!("{at}.id {id:?} was used by another call of this message; give each call an id of its own");
             return Err(BadRequest::at(format!("{at}.id"), "duplicate_tool_call_id", message));
         }
-        self.open.insert(id.to_owned());
-        self.ids.push(id.to_owned());
+        self.begin_call(id);
         Ok(())
+    }
+
+    /// Agents that number the calls of each turn use an id again; a result answers the last call with its id.
+    fn begin_call(&mut self, id: &str) {
+        if !self.known.insert(id.to_owned()) {
+            self.damaged |= !self.answered.remove(id);
+        }
+        self.ids.push(id.to_owned());
     }
 
     fn tool(&mut self, message: &Message<'_>, place: &MessagePlace) -> Result<(), BadRequest> {

@@ -1,44 +1,56 @@
 //! One chunk of a reply, or a whole reply, as deltas. Odd forms of servers are normalised here.
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use super::chunk_lists::{First, Items};
 use super::read_finish_reason;
 use super::reply_fault::ReplyFault;
-use crate::model::{CallFragment, Delta, Usage};
+use crate::model::{CallFragment, Delta, OtherFields, Usage};
 
 // Every field may have the wrong type: fields that should be text are read as any value.
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Chunk {
+    id: IgnoredAny,
+    object: IgnoredAny,
+    created: IgnoredAny,
     model: Value,
     choices: Option<First<Choice>>,
     usage: Option<Value>,
     service_tier: Value,
     error: Option<Value>,
+    #[serde(flatten)]
+    other: Map<String, Value>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Choice {
+    index: IgnoredAny,
     delta: Option<Message>,
     message: Option<Message>,
     finish_reason: Value,
     logprobs: Option<Value>,
     error: Option<Value>,
+    #[serde(flatten)]
+    other: Map<String, Value>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Message {
+    role: IgnoredAny,
     content: Value,
     reasoning_content: Value,
     reasoning: Value,
     refusal: Value,
     tool_calls: Option<Items<WireCall>>,
     function_call: Option<WireFunction>,
+    #[serde(flatten)]
+    other: Map<String, Value>,
 }
 
 #[derive(Default, Deserialize)]
@@ -46,7 +58,10 @@ struct Message {
 struct WireCall {
     index: Value,
     id: Value,
+    r#type: IgnoredAny,
     function: Option<WireFunction>,
+    #[serde(flatten)]
+    other: Map<String, Value>,
 }
 
 #[derive(Default, Deserialize)]
@@ -63,6 +78,23 @@ pub(super) struct Marks {
     pub(super) has_choice: bool,
     /// The server's name for the model.
     pub(super) model: Option<String>,
+    /// The unknown fields that are the same in most chunks. Boxed, because few servers send any.
+    repeated: Box<OtherFields>,
+}
+
+impl Marks {
+    /// The fields that say something new. Those of a message always do.
+    fn new_fields(&mut self, mut fields: OtherFields) -> Option<Delta> {
+        keep_new(&mut fields.reply, &mut self.repeated.reply);
+        keep_new(&mut fields.choice, &mut self.repeated.choice);
+        fields.message.retain(|_, value| !value.is_null());
+        (!fields.is_empty()).then(|| Delta::Other(Box::new(fields)))
+    }
+}
+
+fn keep_new(fields: &mut Map<String, Value>, known: &mut Map<String, Value>) {
+    fields.retain(|key, value| !value.is_null() && known.get(key) != Some(value));
+    known.extend(fields.iter().map(|(key, value)| (key.clone(), value.clone())));
 }
 
 /// Appends the deltas of a chunk.
@@ -82,12 +114,15 @@ pub(super) fn read_chunk(
     if marks.model.is_none() {
         marks.model = text(chunk.model);
     }
+    let service_tier = text(chunk.service_tier);
+    let mut other = OtherFields { reply: chunk.other, ..OtherFields::default() };
+    other.reply.extend(service_tier.iter().map(|tier| ("service_tier".to_owned(), tier.as_str().into())));
     if let Some(choice) = chunk.choices.and_then(|First(choice)| choice) {
         marks.has_choice = true;
-        read_choice(choice, whole, deltas)?;
+        read_choice(choice, whole, &mut other, deltas)?;
     }
+    deltas.extend(marks.new_fields(other));
     if let Some(Value::Object(usage)) = chunk.usage {
-        let service_tier = text(chunk.service_tier);
         deltas.push(Delta::Usage(Usage { service_tier, ..read_usage(usage) }));
     }
     Ok(())
@@ -111,8 +146,15 @@ fn bare_error(data: &[u8]) -> Option<ReplyFault> {
     (named || worded).then(|| ReplyFault::reported(&value))
 }
 
-fn read_choice(choice: Choice, whole: bool, deltas: &mut Vec<Delta>) -> Result<(), ReplyFault> {
-    if let Some(message) = choice.delta.or(choice.message) {
+fn read_choice(
+    choice: Choice,
+    whole: bool,
+    other: &mut OtherFields,
+    deltas: &mut Vec<Delta>,
+) -> Result<(), ReplyFault> {
+    other.choice = choice.other;
+    if let Some(mut message) = choice.delta.or(choice.message) {
+        other.message = std::mem::take(&mut message.other);
         read_message(message, whole, deltas);
     }
     if let Some(logprobs) = choice.logprobs.filter(|value| !value.is_null()) {
@@ -138,7 +180,10 @@ fn read_message(message: Message, whole: bool, deltas: &mut Vec<Delta>) {
     // Some servers send the old form as well as the new one; it is the same call.
     let old_form = message.function_call.filter(|_| calls.is_empty());
     for call in calls {
-        deltas.push(Delta::Call(fragment(index(&call.index), text(call.id), call.function, whole)));
+        let mut other = call.other;
+        other.retain(|_, value| !value.is_null());
+        let fragment = fragment(index(&call.index), text(call.id), call.function, whole);
+        deltas.push(Delta::Call(CallFragment { other, ..fragment }));
     }
     if let Some(function) = old_form {
         deltas.push(Delta::Call(fragment(Some(0), None, Some(function), whole)));
@@ -149,7 +194,7 @@ fn fragment(index: Option<u64>, id: Option<String>, function: Option<WireFunctio
     let Some(function) = function else { return CallFragment { index, id, whole, ..CallFragment::default() } };
     let object = !matches!(function.arguments, Value::Null | Value::String(_));
     let (name, arguments) = (text(function.name), arguments(function.arguments));
-    CallFragment { index, id, name, arguments, object, whole }
+    CallFragment { index, id, name, arguments, object, whole, ..CallFragment::default() }
 }
 
 /// A string that is not empty.

@@ -4,7 +4,7 @@ use super::repeated_event::RepeatedEvent;
 use super::reply_chunk::{Marks, read_chunk};
 use super::reply_fault::ReplyFault;
 use super::stream_detector::StreamDetector;
-use crate::model::{CallFragment, Delta};
+use crate::model::{CallFragment, Delta, map_bytes};
 use crate::wire::json_memory::fits_parsed;
 use crate::wire::sse::{EventTooLong, SseEvent, SseReader};
 
@@ -266,9 +266,10 @@ fn content_bytes(deltas: &[Delta], event: usize) -> usize {
 fn delta_bytes(delta: &Delta) -> usize {
     match delta {
         Delta::Text(text) | Delta::Reasoning(text) | Delta::Refusal(text) => text.len(),
-        Delta::Call(CallFragment { id, name, arguments, .. }) => {
-            [id, name, arguments].into_iter().flatten().map(String::len).sum()
+        Delta::Call(CallFragment { id, name, arguments, other, .. }) => {
+            [id, name, arguments].into_iter().flatten().map(String::len).sum::<usize>() + map_bytes(other)
         }
+        Delta::Other(fields) => fields.bytes(),
         Delta::Logprobs(_) | Delta::Finish(_) | Delta::Usage(_) => 0,
     }
 }
@@ -433,7 +434,34 @@ mod tests {
         let (mut reader, mut deltas) = (ReplyReader::stream(1000), Vec::new());
         let chunk = b"data: {\"service_tier\":\"flex\",\"choices\":[],\"usage\":{\"prompt_tokens\":1}}\n\n";
         reader.feed(chunk, &mut deltas).unwrap();
-        let [Delta::Usage(usage)] = deltas.as_slice() else { panic!("{deltas:?}") };
+        let [Delta::Other(other), Delta::Usage(usage)] = deltas.as_slice() else { panic!("{deltas:?}") };
         assert_eq!((usage.prompt_tokens, usage.service_tier.as_deref()), (1, Some("flex")));
+        assert_eq!(other.reply.get("service_tier"), Some(&"flex".into()));
+    }
+
+    #[test]
+    fn unknown_fields_come_once_until_they_change() {
+        let chunk = |fingerprint: &str, filter: bool| {
+            let choice =
+                format!("{{\"delta\":{{\"x\":[1],\"role\":\"assistant\"}},\"filter\":{filter},\"seed\":null}}");
+            format!("data: {{\"id\":\"a\",\"system_fingerprint\":\"{fingerprint}\",\"choices\":[{choice}]}}\n\n")
+        };
+        let (mut reader, mut deltas) = (ReplyReader::stream(10_000), Vec::new());
+        for text in [chunk("f1", false), chunk("f1", false), chunk("f2", true)] {
+            reader.feed(text.as_bytes(), &mut deltas).unwrap();
+        }
+        let others = deltas.iter().map(|delta| match delta {
+            Delta::Other(fields) => {
+                let text = |fields: &serde_json::Map<_, _>| serde_json::to_string(fields).unwrap();
+                [text(&fields.reply), text(&fields.choice), text(&fields.message)]
+            }
+            other => panic!("{other:?}"),
+        });
+        let expected = [
+            [r#"{"system_fingerprint":"f1"}"#, r#"{"filter":false}"#, r#"{"x":[1]}"#],
+            ["{}", "{}", r#"{"x":[1]}"#],
+            [r#"{"system_fingerprint":"f2"}"#, r#"{"filter":true}"#, r#"{"x":[1]}"#],
+        ];
+        assert_eq!(others.collect::<Vec<_>>(), expected);
     }
 }

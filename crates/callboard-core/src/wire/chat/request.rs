@@ -10,8 +10,9 @@ use serde::de::IgnoredAny;
 
 use super::chunk::json_text;
 use super::message_checks::MessageFacts;
+use super::old_form::CallForm;
 use super::{field_checks, message_checks, tool_choice};
-use crate::contract::{CallRules, ResponseFormat, SchemaLimits, ToolCache, ToolSet};
+use crate::contract::{CallRules, ResponseFormat, SchemaLimits, ToolCache, ToolSet, with_parameters};
 use crate::model::BadRequest;
 use crate::turn::TurnRequest;
 use crate::wire::body_object::{body_text, read_fields, refuse_duplicates};
@@ -19,6 +20,9 @@ use crate::wire::json_extent::members;
 
 /// The two names of the field that says how many tokens may be written.
 pub(super) const TOKEN_LIMITS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
+
+/// How some clients write that there is no limit of tokens. Not every server knows it, so it is left out.
+const NO_LIMIT: &str = "-1";
 
 /// A checked request.
 #[derive(Debug, Default)]
@@ -38,6 +42,8 @@ pub struct ChatRequest {
     pub needs_healing: bool,
     /// Whether the last message is a tool's result.
     pub continues: bool,
+    /// How the client sends and gets calls.
+    pub form: CallForm,
 }
 
 #[derive(Debug)]
@@ -52,17 +58,38 @@ impl ChatRequest {
         let text = body_text(body)?;
         let Some(fields) = field_ranges(&text)? else { return Err(not_an_object(&text)) };
         let mut request = Self { text, fields, ..Self::default() };
-        let read = request.read_checked(tools);
-        // Text that is no JSON was not noticed before its field was read.
-        let (facts, tool_set) = read.map_err(|error| syntax_error(&request.text).unwrap_or(error))?;
-        request.with_turn(facts, tool_set, ("response_format.json_schema", tools.limits()))
+        let (length, read) = (request.text.len(), request.read_checked(tools));
+        // Text that is no JSON was not noticed before its field was read. Fields that were converted are behind it.
+        let body = request.text.get(..length).unwrap_or_default();
+        let (facts, tool_set) = read.map_err(|error| syntax_error(body).unwrap_or(error))?;
+        let form = request.form;
+        let read = request.with_turn(facts, tool_set, ("response_format.json_schema", tools.limits()));
+        read.map_err(|error| form.at_own_place(error))
+    }
+
+    fn compiled_tools(&mut self, cache: &ToolCache) -> Result<Arc<ToolSet>, BadRequest> {
+        let Some(text) = self.get("tools") else { return Ok(Arc::default()) };
+        let tools = cache.compiled_at(text, |number| self.form.place(number))?;
+        self.complete_tools(&tools);
+        Ok(tools)
+    }
+
+    /// Gives each function a schema of its parameters, which some servers need.
+    pub(super) fn complete_tools(&mut self, tools: &ToolSet) {
+        if tools.lacks_parameters()
+            && let Some(sent) = self.get("tools").and_then(|text| serde_json::from_str(text).ok())
+        {
+            self.set_field("tools", &with_parameters(sent).to_string());
+        }
     }
 
     fn read_checked(&mut self, tools: &ToolCache) -> Result<(MessageFacts, Arc<ToolSet>), BadRequest> {
         self.model = field_checks::model(self.required("model")?)?;
+        self.convert_old_form()?;
         self.read_scalars()?;
         let facts = message_checks::check(self.required("messages")?)?;
-        let tool_set = self.get("tools").map_or_else(|| Ok(Arc::default()), |text| tools.compiled(text))?;
+        let form = self.form;
+        let tool_set = self.compiled_tools(tools).map_err(|error| form.at_own_place(error))?;
         Ok((facts, tool_set))
     }
 
@@ -78,6 +105,22 @@ impl ChatRequest {
         let start = self.text.len();
         self.text.push_str(value);
         self.fields.push(Field { key: key.to_owned(), value: start..self.text.len() });
+    }
+
+    /// Sets a field, at its place where it is there already; `value` is JSON text.
+    pub(super) fn set_field(&mut self, key: &str, value: &str) {
+        let start = self.text.len();
+        match self.fields.iter_mut().find(|field| field.key == key) {
+            Some(field) => {
+                self.text.push_str(value);
+                field.value = start..self.text.len();
+            }
+            None => self.push_field(key, value),
+        }
+    }
+
+    pub(super) fn remove_field(&mut self, key: &str) {
+        self.fields.retain(|field| field.key != key);
     }
 
     /// The request with what follows from all its fields together, and the turn it asks for.
@@ -150,11 +193,14 @@ impl ChatRequest {
         field_checks::number("top_p", self.get("top_p"), 0.0..=1.0)?;
         field_checks::number("presence_penalty", self.get("presence_penalty"), -2.0..=2.0)?;
         field_checks::number("frequency_penalty", self.get("frequency_penalty"), -2.0..=2.0)?;
-        field_checks::positive_integer("max_tokens", self.get("max_tokens"))?;
-        field_checks::positive_integer("max_completion_tokens", self.get("max_completion_tokens"))?;
+        for key in TOKEN_LIMITS {
+            if self.get(key) == Some(NO_LIMIT) {
+                self.remove_field(key);
+            }
+            field_checks::positive_integer(key, self.get(key))?;
+        }
         field_checks::one_choice(self.get("n"))?;
-        field_checks::stop(self.get("stop"))?;
-        field_checks::no_legacy_functions(self.get("functions"), self.get("function_call"))
+        field_checks::stop(self.get("stop"))
     }
 
     fn rules(&self, tools: &ToolSet) -> Result<CallRules, BadRequest> {

@@ -101,7 +101,9 @@ impl ChatRequest {
             Some(place) => ToolPlace::flat(place),
             None => ToolPlace::flat(&format!("{CHARACTER}tools[{number}]")),
         };
-        cache.compiled_at(&text, place).map_err(without_foreign_place)
+        let tools = cache.compiled_at(&text, place).map_err(without_foreign_place)?;
+        self.complete_tools(&tools);
+        Ok(tools)
     }
 }
 

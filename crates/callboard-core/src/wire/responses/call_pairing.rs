@@ -3,7 +3,7 @@
 //! Anything else would make chat servers refuse every later turn. New items that break the rule are refused; where an output is
 //! left over because its call was deleted, it is dropped.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 use thiserror::Error;
@@ -14,12 +14,14 @@ use crate::model::{BadRequest, CallId};
 #[derive(Debug, Default)]
 pub(super) struct CallOutputs {
     answered: HashMap<String, bool>,
+    /// Those that the server ran, whose ids are unique.
+    ran: HashSet<String>,
 }
 
 /// Why an item cannot follow the earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub(super) enum PairingError {
-    #[error("was used by an earlier call of this conversation; give each call an id of its own")]
+    #[error("was used by an earlier call that has no output yet; give each call an id of its own")]
     IdUsed,
     #[error("was answered before")]
     AnsweredBefore,
@@ -28,10 +30,17 @@ pub(super) enum PairingError {
 }
 
 impl CallOutputs {
-    /// Adds a call; one that was run by the server is answered already.
+    /// Adds a call; one that was run by the server is answered already. Clients that number the calls of each turn use an id
+    /// again, once it is answered.
     pub(super) fn call(&mut self, id: &str, answered: bool) -> Result<(), PairingError> {
-        if self.answered.contains_key(id) {
+        if self.answered.get(id) == Some(&false)
+            || self.ran.contains(id)
+            || (answered && self.answered.contains_key(id))
+        {
             return Err(PairingError::IdUsed);
+        }
+        if answered {
+            self.ran.insert(id.to_owned());
         }
         self.answered.insert(id.to_owned(), answered);
         Ok(())
@@ -150,7 +159,9 @@ mod tests {
             (vec![], vec![said, output("a")], Some(("items[1].call_id", "invalid_tool_call_id"))),
             (vec![], vec![output("a"), call("a")], Some(("items[0].call_id", "invalid_tool_call_id"))),
             (vec![call("a"), output("a")], vec![output("a")], Some(("items[0].call_id", "invalid_tool_call_id"))),
-            (vec![call("a"), output("a")], vec![call("a")], Some(("items[0].call_id", "invalid_tool_call_id"))),
+            (vec![call("a"), output("a")], vec![call("a"), output("a")], None),
+            (vec![call("a")], vec![call("a")], Some(("items[0].call_id", "invalid_tool_call_id"))),
+            (vec![ran("mcp_a")], vec![ran("mcp_a")], Some(("items[0].id", "invalid_tool_call_id"))),
             (
                 vec![ran(&own_item)],
                 vec![call("call_b"), call(&own_call)],
@@ -173,7 +184,7 @@ mod tests {
     #[test]
     fn an_item_that_does_not_fit_is_dropped() {
         let items = vec![output("a"), call("a"), output("a"), output("a"), call("a"), call("b"), output("c")];
-        assert_eq!(drop_unpaired(items), [call("a"), output("a"), call("b")]);
+        assert_eq!(drop_unpaired(items), [call("a"), output("a"), call("a"), call("b")]);
         let foreign = vec![ran("mcp_a"), call("call_a"), output("call_a")];
         assert_eq!(drop_unpaired(foreign.clone()), foreign);
     }

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::call_pairing::call_id_of;
 use super::content::Content;
-use super::custom_tool;
 use super::typed_fields::Fields;
+use super::{compaction_item, custom_tool};
 use crate::model::BadRequest;
 
 /// Kinds that are skipped, besides all that end in `_call` and `_call_output`.
@@ -79,7 +79,7 @@ pub(super) struct PastCall {
     pub(super) namespace: Option<String>,
     pub(super) name: String,
     pub(super) arguments: String,
-    /// False for a call that was cut off; it needs no output.
+    /// False for a call that was cut off, or whose response failed; it needs no output.
     pub(super) whole: bool,
 }
 
@@ -94,6 +94,7 @@ impl ChatItem {
             Some("custom_tool_call") => custom_call(fields),
             Some("mcp_call") => ran(fields),
             Some("item_reference") => reference(fields),
+            Some("compaction") => compaction(fields),
             Some(kind) => skipped(kind, fields),
             None if fields.get("role").is_some() => message(fields),
             None if fields.get("id").is_some() => reference(fields),
@@ -114,7 +115,7 @@ impl ChatItem {
         }
     }
 
-    /// A call that was cut off and not run by the client. It is left out of the history.
+    /// A call that is not whole and was not run by the client. It is left out of the history.
     pub(super) fn is_abandoned(&self, answered: &HashSet<&str>) -> bool {
         matches!(self, Self::Call(call) if !call.whole && !answered.contains(call.call_id.as_str()))
     }
@@ -132,6 +133,11 @@ fn message(fields: Fields<'_>) -> Result<ChatItem, BadRequest> {
     Ok(ChatItem::Message { role, content })
 }
 
+fn compaction(fields: Fields<'_>) -> Result<ChatItem, BadRequest> {
+    let content = Content::of_text(compaction_item::read(fields)?);
+    Ok(ChatItem::Message { role: MessageRole::User, content })
+}
+
 fn call(fields: Fields<'_>, arguments: String) -> Result<PastCall, BadRequest> {
     let call_id = fields.required_text("call_id", "it is the id by which the output answers the call")?;
     let name = fields.required_text("name", "it is the tool that was called")?;
@@ -141,7 +147,8 @@ fn call(fields: Fields<'_>, arguments: String) -> Result<PastCall, BadRequest> {
         namespace: namespace.map(str::to_owned),
         name: name.to_owned(),
         arguments,
-        whole: fields.text("status")? != Some("incomplete"),
+        whole: !matches!(fields.text("status")?, Some("incomplete" | "in_progress"))
+            && !fields.boolean("abandoned")?.unwrap_or(false),
     })
 }
 
@@ -203,9 +210,7 @@ fn skipped(kind: &str, fields: Fields<'_>) -> Result<ChatItem, BadRequest> {
     }
     let place = fields.place("type");
     let message = match kind {
-        "compaction" | "compaction_trigger" => {
-            format!("{place} is {kind:?}, a sealed history that only its maker can read; send the items themselves")
-        }
+        "compaction_trigger" => format!("{place} is {kind:?}; send the items to /v1/responses/compact instead"),
         _ => format!("{place} is {kind:?}; known are message, function_call, function_call_output, item_reference, …"),
     };
     Err(BadRequest::at(place, "unsupported_value", message))
@@ -224,7 +229,8 @@ mod tests {
             (json!({}), "input[2].type", "missing_required_field"),
             (json!({"type": 1}), "input[2].type", "invalid_type"),
             (json!({"type": "mesage"}), "input[2].type", "unsupported_value"),
-            (json!({"type": "compaction", "encrypted_content": "x"}), "input[2].type", "unsupported_value"),
+            (json!({"type": "compaction"}), "input[2].encrypted_content", "missing_required_field"),
+            (json!({"type": "compaction_trigger"}), "input[2].type", "unsupported_value"),
             (json!({"type": "message", "content": "x"}), "input[2].role", "missing_required_field"),
             (json!({"role": "tool", "content": "x"}), "input[2].role", "invalid_value"),
             (json!({"role": "user"}), "input[2].content", "missing_required_field"),
@@ -243,7 +249,7 @@ mod tests {
                 "unsupported_value",
             ),
             (
-                json!({"role": "user", "content": [{"type": "input_file", "file_url": "http://x"}]}),
+                json!({"role": "user", "content": [{"type": "input_file", "filename": "x"}]}),
                 "input[2].content[0].file_data",
                 "missing_required_field",
             ),

@@ -6,8 +6,9 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::ResponsesRequest;
-use super::chat_item::ChatItem;
+use super::chat_item::{ChatItem, MessageRole};
 use super::chat_messages::ChatMessages;
+use super::content::Content;
 use super::request::ids_of;
 use super::tool_choice::nothing_to_call;
 use crate::contract::ToolCache;
@@ -113,6 +114,19 @@ impl ResponsesRequest {
                 messages.push(&item.meaning, &place)?;
             }
         }
+        messages.finish()
+    }
+
+    /// The messages of these items alone, and one more of the user.
+    pub(super) fn messages_of(&self, items: &[Value], request: &str) -> Result<(Vec<Value>, MessageFacts), BadRequest> {
+        let mut messages = ChatMessages::new(&self.tools, self.instructions());
+        let items: Vec<ChatItem> = items.iter().map(|item| ChatItem::read(item, "input")).collect::<Result<_, _>>()?;
+        let answered: HashSet<&str> = items.iter().filter_map(ChatItem::answers).collect();
+        for (number, item) in items.iter().enumerate().filter(|(_, item)| !item.is_abandoned(&answered)) {
+            messages.push(item, &format!("input[{number}]"))?;
+        }
+        let role = MessageRole::User;
+        messages.push(&ChatItem::Message { role, content: Content::of_text(request.to_owned()) }, "input")?;
         messages.finish()
     }
 

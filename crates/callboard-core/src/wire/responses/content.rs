@@ -31,6 +31,11 @@ impl Content {
         Ok(Self { parts })
     }
 
+    /// A single text.
+    pub(super) fn of_text(text: String) -> Self {
+        Self { parts: vec![ContentPart::Text(text)] }
+    }
+
     /// All text, parts joined.
     pub(super) fn text(&self) -> String {
         self.parts.iter().filter_map(ContentPart::text).collect()
@@ -79,13 +84,17 @@ fn read_part(part: &Value, place: &str, media: bool) -> Result<ContentPart, BadR
         "refusal" => text_of(fields, "refusal"),
         "input_image" if media => image(fields).map(ContentPart::Medium),
         "input_file" if media => file(fields).map(ContentPart::Medium),
+        "input_video" if media => {
+            let url = fields.required_text("video_url", "it must be a URL or a data: URL")?;
+            Ok(ContentPart::Medium(json!({"type": "video_url", "video_url": {"url": url}})))
+        }
         "input_audio" if media => {
             let audio = fields.required("input_audio", "it must hold data and format")?;
             Ok(ContentPart::Medium(json!({"type": "input_audio", "input_audio": audio})))
         }
         _ => {
             let place = fields.place("type");
-            let takes = if media { "text, image, file and audio parts" } else { "text parts only" };
+            let takes = if media { "text, image, file, audio and video parts" } else { "text parts only" };
             Err(BadRequest::invalid(&place, format!("{place} is {kind:?}; this message takes {takes}")))
         }
     }
@@ -107,7 +116,11 @@ fn image(fields: Fields<'_>) -> Result<Value, BadRequest> {
 
 fn file(fields: Fields<'_>) -> Result<Value, BadRequest> {
     no_stored_file(fields)?;
-    let data = fields.required_text("file_data", "only files sent inside the request can be passed on")?;
+    // Model servers that fetch files themselves take a URL in the place of the data.
+    let data = match fields.text("file_url")? {
+        Some(url) => url,
+        None => fields.required_text("file_data", "send the file itself or its file_url")?,
+    };
     Ok(match fields.text("filename")? {
         Some(name) => json!({"type": "file", "file": {"file_data": data, "filename": name}}),
         None => json!({"type": "file", "file": {"file_data": data}}),

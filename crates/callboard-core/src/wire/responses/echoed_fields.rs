@@ -8,26 +8,24 @@ use serde_json::{Map, Value, json};
 use super::ResponsesRequest;
 
 /// Fields that are shown as the client sent them, and what is shown where it sent none.
-const PLAIN: [(&str, &str); 15] = [
+const PLAIN: [(&str, &str); 16] = [
+    ("frequency_penalty", "0.0"),
     ("instructions", "null"),
     ("max_output_tokens", "null"),
     ("max_tool_calls", "null"),
     ("metadata", "{}"),
     ("parallel_tool_calls", "true"),
+    ("presence_penalty", "0.0"),
     ("previous_response_id", "null"),
     ("prompt_cache_key", "null"),
     ("safety_identifier", "null"),
     ("service_tier", "\"default\""),
     ("temperature", "1.0"),
-    ("tool_choice", "\"auto\""),
     ("top_logprobs", "0"),
     ("top_p", "1.0"),
     ("truncation", "\"disabled\""),
     ("user", "null"),
 ];
-
-/// Fields that are shown only where the client sent them: the official clients know nothing of them.
-const RARE: [&str; 2] = ["frequency_penalty", "presence_penalty"];
 
 /// Defaults for the keys of a function. Schemas are always enforced, but made strict only on request.
 const FUNCTION: [(&str, Value); 3] =
@@ -47,7 +45,7 @@ pub(super) fn fields(request: &ResponsesRequest) -> Map<String, Value> {
         let sent = request.get(key).filter(|value| key != "service_tier" || *value != "auto").cloned();
         shown.insert(key.to_owned(), sent.unwrap_or_else(|| serde_json::from_str(absent).unwrap_or_default()));
     }
-    shown.extend(RARE.iter().filter_map(|key| Some(((*key).to_owned(), request.get(key)?.clone()))));
+    shown.insert("tool_choice".to_owned(), tool_choice(request));
     let mut reasoning = request.get("reasoning").cloned().unwrap_or_else(|| json!({}));
     fill(&mut reasoning, &REASONING);
     shown.insert("reasoning".to_owned(), reasoning);
@@ -57,8 +55,18 @@ pub(super) fn fields(request: &ResponsesRequest) -> Map<String, Value> {
     shown
 }
 
+/// A list of allowed tools is shown with its mode.
+fn tool_choice(request: &ResponsesRequest) -> Value {
+    let mut choice = request.get("tool_choice").cloned().unwrap_or_else(|| "auto".into());
+    if kind(&choice) == Some("allowed_tools") {
+        fill(&mut choice, &[("mode", "auto".into())]);
+    }
+    choice
+}
+
 fn text(request: &ResponsesRequest) -> Value {
     let mut text = request.get("text").and_then(Value::as_object).cloned().unwrap_or_default();
+    text.retain(|_, value| !value.is_null());
     match text.get_mut("format").filter(|format| !format.is_null()) {
         None => drop(text.insert("format".to_owned(), json!({"type": "text"}))),
         Some(format) if kind(format) == Some("json_schema") => fill(format, &SCHEMA),
@@ -109,6 +117,7 @@ mod tests {
         let nothing =
             json!({"temperature": null, "service_tier": null, "reasoning": null, "text": null, "tools": null});
         let expected = json!({
+            "frequency_penalty": 0.0, "presence_penalty": 0.0,
             "instructions": null, "max_output_tokens": null, "max_tool_calls": null, "metadata": {},
             "parallel_tool_calls": true, "previous_response_id": null, "prompt_cache_key": null,
             "safety_identifier": null, "service_tier": "default", "temperature": 1.0, "tool_choice": "auto", "top_logprobs": 0,

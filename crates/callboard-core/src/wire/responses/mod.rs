@@ -1,11 +1,14 @@
 //! The Responses API, both ways: a client's request becomes a chat request; the turn's events become a stream or one object.
 //! Models are always called over Chat Completions.
 
+mod annotations;
 mod call_pairing;
 mod character;
 mod chat_item;
 mod chat_messages;
 mod chat_request;
+mod compaction;
+mod compaction_item;
 mod content;
 mod conversation_object;
 mod custom_tool;
@@ -27,6 +30,7 @@ mod writer;
 
 pub use super::body_object::read_object;
 pub use call_pairing::{call_id_of, check_call_outputs, drop_unpaired};
+pub use compaction::{CompactionRequest, CompactionStamp, CompactionWriter};
 pub use conversation_object::{ConversationRequest, conversation_deleted, conversation_object, response_deleted};
 pub use object::{ItemText, ResponseObject, ResponseStamp};
 pub use page::{PageQuery, whole_list};

@@ -82,8 +82,7 @@ impl ResponseObject {
 
     /// The turn failed, or could not be stored; the output so far stays.
     pub fn fail(&mut self, error: &ApiError) {
-        self.output.finish(Status::Incomplete, &mut Vec::new());
-        self.output.abandon_calls();
+        self.output.abandon();
         self.set("completed_at", Value::Null);
         self.set("incomplete_details", Value::Null);
         self.set("status", "failed".into());
@@ -92,8 +91,7 @@ impl ResponseObject {
 
     /// The turn was cancelled; the output so far stays.
     pub fn cancel(&mut self) {
-        self.output.finish(Status::Incomplete, &mut Vec::new());
-        self.output.abandon_calls();
+        self.output.abandon();
         self.set("status", "cancelled".into());
     }
 
@@ -223,7 +221,7 @@ fn error_code(error: &ApiError) -> &'static str {
     }
 }
 
-fn usage_json(usage: &Usage) -> Value {
+pub(super) fn usage_json(usage: &Usage) -> Value {
     let detail = |group: &str, key: &str| {
         usage.details.get(group).and_then(|details| details.get(key)).and_then(Value::as_u64).unwrap_or(0)
     };

@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::custom_tool;
 use super::output_item::{OutputItem, OutputPart, Status};
 use super::stored_items::NewId;
 use super::stream_event::{PartPosition, StreamEvent};
 use super::tools::Tools;
+use super::{annotations, custom_tool};
 use crate::contract::Call;
-use crate::model::CallId;
+use crate::model::{CallId, OtherFields};
 use crate::turn::{Event, ToolOutcome, ToolResult};
 
 /// What the engine puts between the texts of two rounds; here each round's text is a separate message.
@@ -32,6 +32,8 @@ pub(super) struct Output {
     /// White space that may become the beginning of a message.
     blank: String,
     logprobs: Vec<Value>,
+    /// Annotations of the text that comes next.
+    annotations: Vec<Value>,
     settings: OutputSettings,
 }
 
@@ -55,8 +57,16 @@ pub(super) struct OutputSettings {
 impl Output {
     /// Nothing yet.
     pub(super) fn new(settings: OutputSettings) -> Self {
-        let (items, running, logprobs) = (Vec::new(), Vec::new(), Vec::new());
-        Self { items, open: None, custom: None, running, blank: String::new(), logprobs, settings }
+        Self {
+            items: Vec::new(),
+            open: None,
+            custom: None,
+            running: Vec::new(),
+            blank: String::new(),
+            logprobs: Vec::new(),
+            annotations: Vec::new(),
+            settings,
+        }
     }
 
     /// The items in their order.
@@ -76,14 +86,15 @@ impl Output {
                 self.call_grows(call.arguments.as_str().to_owned(), events);
                 self.close(Status::Completed, events);
             }
-            Event::CallBegins { id, name } => self.call_begins(&id, &name, events),
+            Event::Other(fields) => self.annotations(&fields, events),
+            Event::CallBegins { id, name, .. } => self.call_begins(&id, &name, events),
             Event::CallGrows(text) => self.call_grows(text, events),
             Event::RunsTool(call) => self.runs(&call, events),
             Event::RanTool(result) => self.ran(result, events),
         }
     }
 
-    /// The turn is over: what still grows ends with this status, and tools under way have no result.
+    /// The turn is complete: what still grows ends with this status, and tools under way have no result.
     pub(super) fn finish(&mut self, status: Status, events: &mut Vec<StreamEvent>) {
         self.close(status, events);
         for (_, index) in std::mem::take(&mut self.running) {
@@ -91,13 +102,13 @@ impl Output {
         }
     }
 
-    /// Marks the client's calls, which it may not have received, as needing no output.
-    pub(super) fn abandon_calls(&mut self) {
-        for item in &mut self.items {
-            if matches!(item, OutputItem::FunctionCall { .. }) {
-                item.set_status(Status::Incomplete);
-            }
-        }
+    /// The turn broke off: what still grows stays `in_progress`, because an item that ends `incomplete` is part of a response that
+    /// does. The client's calls, which it may not have received, need no output.
+    pub(super) fn abandon(&mut self) {
+        self.open = None;
+        self.custom = None;
+        self.running.clear();
+        self.items.iter_mut().for_each(OutputItem::abandon);
     }
 
     /// Adds an empty message to an empty answer, because clients look for one.
@@ -148,6 +159,33 @@ impl Output {
         self.logprobs.extend(list.into_iter().flatten().filter_map(logprob));
         if self.is_open(OutputItem::is_message) && !self.logprobs.is_empty() {
             self.grow(OutputPart::text(), String::new(), events);
+        }
+    }
+
+    /// Annotations belong to the text before them; those that come with it are kept until it is there.
+    fn annotations(&mut self, fields: &OtherFields, events: &mut Vec<StreamEvent>) {
+        self.annotations.extend(annotations::of_chat(&fields.message));
+        if self.is_open(OutputItem::is_message) {
+            self.add_annotations(events);
+        }
+    }
+
+    /// Puts the annotations into the text that grows.
+    fn add_annotations(&mut self, events: &mut Vec<StreamEvent>) {
+        let Some(output_index) = self.open else { return };
+        let Some(item) = self.items.get_mut(output_index) else { return };
+        let item_id = item.id().to_owned();
+        let Some((content_index, part @ OutputPart::OutputText { .. })) = item.last_part() else { return };
+        for annotation in self.annotations.drain(..) {
+            let Some(annotation_index) = part.push_annotation(annotation.clone()) else { continue };
+            let item_id = item_id.clone();
+            events.push(StreamEvent::AnnotationAdded {
+                item_id,
+                output_index,
+                content_index,
+                annotation_index,
+                annotation,
+            });
         }
     }
 
@@ -245,12 +283,12 @@ impl Output {
             OutputPart::OutputText { .. } => std::mem::take(&mut self.logprobs),
             _ => Vec::new(),
         };
-        if text.is_empty() && logprobs.is_empty() {
-            return;
+        if !text.is_empty() || !logprobs.is_empty() {
+            part.push(&text);
+            part.push_logprobs(&logprobs);
+            events.push(StreamEvent::part_delta(PartPosition { item_id, output_index, index }, part, text, logprobs));
         }
-        part.push(&text);
-        part.push_logprobs(&logprobs);
-        events.push(StreamEvent::part_delta(PartPosition { item_id, output_index, index }, part, text, logprobs));
+        self.add_annotations(events);
     }
 
     fn close(&mut self, status: Status, events: &mut Vec<StreamEvent>) {
@@ -261,9 +299,9 @@ impl Output {
         let Some(output_index) = self.open.take() else { return };
         let Some(item) = self.items.get_mut(output_index) else { return };
         end_part(item, output_index, events);
-        if let OutputItem::FunctionCall { id, arguments, .. } = item {
-            let (item_id, arguments) = (id.clone(), arguments.clone());
-            events.push(StreamEvent::CallDone { item_id, output_index, arguments });
+        if let OutputItem::FunctionCall { id, name, arguments, .. } = item {
+            let (item_id, name, arguments) = (id.clone(), name.clone(), arguments.clone());
+            events.push(StreamEvent::CallDone { item_id, output_index, name, arguments });
         }
         self.item_done(output_index, status, events);
     }

@@ -20,15 +20,20 @@ pub(super) enum OutputItem {
         #[serde(skip_serializing_if = "Option::is_none")]
         namespace: Option<String>,
         arguments: String,
+        #[serde(skip_serializing_if = "is_false")]
+        abandoned: bool,
     },
     /// A call of the client's own tool that takes plain text.
     CustomToolCall {
         id: String,
+        status: Status,
         call_id: String,
         name: String,
         #[serde(skip_serializing_if = "Option::is_none")]
         namespace: Option<String>,
         input: String,
+        #[serde(skip_serializing_if = "is_false")]
+        abandoned: bool,
     },
     /// A tool of a character, run here.
     McpCall {
@@ -57,7 +62,7 @@ pub(super) enum Status {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum OutputPart {
-    OutputText { text: String, annotations: [(); 0], logprobs: Vec<Value> },
+    OutputText { text: String, annotations: Vec<Value>, logprobs: Vec<Value> },
     Refusal { refusal: String },
     ReasoningText { text: String },
     SummaryText { text: String },
@@ -75,13 +80,15 @@ impl OutputItem {
     /// A call without arguments yet; `own` is the client's namespace and name of the function.
     pub(super) fn function_call(id: String, call_id: String, own: (Option<&str>, &str)) -> Self {
         let (namespace, name) = (own.0.map(str::to_owned), own.1.to_owned());
-        Self::FunctionCall { id, status: Status::InProgress, call_id, name, namespace, arguments: String::new() }
+        let (status, arguments) = (Status::InProgress, String::new());
+        Self::FunctionCall { id, status, call_id, name, namespace, arguments, abandoned: false }
     }
 
     /// A call of a custom tool without its input yet.
     pub(super) fn custom_call(id: String, call_id: String, own: (Option<&str>, &str)) -> Self {
         let (namespace, name) = (own.0.map(str::to_owned), own.1.to_owned());
-        Self::CustomToolCall { id, call_id, name, namespace, input: String::new() }
+        let (status, input) = (Status::InProgress, String::new());
+        Self::CustomToolCall { id, status, call_id, name, namespace, input, abandoned: false }
     }
 
     /// A tool that is about to be run here, without arguments yet.
@@ -106,8 +113,17 @@ impl OutputItem {
             Self::Message { status, .. }
             | Self::Reasoning { status, .. }
             | Self::FunctionCall { status, .. }
+            | Self::CustomToolCall { status, .. }
             | Self::McpCall { status, .. } => *status = new,
-            Self::CustomToolCall { .. } => {}
+        }
+    }
+
+    /// The response failed or was cancelled: a whole call of the client's tools needs no output any more.
+    pub(super) fn abandon(&mut self) {
+        if let Self::FunctionCall { status: Status::Completed, abandoned, .. }
+        | Self::CustomToolCall { status: Status::Completed, abandoned, .. } = self
+        {
+            *abandoned = true;
         }
     }
 
@@ -160,10 +176,15 @@ impl OutputItem {
     }
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
 impl OutputPart {
     /// A part of text.
     pub(super) fn text() -> Self {
-        Self::OutputText { text: String::new(), annotations: [], logprobs: Vec::new() }
+        Self::OutputText { text: String::new(), annotations: Vec::new(), logprobs: Vec::new() }
     }
 
     /// Whether both are of the same kind.
@@ -178,6 +199,13 @@ impl OutputPart {
             }
             Self::Refusal { refusal } => refusal.push_str(more),
         }
+    }
+
+    /// Adds an annotation and returns its place.
+    pub(super) fn push_annotation(&mut self, annotation: Value) -> Option<usize> {
+        let Self::OutputText { annotations, .. } = self else { return None };
+        annotations.push(annotation);
+        annotations.len().checked_sub(1)
     }
 
     pub(super) fn push_logprobs(&mut self, more: &[Value]) {

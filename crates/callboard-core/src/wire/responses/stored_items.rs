@@ -47,6 +47,7 @@ pub fn id_prefix(kind: &str) -> &'static str {
         "custom_tool_call_output" => "ctco",
         "reasoning" => "rs",
         "mcp_call" => "mcp",
+        "compaction" => "cmp",
         _ => "item",
     }
 }
@@ -55,7 +56,7 @@ fn stored_item(fields: &Map<String, Value>, kind: &str, id: String) -> Map<Strin
     let mut item = Map::new();
     item.insert("id".to_owned(), id.into());
     item.insert("type".to_owned(), kind.into());
-    if matches!(kind, "message" | "function_call" | "function_call_output") {
+    if matches!(kind, "message" | "function_call" | "function_call_output" | "custom_tool_call" | "compaction") {
         item.insert("status".to_owned(), "completed".into());
     }
     let rest = fields.iter().filter(|(key, value)| !matches!(key.as_str(), "id" | "type") && !value.is_null());

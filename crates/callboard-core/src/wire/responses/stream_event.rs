@@ -34,6 +34,14 @@ pub(super) enum StreamEvent {
     TextDelta { item_id: String, output_index: usize, content_index: usize, delta: String, logprobs: Vec<Value> },
     #[serde(rename = "response.output_text.done")]
     TextDone { item_id: String, output_index: usize, content_index: usize, text: String, logprobs: Vec<Value> },
+    #[serde(rename = "response.output_text.annotation.added")]
+    AnnotationAdded {
+        item_id: String,
+        output_index: usize,
+        content_index: usize,
+        annotation_index: usize,
+        annotation: Value,
+    },
     #[serde(rename = "response.refusal.delta")]
     RefusalDelta { item_id: String, output_index: usize, content_index: usize, delta: String },
     #[serde(rename = "response.refusal.done")]
@@ -53,7 +61,7 @@ pub(super) enum StreamEvent {
     #[serde(rename = "response.function_call_arguments.delta")]
     CallDelta { item_id: String, output_index: usize, delta: String },
     #[serde(rename = "response.function_call_arguments.done")]
-    CallDone { item_id: String, output_index: usize, arguments: String },
+    CallDone { item_id: String, output_index: usize, name: String, arguments: String },
     #[serde(rename = "response.custom_tool_call_input.delta")]
     CustomDelta { item_id: String, output_index: usize, delta: String },
     #[serde(rename = "response.custom_tool_call_input.done")]
@@ -94,10 +102,7 @@ impl StreamEvent {
     pub(super) fn part_delta(at: PartPosition, part: &OutputPart, delta: String, logprobs: Vec<Value>) -> Self {
         let PartPosition { item_id, output_index, index: content_index } = at;
         match part {
-            OutputPart::OutputText { .. } => {
-                let logprobs = without_bytes(logprobs);
-                Self::TextDelta { item_id, output_index, content_index, delta, logprobs }
-            }
+            OutputPart::OutputText { .. } => Self::TextDelta { item_id, output_index, content_index, delta, logprobs },
             OutputPart::Refusal { .. } => Self::RefusalDelta { item_id, output_index, content_index, delta },
             OutputPart::ReasoningText { .. } => Self::ReasoningDelta { item_id, output_index, content_index, delta },
             OutputPart::SummaryText { .. } => {
@@ -112,7 +117,6 @@ impl StreamEvent {
         let id = item_id.clone();
         let said = match part.clone() {
             OutputPart::OutputText { text, logprobs, .. } => {
-                let logprobs = without_bytes(logprobs);
                 Self::TextDone { item_id, output_index, content_index, text, logprobs }
             }
             OutputPart::Refusal { refusal } => Self::RefusalDone { item_id, output_index, content_index, refusal },
@@ -129,18 +133,4 @@ impl StreamEvent {
         };
         [said, over]
     }
-}
-
-/// Unlike items, events have token probabilities without the bytes of the tokens.
-fn without_bytes(mut logprobs: Vec<Value>) -> Vec<Value> {
-    for entry in &mut logprobs {
-        let Some(fields) = entry.as_object_mut() else { continue };
-        fields.remove("bytes");
-        for other in fields.get_mut("top_logprobs").and_then(Value::as_array_mut).into_iter().flatten() {
-            if let Some(fields) = other.as_object_mut() {
-                fields.remove("bytes");
-            }
-        }
-    }
-    logprobs
 }

@@ -38,8 +38,7 @@ fn object(fields: Fields<'_>, tools: &Tools) -> Result<Value, BadRequest> {
 
 /// Hosted tools on the list are skipped, as they are in `tools`.
 fn allowed(fields: Fields<'_>, tools: &Tools) -> Result<Value, BadRequest> {
-    fields.required("mode", "it must be \"auto\" or \"required\"")?;
-    let mode = fields.one_of("mode", &["auto", "required"])?.unwrap_or("auto");
+    let mode = fields.one_of("mode", &["auto", "required", "none"])?.unwrap_or("auto");
     fields.required("tools", "it must be a list of functions")?;
     let mut names = Vec::new();
     for (number, tool) in fields.list("tools")?.into_iter().flatten().enumerate() {
@@ -50,6 +49,7 @@ fn allowed(fields: Fields<'_>, tools: &Tools) -> Result<Value, BadRequest> {
         }
     }
     match (names.is_empty(), mode) {
+        (_, "none") => Ok("none".into()),
         (false, _) => Ok(json!({"type": "allowed_tools", "allowed_tools": {"mode": mode, "tools": names}})),
         (true, "required") => {
             let message = "tool_choice.tools holds no function, but mode \"required\" asks for a call";
@@ -117,6 +117,11 @@ mod tests {
                 json!({"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": [named("a")]}}),
             ),
             (json!({"type": "allowed_tools", "mode": "auto", "tools": [{"type": "web_search"}]}), json!("none")),
+            (json!({"type": "allowed_tools", "tools": []}), json!("none")),
+            (
+                json!({"type": "allowed_tools", "mode": "none", "tools": [{"type": "function", "name": "a"}]}),
+                json!("none"),
+            ),
         ];
         for (choice, expected) in table {
             assert_eq!(to_chat(Some(&choice), &tools()), Ok(Some(expected)), "{choice}");
@@ -135,7 +140,6 @@ mod tests {
             (json!({"type": "function"}), "tool_choice.name", "missing_required_field"),
             (json!({"type": "function", "name": "c"}), "tool_choice.name", "unknown_tool"),
             (json!({"type": "function", "name": "b", "namespace": "o"}), "tool_choice.name", "unknown_tool"),
-            (json!({"type": "allowed_tools", "tools": []}), "tool_choice.mode", "missing_required_field"),
             (json!({"type": "allowed_tools", "mode": "x", "tools": []}), "tool_choice.mode", "invalid_value"),
             (json!({"type": "allowed_tools", "mode": "auto"}), "tool_choice.tools", "missing_required_field"),
             (json!({"type": "allowed_tools", "mode": "required", "tools": []}), "tool_choice.tools", "invalid_value"),

@@ -208,15 +208,15 @@ fn tool_name(fields: Fields<'_>) -> Result<&str, BadRequest> {
     Err(BadRequest::at(fields.place("name"), "invalid_tool_name", message))
 }
 
-/// The chat form of a function, without its name. On this wire `parameters` may be left out.
+/// The chat form of a function, without its name.
 fn function(fields: Fields<'_>) -> Result<Map<String, Value>, BadRequest> {
     let mut function = Map::new();
     if let Some(description) = fields.text("description")? {
         function.insert("description".to_owned(), description.into());
     }
-    let parameters = fields.object("parameters")?.cloned().map(Value::Object);
-    let parameters = parameters.unwrap_or_else(|| json!({"type": "object", "properties": {}}));
-    function.insert("parameters".to_owned(), parameters);
+    if let Some(parameters) = fields.object("parameters")? {
+        function.insert("parameters".to_owned(), parameters.clone().into());
+    }
     if let Some(strict) = fields.boolean("strict")? {
         function.insert("strict".to_owned(), strict.into());
     }
@@ -332,7 +332,7 @@ mod tests {
         .unwrap();
         let expected = json!([
             {"type": "function", "function": {"name": "a", "description": "d", "parameters": schema, "strict": true}},
-            {"type": "function", "function": {"name": "b", "parameters": {"type": "object", "properties": {}}}},
+            {"type": "function", "function": {"name": "b"}},
         ]);
         let chat: Vec<Value> = tools.to_chat().map(|tool| serde_json::from_str(&tool.json).unwrap()).collect();
         assert_eq!(Value::Array(chat), expected);

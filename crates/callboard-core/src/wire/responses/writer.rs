@@ -96,6 +96,7 @@ impl ReplyWriter for ResponseWriter {
         }
         self.events.push(self.object.last_stream_event());
         self.write(out);
+        write_end(framing, out);
     }
 
     /// Server-sent events have the error before the failed object. A WebSocket has not: clients would take it for an error of the
@@ -109,6 +110,7 @@ impl ReplyWriter for ResponseWriter {
         }
         self.events.push(StreamEvent::Failed { response: self.object.to_text() });
         self.write(out);
+        write_end(framing, out);
     }
 
     fn cancel(&mut self) {
@@ -121,6 +123,13 @@ impl ReplyWriter for ResponseWriter {
 
     fn response(&self) -> Option<&ResponseObject> {
         Some(&self.object)
+    }
+}
+
+/// Server-sent events end with a mark; on a WebSocket it would be taken for an event of the next response.
+fn write_end(framing: Framing, out: &mut String) {
+    if framing == Framing::ServerSent {
+        out.push_str("data: [DONE]\n\n");
     }
 }
 

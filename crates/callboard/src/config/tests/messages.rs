@@ -19,7 +19,7 @@ const IN_THE_FILE: &[(&str, &str)] = &[
     ("[timeout]\nidle_seconds = 1", "callboard.toml line 1: unknown key `timeout`; did you mean `timeouts`?"),
     (
         "colour = 1",
-        "callboard.toml line 1: unknown key `colour`; known here: listen, threads, api_keys, hosts, passthrough_paths, characters, store, store_connections, log, log_format, upstream, contract, limits, timeouts, stage, keep, python, trace, otlp",
+        "callboard.toml line 1: unknown key `colour`; known here: listen, threads, api_keys, hosts, passthrough_paths, cors_origins, characters, store, store_connections, log, log_format, upstream, contract, limits, timeouts, stage, keep, python, trace, otlp",
     ),
     ("mode = 'off'", "callboard.toml line 1: unknown key `mode`; `mode` belongs under [contract]"),
     (
@@ -32,7 +32,7 @@ const IN_THE_FILE: &[(&str, &str)] = &[
     ),
     (
         "zebra = 1\nabacus = 2",
-        "callboard.toml line 1: unknown key `zebra`; known here: listen, threads, api_keys, hosts, passthrough_paths, characters, store, store_connections, log, log_format, upstream, contract, limits, timeouts, stage, keep, python, trace, otlp",
+        "callboard.toml line 1: unknown key `zebra`; known here: listen, threads, api_keys, hosts, passthrough_paths, cors_origins, characters, store, store_connections, log, log_format, upstream, contract, limits, timeouts, stage, keep, python, trace, otlp",
     ),
     (
         "[upstream]\nurl = 'http://a'",
@@ -184,6 +184,14 @@ fn listening_beyond_loopback_requires_keys() {
     assert!(Start { flags, environment: &[("CALLBOARD_API_KEYS", "a")], ..Start::default() }.load().is_ok());
     let none = Start { flags, environment: &[("CALLBOARD_API_KEYS", " , ")], ..Start::default() };
     assert!(matches!(none.load(), Err(ConfigError::Exposed { .. })));
+}
+
+#[test]
+fn any_page_is_allowed_only_without_keys() {
+    let file = "cors_origins = ['https://a.example', '*']";
+    assert!(Start { file, ..Start::default() }.load().is_ok());
+    let keyed = Start { file, environment: &[("CALLBOARD_API_KEYS", "a")], ..Start::default() };
+    assert!(matches!(keyed.load(), Err(ConfigError::AnyOriginWithKeys)));
 }
 
 #[test]

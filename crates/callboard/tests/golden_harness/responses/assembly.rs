@@ -40,7 +40,6 @@ impl Assembly {
     /// Faults in the final output. Items of a failed response may be cut, but what was streamed must be there.
     pub(super) fn faults_at_end(mut self, output: &Value, failed: bool) -> Vec<String> {
         for item in self.items.iter_mut().filter(|item| failed && !item.done) {
-            item.value["status"] = "incomplete".into();
             item.done = true;
         }
         if self.items.iter().any(|item| !item.done) {
@@ -92,6 +91,12 @@ impl Item {
             }
             "output_text.delta" | "reasoning_text.delta" => grow(self.part(event)?.get_mut("text")?, event),
             "output_text.done" | "reasoning_text.done" => (self.part(event)?["text"] == event["text"]).then_some(()),
+            "output_text.annotation.added" => {
+                let annotations = self.part(event)?["annotations"].as_array_mut()?;
+                let fits = event["annotation_index"] == annotations.len();
+                annotations.push(event["annotation"].clone());
+                fits.then_some(())
+            }
             "refusal.delta" => grow(self.part(event)?.get_mut("refusal")?, event),
             "refusal.done" => (self.part(event)?["refusal"] == event["refusal"]).then_some(()),
             _ => None,

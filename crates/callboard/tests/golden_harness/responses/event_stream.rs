@@ -17,7 +17,11 @@ impl EventStream {
         if !body.ends_with("\n\n") {
             stream.faults.push("the last event is cut".to_owned());
         }
-        for block in body.split_terminator("\n\n") {
+        let Some(events) = body.strip_suffix("data: [DONE]\n\n") else {
+            stream.faults.push("the stream does not end with [DONE]".to_owned());
+            return stream;
+        };
+        for block in events.split_terminator("\n\n") {
             match block.strip_prefix(": ") {
                 Some(comment) => stream.comments.push(comment.to_owned()),
                 None => stream.take(block),

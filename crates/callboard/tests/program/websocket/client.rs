@@ -10,24 +10,24 @@ use tungstenite::{Error, Message, WebSocket};
 
 const ENDS: [&str; 3] = ["response.completed", "response.incomplete", "response.failed"];
 
-pub(super) struct Socket {
+pub(crate) struct Socket {
     inner: WebSocket<TcpStream>,
 }
 
 /// A refused handshake: its status and body.
 #[derive(Debug)]
-pub(super) struct Refused {
-    pub(super) status: u16,
-    pub(super) body: Value,
+pub(crate) struct Refused {
+    pub(crate) status: u16,
+    pub(crate) body: Value,
 }
 
 impl Socket {
-    pub(super) fn open(address: &str) -> Self {
+    pub(crate) fn open(address: &str) -> Self {
         Self::open_with(address, None).unwrap_or_else(|refused| panic!("{refused:?}"))
     }
 
     /// Opens a connection with an API key.
-    pub(super) fn open_with(address: &str, key: Option<&str>) -> Result<Self, Refused> {
+    pub(crate) fn open_with(address: &str, key: Option<&str>) -> Result<Self, Refused> {
         let mut request = format!("ws://{address}/v1/responses").into_client_request().unwrap();
         if let Some(key) = key {
             request.headers_mut().insert("authorization", format!("Bearer {key}").parse().unwrap());
@@ -42,19 +42,19 @@ impl Socket {
         }
     }
 
-    pub(super) fn send(&mut self, message: Message) {
+    pub(crate) fn send(&mut self, message: Message) {
         self.inner.send(message).unwrap();
     }
 
     /// Asks the model `m` for a response, with these fields as well.
-    pub(super) fn ask(&mut self, input: &str, fields: &Value) {
+    pub(crate) fn ask(&mut self, input: &str, fields: &Value) {
         let mut message = json!({"type": "response.create", "model": "m", "input": input});
         message.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
         self.send(Message::text(message.to_string()));
     }
 
     /// The next event.
-    pub(super) fn next(&mut self) -> Value {
+    pub(crate) fn next(&mut self) -> Value {
         loop {
             match self.inner.read().unwrap() {
                 Message::Text(text) => return serde_json::from_str(&text).unwrap(),
@@ -65,7 +65,7 @@ impl Socket {
     }
 
     /// Reads until an event of this type.
-    pub(super) fn read_until(&mut self, kind: &str) -> Value {
+    pub(crate) fn read_until(&mut self, kind: &str) -> Value {
         loop {
             let event = self.next();
             assert_ne!(event["type"], "error", "{event}");
@@ -76,7 +76,7 @@ impl Socket {
     }
 
     /// All events of the next response.
-    pub(super) fn response(&mut self) -> Vec<Value> {
+    pub(crate) fn response(&mut self) -> Vec<Value> {
         let mut events = Vec::new();
         loop {
             let event = self.next();
@@ -89,12 +89,12 @@ impl Socket {
     }
 
     /// The final object of the next response.
-    pub(super) fn object(&mut self) -> Value {
+    pub(crate) fn object(&mut self) -> Value {
         self.read_until("response.completed")["response"].clone()
     }
 
     /// Sends a ping and expects the pong as the next message: the server has read everything sent before.
-    pub(super) fn ping(&mut self, words: &'static str) {
+    pub(crate) fn ping(&mut self, words: &'static str) {
         self.send(Message::Ping(words.into()));
         match self.inner.read().unwrap() {
             Message::Pong(back) => assert_eq!(&*back, words.as_bytes()),
@@ -103,17 +103,17 @@ impl Socket {
     }
 
     /// Reads until the server sends a ping.
-    pub(super) fn wait_for_ping(&mut self) {
+    pub(crate) fn wait_for_ping(&mut self) {
         while !matches!(self.inner.read().unwrap(), Message::Ping(_)) {}
     }
 
     /// Reads until the server closes the connection; its close code.
-    pub(super) fn close_code(&mut self) -> Option<u16> {
+    pub(crate) fn close_code(&mut self) -> Option<u16> {
         self.read_close().map(|frame| frame.code.into())
     }
 
     /// The same, with its reason.
-    pub(super) fn close_frame(&mut self) -> (u16, String) {
+    pub(crate) fn close_frame(&mut self) -> (u16, String) {
         let frame = self.read_close().expect("a close with a code");
         (frame.code.into(), frame.reason.to_string())
     }
@@ -129,13 +129,13 @@ impl Socket {
     }
 
     /// Sends a ping, as long as the connection is open, and reads the next message.
-    pub(super) fn try_ping(&mut self) -> Option<Message> {
+    pub(crate) fn try_ping(&mut self) -> Option<Message> {
         let _ = self.inner.send(Message::Ping("more".into()));
         self.inner.read().ok()
     }
 
     /// Reads until the connection ends; true when both sides have closed it.
-    pub(super) fn is_closed_properly(&mut self) -> bool {
+    pub(crate) fn is_closed_properly(&mut self) -> bool {
         loop {
             match self.inner.read() {
                 Ok(_) => {}
@@ -145,20 +145,20 @@ impl Socket {
     }
 
     /// The connection below the protocol.
-    pub(super) fn stream(&mut self) -> &mut TcpStream {
+    pub(crate) fn stream(&mut self) -> &mut TcpStream {
         self.inner.get_mut()
     }
 }
 
 /// Runs a turn in a conversation without a model request. It waits for earlier turns.
-pub(super) fn wait_for_turn(address: &str, model: &str, conversation: &str) {
+pub(crate) fn wait_for_turn(address: &str, model: &str, conversation: &str) {
     let request = json!({"model": model, "input": "…", "conversation": conversation, "generate": false});
     let answer = ask(address, "POST", "/v1/responses", &[], &request.to_string());
     assert_eq!(answer.status, 200, "{answer:?}");
 }
 
 /// The text of a response.
-pub(super) fn words(response: &Value) -> String {
+pub(crate) fn words(response: &Value) -> String {
     let items = response["output"].as_array().into_iter().flatten();
     let parts = items.flat_map(|item| item["content"].as_array().into_iter().flatten());
     parts.filter_map(|part| part["text"].as_str()).collect()

@@ -3,7 +3,7 @@
 mod access;
 mod bad_messages;
 mod character;
-mod client;
+pub(super) mod client;
 mod closing;
 mod connection_cache;
 mod limits;

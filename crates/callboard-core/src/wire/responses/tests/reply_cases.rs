@@ -38,7 +38,7 @@ fn call(letter: char, name: &str) -> Call {
     let raw = RawCall { name: name.to_owned(), arguments: "{\"n\": 5}".to_owned(), ..RawCall::default() };
     let checked = check_arguments(&raw, &tools, &CallRules::default(), &mut CheckBudget::new(1024)).unwrap();
     let arguments = checked.into_iter().next().unwrap().arguments;
-    Call { id: call_id(letter), name: name.to_owned(), arguments }
+    Call { id: call_id(letter), name: name.to_owned(), arguments, other: serde_json::Map::new() }
 }
 
 fn result(letter: char, outcome: ToolOutcome) -> Event {
@@ -85,7 +85,7 @@ fn spoken_cases() -> Vec<Case> {
 fn calling_cases() -> Vec<Case> {
     let inside = json!([{"type": "function", "name": "read", "parameters": {"type": "object", "properties": {}}}]);
     let namespace = json!({"type": "namespace", "name": "files", "description": "d", "tools": inside});
-    let begins = || Event::CallBegins { id: call_id('a'), name: "f".to_owned() };
+    let begins = || Event::CallBegins { id: call_id('a'), name: "f".to_owned(), other: serde_json::Map::new() };
     let grows = |text: &str| Event::CallGrows(text.to_owned());
     vec![
         Case {

@@ -7,7 +7,7 @@ use crate::contract::{CallRules, SchemaLimits, ToolSet};
 use crate::model::{CallFragment, CallId, Delta, Finish};
 use crate::turn::{Action, Ending, Event, Input, Turn, TurnRequest, TurnSettings};
 use crate::wire::ReplyEnd;
-use crate::wire::chat::{Completion, Stamp};
+use crate::wire::chat::{CallForm, Completion, Stamp};
 
 /// Plays a reply that is cut off behind these arguments; what goes out, and how it ends.
 fn play(arguments: &[&str]) -> (Vec<Event>, Ending) {
@@ -66,7 +66,7 @@ fn a_call_that_grew_until_the_limit_is_told_as_cut_off() {
 
         let mut completion = Completion::default();
         events.into_iter().for_each(|event| completion.event(event));
-        let stamp = Stamp { id: "chatcmpl-1".to_owned(), created: 1, model: "m".to_owned() };
+        let stamp = Stamp { id: "chatcmpl-1".to_owned(), created: 1, model: "m".to_owned(), form: CallForm::Tools };
         let body: Value = serde_json::from_str(&completion.finish(&stamp, finish, &usage())).unwrap();
         let told = body["choices"][0]["message"]["tool_calls"].as_array().map_or(0, Vec::len);
         assert_eq!((&body["choices"][0]["finish_reason"], told), (&word.into(), calls), "{arguments:?}");
@@ -79,7 +79,10 @@ fn half_a_call_of_a_custom_tool_has_no_item() {
     let request = json!({"tools": [{"type": "custom", "name": "f"}]});
     let events = |arguments: &str| {
         let id = CallId::from_random([7; 24]);
-        [Event::CallBegins { id, name: "f".to_owned() }, Event::CallGrows(arguments.to_owned())]
+        [
+            Event::CallBegins { id, name: "f".to_owned(), other: serde_json::Map::new() },
+            Event::CallGrows(arguments.to_owned()),
+        ]
     };
     let table = [
         ("{\"input\": \"ab", Finish::Length, vec![]),

@@ -1,0 +1,73 @@
+//! What is taken as input: all listed items and parts, what is continued, and choices of tools.
+
+use callboard_test_support::{Program, Script, calls, greeting_server, text};
+use serde_json::{Value, json};
+
+use super::requests::create;
+
+#[test]
+fn all_listed_items_and_parts_are_taken() {
+    let call =
+        json!({"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}", "id": null, "status": null});
+    let output = |output: Value| json!([call, {"type": "function_call_output", "call_id": "c", "output": output}]);
+    let user = |part: Value| json!([{"role": "user", "content": [part]}]);
+    let pixel = "data:image/png;base64,iVBORw0KGgo=";
+    let program = Program::with_upstream(&greeting_server().url, &[]);
+    for input in [
+        json!([{"role": "system", "content": "s"}, {"role": "developer", "content": [{"type": "input_text", "text": "d"}]}, {"role": "user", "content": "u"}]),
+        json!([{"role": "assistant", "content": "a", "phase": "commentary"}, {"role": "assistant", "content": "b", "phase": "final_answer"}, {"role": "user", "content": "u"}]),
+        json!([{"role": "assistant", "content": [{"type": "output_text", "text": "a"}, {"type": "refusal", "refusal": "r"}]}, {"role": "user", "content": "u"}]),
+        user(json!({"type": "input_image", "image_url": pixel, "detail": "low"})),
+        user(json!({"type": "input_file", "filename": "a.txt", "file_data": "data:text/plain;base64,YQ=="})),
+        user(json!({"type": "input_file", "file_url": "https://a.example/a.pdf"})),
+        output(json!("7")),
+        output(json!([{"type": "input_text", "text": "7"}, {"type": "input_image", "image_url": pixel}])),
+        output(json!([{"type": "input_video", "video_url": "https://a.example/a.mp4"}])),
+        json!([{"type": "reasoning", "summary": [{"type": "summary_text", "text": "s"}], "content": null}, {"role": "user", "content": "u"}]),
+    ] {
+        let answer = create(&program, &json!({"input": input}));
+        assert_eq!(answer.status, 200, "{input}: {answer:?}");
+    }
+    let unknown = create(&program, &json!({"input": [{"type": "weather"}]}));
+    assert_eq!((unknown.status, unknown.error("param").as_str()), (400, "input[0].type"));
+}
+
+#[test]
+fn earlier_input_and_output_come_before_the_new_input() {
+    let (script, server) = Script::start([text("One."), text("Two.")]);
+    let program = Program::with_upstream(&server.url, &[]);
+    let first = create(&program, &json!({"input": "first", "instructions": "be kind"})).ok();
+    create(&program, &json!({"input": "second", "previous_response_id": first["id"]})).ok();
+    let messages = script.asked()[1]["messages"].clone();
+    let said: Vec<&str> =
+        messages.as_array().unwrap().iter().map(|message| message["content"].as_str().unwrap()).collect();
+    assert_eq!(said, ["first", "One.", "second"], "instructions are not carried over");
+    let unknown = create(&program, &json!({"previous_response_id": "resp_none"}));
+    assert_eq!((unknown.status, unknown.error("code").as_str()), (400, "previous_response_not_found"));
+}
+
+#[test]
+fn allowed_tools_are_enforced_while_the_model_sees_all() {
+    let tools = json!([{"type": "function", "name": "f"}, {"type": "function", "name": "g"}]);
+    let only = |mode: Option<&str>| {
+        let mut choice = json!({"type": "allowed_tools", "tools": [{"type": "function", "name": "f"}]});
+        mode.into_iter().for_each(|mode| choice["mode"] = mode.into());
+        choice
+    };
+    for (mode, called, sees) in [(None, "g", 2), (Some("required"), "g", 2), (Some("none"), "f", 0)] {
+        let (script, server) = Script::start([calls("", &[(called, json!({}))]), calls("", &[("f", json!({}))])]);
+        let program = Program::with_upstream(&server.url, &[("CALLBOARD_CONTRACT_REASKS", "1")]);
+        let answer = create(&program, &json!({"tools": tools, "tool_choice": only(mode)}));
+        let offered = script.asked()[0]["tools"].as_array().map_or(0, Vec::len);
+        let names: Vec<Value> = match answer.status {
+            200 => answer.json()["output"].as_array().unwrap().iter().map(|item| item["name"].clone()).collect(),
+            _ => Vec::new(),
+        };
+        assert!(!names.contains(&json!("g")), "{mode:?}: {names:?}");
+        if mode == Some("none") {
+            assert!(!names.contains(&json!("f")), "{answer:?}");
+        } else {
+            assert_eq!((offered, names), (sees, vec![json!("f")]), "{mode:?}");
+        }
+    }
+}
