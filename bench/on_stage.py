@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from processes import Process, all_stats
+from processes import Process, all_stats, proportional_bytes
 
 HERE = Path(__file__).resolve().parent
 SHIPPED = HERE.parent / "characters"
@@ -32,6 +32,7 @@ LOADED_CHARACTERS = 100
 LANES = {32: 5, 8: 3, 1: None}
 SECONDS = 180
 ORPHAN_SECONDS = 10
+REST_SECONDS = 3
 # Smaller differences between two medians are noise.
 UNMEASURABLE_MS = 0.05
 TOLERATED_GROWTH_KB = 2048
@@ -208,6 +209,47 @@ def opener():
 
 
 # ---------------------------------------------------------------------------------------------------------------------
+# Memory at rest
+
+def measure_rest(stage):
+    """Proportional memory of all processes of a Callboard whose characters are at rest, and while they are not yet."""
+    crowd, empty = stage.folder / "crowd_at_rest", stage.folder / "nobody"
+    make_crowd(crowd)
+    empty.mkdir()
+    cast = sum(not path.name.startswith("_") for path in SHIPPED.glob("*.py"))
+    casts = {"none": (empty, 0), "shipped": (SHIPPED, cast), "hundred": (crowd, LOADED_CHARACTERS)}
+    figures = {name: memory_at_rest(stage, folder, count) for name, (folder, count) in casts.items()}
+    megabytes = {name: own["at_rest"]["bytes"] / 2**20 for name, own in figures.items()}
+    title = f"{LOADED_CHARACTERS} characters at rest: memory beyond that without characters"
+    return figures, [row(title, megabytes["hundred"] - megabytes["none"], "MB", "<=", 20),
+                     row(f"all processes at rest with the {cast} shipped characters", megabytes["shipped"], "MB", "<=", 60)]
+
+
+def memory_at_rest(stage, characters, expected):
+    environment = {"CALLBOARD_PYTHON_REST_SECONDS": str(REST_SECONDS)}
+    command = serve_command(stage, characters, "http://127.0.0.1:9")
+    with Process("callboard", command, stage.folder, environment) as process:
+        address = process.announced_address(60)
+        awake = proportional_memory(process)
+        process.wait_until(lambda: characters_at_rest(address) == expected and len(process.pids()) == 1, 60)
+        at_rest = proportional_memory(process)
+        process.child.send_signal(signal.SIGTERM)
+        process.child.wait(timeout=30)
+    wait_for_orphans()
+    return {"awake": awake, "at_rest": at_rest}
+
+
+def proportional_memory(process):
+    pids = process.pids()
+    return {"processes": len(pids), "bytes": sum(map(proportional_bytes, pids))}
+
+
+def characters_at_rest(address):
+    with opener().open(f"{address}/v1/characters", timeout=20) as reply:
+        return sum(character["at_rest"] for character in json.load(reply)["data"])
+
+
+# ---------------------------------------------------------------------------------------------------------------------
 # The first text
 
 def measure_first_word(stage):
@@ -294,5 +336,5 @@ def measure_soak(stage):
     return figures, rows
 
 
-MEASURES = {"calls": measure_calls, "overruns": measure_overruns, "loading": measure_loading,
+MEASURES = {"calls": measure_calls, "overruns": measure_overruns, "loading": measure_loading, "rest": measure_rest,
             "first-word": measure_first_word, "soak": measure_soak}

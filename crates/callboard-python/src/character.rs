@@ -14,7 +14,9 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::error::{CallError, HostError, ToolError};
 use crate::manifest::{Manifest, ToolManifest};
-use crate::supervisor::{Job, JobResult, Operation, Request, ToolCall, WorkerReply, WorkerRequest, json_frame};
+use crate::supervisor::{
+    CharacterRest, Job, JobResult, LoadedFile, Operation, Request, ToolCall, WorkerReply, WorkerRequest, json_frame,
+};
 
 /// A loaded character. Handles are cheap to clone and work from any thread; its processes end with the last.
 #[derive(Debug, Clone)]
@@ -27,6 +29,7 @@ struct Inner {
     prompt_limit: Duration,
     manifest: Manifest,
     jobs: mpsc::UnboundedSender<Job>,
+    rest: Arc<CharacterRest>,
     next_number: AtomicU64,
 }
 
@@ -70,19 +73,25 @@ pub struct CallOutcome {
 }
 
 impl Character {
-    pub(crate) fn new(
-        supervisor: mpsc::UnboundedSender<Request>,
-        prompt_limit: Duration,
-        manifest: Manifest,
-        jobs: mpsc::UnboundedSender<Job>,
-    ) -> Self {
-        let next_number = AtomicU64::new(1);
-        Self(Arc::new(Inner { _supervisor: supervisor, prompt_limit, manifest, jobs, next_number }))
+    pub(crate) fn new(supervisor: mpsc::UnboundedSender<Request>, prompt_limit: Duration, loaded: LoadedFile) -> Self {
+        let LoadedFile { manifest, jobs, rest } = loaded;
+        let (manifest, next_number) = (*manifest, AtomicU64::new(1));
+        Self(Arc::new(Inner { _supervisor: supervisor, prompt_limit, manifest, jobs, rest, next_number }))
     }
 
     /// What the file defines.
     pub fn manifest(&self) -> &Manifest {
         &self.0.manifest
+    }
+
+    /// Whether its processes have ended because nothing used them for a while. The next call starts them again.
+    pub fn is_at_rest(&self) -> bool {
+        self.0.rest.is_at_rest()
+    }
+
+    /// Has its processes start, where they are at rest, so that a call that is expected soon need not wait for them.
+    pub fn wake(&self) {
+        self.0.rest.wake();
     }
 
     /// Starts a conversation: makes an instance and its system prompt.

@@ -38,8 +38,8 @@ impl PythonHost {
         let file = CharacterFile { id: id.to_owned(), path: absolute(path)?, source: None };
         let (reply, loaded) = oneshot::channel();
         self.requests.send(Request::Load(LoadRequest { file, reply })).map_err(|_| HostError::Closed)?;
-        let (manifest, jobs) = loaded.await.map_err(|_| HostError::Closed)??;
-        Ok(Character::new(self.requests.clone(), self.prompt_limit, *manifest, jobs))
+        let loaded = loaded.await.map_err(|_| HostError::Closed)??;
+        Ok(Character::new(self.requests.clone(), self.prompt_limit, loaded))
     }
 
     /// Kills every process, including those that are running a call.

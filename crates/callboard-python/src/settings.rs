@@ -20,15 +20,18 @@ pub struct HostSettings {
     pub output: OutputSink,
     /// Environment variables that characters see beside the usual ones: names, or beginnings of names followed by `*`.
     pub environment: Vec<String>,
+    /// After how long without a call a character's processes end; the next call starts them again. `None` is never.
+    pub rest_after: Option<Duration>,
     /// Whether characters give up files, network and programs.
     pub sandbox: bool,
 }
 
 impl HostSettings {
-    /// Default limits, no output and no sandbox.
+    /// Default limits, no output, no rest and no sandbox.
     pub fn new(interpreter: impl Into<PathBuf>) -> Self {
         let (limits, output) = (Limits::default(), OutputSink::none());
-        Self { interpreter: interpreter.into(), limits, output, environment: Vec::new(), sandbox: false }
+        let (environment, rest_after, sandbox) = (Vec::new(), None, false);
+        Self { interpreter: interpreter.into(), limits, output, environment, rest_after, sandbox }
     }
 }
 

@@ -101,7 +101,8 @@ pub fn python_settings(settings: &Settings, output: OutputSink) -> HostSettings 
         ..PythonLimits::default()
     };
     let (environment, sandbox) = (python.environment.clone(), python.sandbox == "on");
-    HostSettings { limits, output, environment, sandbox, ..HostSettings::new(&python.interpreter) }
+    let rest_after = Some(python.rest).filter(|rest| !rest.is_zero());
+    HostSettings { limits, output, environment, rest_after, sandbox, ..HostSettings::new(&python.interpreter) }
 }
 
 fn upstream(settings: &UpstreamSettings) -> anyhow::Result<Upstream> {

@@ -113,6 +113,18 @@ impl JobQueue {
         idle.first().map(|worker| worker.since)
     }
 
+    /// When the last of this many workers became idle; `None` if any of them is not.
+    pub(crate) fn all_idle_since(&self, workers: usize) -> Option<Instant> {
+        let mut idle = self.idle.borrow_mut();
+        idle.retain(|worker| !worker.next_job.is_closed());
+        (idle.len() == workers && self.jobs.borrow().is_empty()).then(|| idle.last().map(|worker| worker.since))?
+    }
+
+    /// Stops all idle workers.
+    pub(crate) fn stop_idle(&self) {
+        self.idle.borrow_mut().clear();
+    }
+
     /// Stops the longest idle worker.
     pub(crate) fn stop_longest_idle(&self) {
         let mut idle = self.idle.borrow_mut();

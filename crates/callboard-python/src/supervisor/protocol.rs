@@ -14,7 +14,7 @@ use crate::sandbox::KernelSupport;
 use crate::settings::Limits;
 
 /// The version of this protocol. Python's is in `channel.py`.
-pub(crate) const VERSION: u32 = 4;
+pub(crate) const VERSION: u32 = 5;
 
 /// To the interpreter, first: the modules of the host, in the order in which they are run.
 #[derive(Serialize)]
@@ -42,8 +42,8 @@ pub(crate) enum ForkServerRequest {
 pub(crate) struct LoadFile<'a> {
     pub(crate) id: &'a str,
     pub(crate) path: &'a str,
-    /// The text of the file, where it was read before.
-    pub(crate) source: Option<&'a str>,
+    /// What the first zygote of the file sent as its source.
+    pub(crate) source: Option<&'a RawValue>,
 }
 
 /// To a worker.
@@ -86,7 +86,7 @@ pub(crate) enum HostEvent {
     },
     Loaded {
         manifest: Box<Manifest>,
-        source: String,
+        source: Box<RawValue>,
     },
     Invalid {
         problems: Vec<Problem>,

@@ -12,6 +12,7 @@ use super::fork_server::{ForkServer, ForkServerHandle};
 use super::process_handle::Process;
 use super::progress_page::ProgressPage;
 use super::protocol::{ForkServerRequest, HostEvent};
+use super::rest::RootUse;
 use super::root_process::start_root;
 use super::transport::json_frame;
 use super::worker_slots::WorkerSlots;
@@ -30,6 +31,7 @@ pub(crate) struct ProcessTree {
     pub(crate) exit_reports: Rc<ExitReports>,
     pub(crate) imports: Semaphore,
     pub(crate) worker_slots: WorkerSlots,
+    pub(crate) root_use: Rc<RootUse>,
     root: Mutex<Option<ForkServer>>,
 }
 
@@ -39,6 +41,7 @@ impl ProcessTree {
             exit_reports: Rc::default(),
             imports: Semaphore::new(settings.limits.imports.max(1)),
             worker_slots: WorkerSlots::new(settings.limits.workers.max(1)),
+            root_use: Rc::default(),
             root: Mutex::new(None),
             settings,
         }
@@ -62,6 +65,14 @@ impl ProcessTree {
         let handle = server.handle().ok_or_else(|| io::Error::other("the root process ended"))?;
         *root = Some(server);
         Ok(handle)
+    }
+
+    /// Ends the root process, unless it is needed again meanwhile.
+    pub(crate) async fn end_root(&self) {
+        let mut root = self.root.lock().await;
+        if !self.root_use.is_needed() && root.take().is_some() {
+            tracing::debug!("all characters are at rest; the root process ends");
+        }
     }
 
     /// Has a fork server fork a process, and waits for its hello. It prints under `name`. A server that does not answer

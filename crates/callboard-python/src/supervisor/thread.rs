@@ -12,6 +12,7 @@ use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{LocalSet, spawn_local};
 
+use super::rest::rest_root;
 use super::shared_by_pools::ProcessTree;
 use super::worker_pool::{self, LoadRequest};
 use crate::error::StartError;
@@ -76,6 +77,9 @@ fn runtime_for(settings: &HostSettings) -> Result<tokio::runtime::Runtime, Start
 }
 
 async fn serve(tree: &Rc<ProcessTree>, mut requests: mpsc::UnboundedReceiver<Request>) -> Option<oneshot::Sender<()>> {
+    if let Some(after) = tree.settings.rest_after {
+        start_task(rest_root(Rc::clone(tree), after));
+    }
     while let Some(request) = requests.recv().await {
         match request {
             Request::Load(load) => start_task(worker_pool::run(Rc::clone(tree), load)),

@@ -113,13 +113,15 @@ impl<'a> Worker<'a> {
 
     async fn serve(mut self, tree: &ProcessTree) -> WorkerExit {
         let exit = loop {
+            let mut next = VecDeque::new();
             if self.sent.is_empty() {
                 match self.next_job(tree).await {
-                    Ok(job) => self.send(job).await,
+                    Ok(job) => next.push_back(job),
                     Err(exit) => break exit,
                 }
             }
-            self.pipeline_jobs().await;
+            self.pipeline_jobs(&mut next);
+            self.send(next).await;
             let Some(job) = self.sent.pop_front() else { continue };
             self.pipes.output.reset();
             let reuse = self.run(job).await;
@@ -157,20 +159,32 @@ impl<'a> Worker<'a> {
         Err(WorkerExit::Lost)
     }
 
-    /// Sends a job. A worker that does not receive it is killed, which ends the wait for its reply.
-    async fn send(&mut self, job: Job) {
-        if !matches!(timeout(PICKUP_TIMEOUT, self.pipes.sender.send(&job.frame)).await, Ok(Ok(()))) {
+    /// Sends jobs, with one write. A worker that does not receive them is killed, which ends the wait for its reply.
+    async fn send(&mut self, mut jobs: VecDeque<Job>) {
+        let sent = match jobs.make_contiguous() {
+            [] => return,
+            [job] => timeout(PICKUP_TIMEOUT, self.pipes.sender.send(&job.frame)).await,
+            several => {
+                let frames: Vec<&[u8]> = several.iter().map(|job| job.frame.as_slice()).collect();
+                timeout(PICKUP_TIMEOUT, self.pipes.sender.send(&frames.concat())).await
+            }
+        };
+        if !matches!(sent, Ok(Ok(()))) {
             self.process.kill();
         }
-        self.sent.push_back(job);
+        self.sent.append(&mut jobs);
     }
 
-    /// Where all workers are busy and calls are short, sends jobs ahead, so that the worker need not sleep between
-    /// them. Jobs that a starting worker will take are left to it: calls of one reply should run in parallel.
-    async fn pipeline_jobs(&mut self) {
-        while self.sent.len() < PIPELINE_DEPTH && self.average < SHORT_CALL && self.queue.needs_workers() {
+    /// Where all workers are busy and calls are short, takes jobs to be sent ahead, so that the worker need not sleep
+    /// between them: several at a time, once half of the earlier ones are done. Jobs that a starting worker will take are
+    /// left to it: calls of one reply should run in parallel.
+    fn pipeline_jobs(&self, next: &mut VecDeque<Job>) {
+        if self.sent.len() > PIPELINE_DEPTH / 2 || self.average >= SHORT_CALL {
+            return;
+        }
+        while self.sent.len() + next.len() < PIPELINE_DEPTH && self.queue.needs_workers() {
             let Some(job) = self.queue.pop_up_to(PIPELINED_FRAME) else { return };
-            self.send(job).await;
+            next.push_back(job);
         }
     }
 

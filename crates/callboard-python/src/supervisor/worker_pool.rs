@@ -4,12 +4,14 @@
 //! a job is decided in `worker`.
 
 use std::rc::Rc;
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot};
 
 use super::fork_server::{ForkServer, ForkServerHandle};
 use super::job_queue::{Job, JobQueue};
+use super::rest::{CharacterRest, RestTimer, RootUser};
 use super::shared_by_pools::ProcessTree;
 use super::thread::start_task;
 use super::worker::{self, WorkerExit, WorkerSetup};
@@ -28,13 +30,20 @@ pub(crate) struct LoadRequest {
     pub(crate) reply: oneshot::Sender<Result<LoadedFile, LoadError>>,
 }
 
-/// A manifest, and where to send jobs.
-pub(crate) type LoadedFile = (Box<Manifest>, mpsc::UnboundedSender<Job>);
+/// A manifest, where to send jobs, and whether the processes are at rest.
+pub(crate) struct LoadedFile {
+    pub(crate) manifest: Box<Manifest>,
+    pub(crate) jobs: mpsc::UnboundedSender<Job>,
+    pub(crate) rest: Arc<CharacterRest>,
+}
 
 struct WorkerPool {
     tree: Rc<ProcessTree>,
     file: CharacterFile,
-    zygote: ForkServer,
+    /// `None` at rest.
+    zygote: Option<RunningZygote>,
+    rest: Arc<CharacterRest>,
+    rest_timer: RestTimer,
     queue: Rc<JobQueue>,
     jobs: mpsc::UnboundedReceiver<Job>,
     workers: usize,
@@ -43,20 +52,37 @@ struct WorkerPool {
     exits: (mpsc::UnboundedSender<WorkerExit>, mpsc::UnboundedReceiver<WorkerExit>),
 }
 
+struct RunningZygote {
+    server: ForkServer,
+    since: Instant,
+    _root_user: RootUser,
+}
+
 /// Loads a file and runs its worker pool until the last handle is gone.
 pub(crate) async fn run(tree: Rc<ProcessTree>, request: LoadRequest) {
     let LoadRequest { mut file, reply } = request;
-    let Zygote { server: zygote, manifest, source } = match zygote::load(&tree, &file).await {
+    let Zygote { server, manifest, source, root_user } = match zygote::load(&tree, &file).await {
         Ok(zygote) => zygote,
         // The caller may have gone away meanwhile.
         Err(error) => return drop(reply.send(Err(error))),
     };
     file.source = Some(source);
     let (sender, jobs) = mpsc::unbounded_channel();
-    if reply.send(Ok((manifest, sender))).is_ok() {
+    let rest = Arc::<CharacterRest>::default();
+    if reply.send(Ok(LoadedFile { manifest, jobs: sender, rest: Arc::clone(&rest) })).is_ok() {
         let queue = tree.worker_slots.new_queue();
+        let rest_timer = RestTimer::new(tree.settings.rest_after);
+        let zygote = Some(RunningZygote::new(server, root_user));
         let exits = mpsc::unbounded_channel();
-        WorkerPool { tree, file, zygote, queue, jobs, workers: 0, failed_starts: 0, exits }.serve().await;
+        let pool =
+            WorkerPool { tree, file, zygote, rest, rest_timer, queue, jobs, workers: 0, failed_starts: 0, exits };
+        pool.serve().await;
+    }
+}
+
+impl RunningZygote {
+    fn new(server: ForkServer, root_user: RootUser) -> Self {
+        Self { server, since: Instant::now(), _root_user: root_user }
     }
 }
 
@@ -70,10 +96,24 @@ impl WorkerPool {
                     None => return,
                 },
                 Some(exit) = self.exits.1.recv() => self.handle_exit(exit).await,
+                () = self.rest.woken(), if self.zygote.is_none() => self.start_worker().await,
+                () = self.rest_timer.elapsed(), if self.zygote.is_some() => self.rest_if_unused(),
             }
             while self.queue.needs_workers() && self.workers < self.tree.settings.limits.workers_per_character {
                 self.start_worker().await;
             }
+        }
+    }
+
+    /// Ends the processes if no call has used them for a while.
+    fn rest_if_unused(&mut self) {
+        let Some(started) = self.zygote.as_ref().map(|zygote| zygote.since) else { return };
+        let idle_since = if self.workers == 0 { Some(started) } else { self.queue.all_idle_since(self.workers) };
+        if self.rest_timer.is_over(idle_since.map(|since| since.max(started))) {
+            self.queue.stop_idle();
+            self.zygote = None;
+            self.rest.begin();
+            tracing::debug!(character = self.file.id, "its processes end until the next call");
         }
     }
 
@@ -84,7 +124,9 @@ impl WorkerPool {
             WorkerExit::Stopped => self.failed_starts = 0,
             WorkerExit::Lost => {
                 self.failed_starts = 0;
-                self.start_worker().await;
+                if self.zygote.is_some() {
+                    self.start_worker().await;
+                }
             }
             // The zygote may just have been lost, and be replaced by the next attempt.
             WorkerExit::NotStarted(_) if self.failed_starts < MAX_START_RETRIES => {
@@ -117,13 +159,22 @@ impl WorkerPool {
         }));
     }
 
-    /// The zygote, replaced if it was lost.
+    /// The zygote: the running one, or another if it was lost or is at rest.
     async fn running_zygote(&mut self) -> Result<ForkServerHandle, LoadError> {
-        if self.zygote.handle().is_none() {
-            tracing::warn!(character = self.file.id, "the zygote process was lost; starting another");
-            self.zygote = zygote::load(&self.tree, &self.file).await?.server;
+        if let Some(handle) = self.zygote_handle() {
+            return Ok(handle);
         }
-        self.zygote.handle().ok_or_else(|| HostError::NotStarted("the zygote ended".to_owned()).into())
+        if self.zygote.is_some() {
+            tracing::warn!(character = self.file.id, "the zygote process was lost; starting another");
+        }
+        let Zygote { server, root_user, .. } = zygote::load(&self.tree, &self.file).await?;
+        self.zygote = Some(RunningZygote::new(server, root_user));
+        self.rest.end();
+        self.zygote_handle().ok_or_else(|| HostError::NotStarted("the zygote ended".to_owned()).into())
+    }
+
+    fn zygote_handle(&self) -> Option<ForkServerHandle> {
+        self.zygote.as_ref()?.server.handle()
     }
 
     fn fail_all(&self, error: &LoadError) {

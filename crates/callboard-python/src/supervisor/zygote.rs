@@ -7,12 +7,14 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
+use serde_json::value::RawValue;
 use tokio::time::timeout;
 
 use super::channel_process::Child;
 use super::exit_reports::ExitReport;
 use super::fork_server::ForkServer;
 use super::protocol::{HostEvent, LoadFile};
+use super::rest::RootUser;
 use super::shared_by_pools::ProcessTree;
 use super::transport::json_frame;
 use super::worker_pool::{MAX_START_RETRIES, START_BACKOFF};
@@ -27,20 +29,23 @@ const ABORT_TIMEOUT: Duration = Duration::from_millis(200);
 pub(crate) struct CharacterFile {
     pub(crate) id: String,
     pub(crate) path: String,
-    /// The text of the file once it has been read, so that a lost zygote is replaced by an identical one.
-    pub(crate) source: Option<String>,
+    /// The text of the file and of the modules that it imports from its folder, as its zygote has sent it. One that is
+    /// lost or at rest is replaced by an identical one.
+    pub(crate) source: Option<Box<RawValue>>,
 }
 
 /// A zygote that is ready to fork workers.
 pub(crate) struct Zygote {
     pub(crate) server: ForkServer,
     pub(crate) manifest: Box<Manifest>,
-    pub(crate) source: String,
+    pub(crate) source: Box<RawValue>,
+    pub(crate) root_user: RootUser,
 }
 
 /// Forks a zygote and has it load the file.
 pub(crate) async fn load(tree: &Rc<ProcessTree>, file: &CharacterFile) -> Result<Zygote, LoadError> {
     let _permit = tree.imports.acquire().await.map_err(|_| HostError::Closed)?;
+    let root_user = tree.root_use.register();
     let mut child = fork(tree, file).await?;
     let exit_report = tree.exit_reports.subscribe(child.process.pid());
     let limit = tree.settings.limits.import;
@@ -57,7 +62,7 @@ pub(crate) async fn load(tree: &Rc<ProcessTree>, file: &CharacterFile) -> Result
             manifest.id.clone_from(&file.id);
             manifest.file = file.path.clone().into();
             let server = ForkServer::start(child, Rc::clone(&tree.exit_reports));
-            Ok(Zygote { server, manifest, source })
+            Ok(Zygote { server, manifest, source, root_user })
         }
         HostEvent::Invalid { mut problems } => {
             problems.iter_mut().for_each(|problem| problem.file = file.path.clone().into());

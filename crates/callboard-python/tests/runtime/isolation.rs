@@ -47,10 +47,21 @@ async fn what_a_call_leaves_in_the_interpreter_does_not_reach_the_next() {
 const PLAIN: &str = r#"
 import json
 import math
+import os
+import signal
 
 CHARACTER_NAME = "Plain"
 INSTRUCTIONS = {}
 NOTES = {"all": []}
+
+
+def shared_list():
+    items = []
+    return items, items.append
+
+
+# Named nowhere else, but reached by the other.
+SHARED, add_to_it = shared_list()
 TOOL_TIMEOUT_MS = 10_000
 
 
@@ -66,12 +77,22 @@ def leaves(where: str) -> str:
         leaves.secret = "s"
     elif where == "class":
         PromptGenerator.secret = "s"
+    elif where == "shared":
+        add_to_it("s")
+    elif where == "environment":
+        os.environ["SECRET"] = "s"
+    elif where == "folder":
+        os.chdir("/")
+    elif where == "timer":
+        signal.signal(signal.SIGALRM, lambda *_: None)
+        signal.setitimer(signal.ITIMER_REAL, 600)
     return "left"
 
 
 def finds() -> str:
     """Looks for what was left."""
     left = [hasattr(owner, "secret") for owner in (math, json.decoder, leaves, PromptGenerator)]
+    left += [add_to_it.__self__, "SECRET" in os.environ, os.getcwd() == "/", signal.getitimer(signal.ITIMER_REAL)[0]]
     return str(any(left) or bool(NOTES["all"]))
 
 
@@ -90,7 +111,7 @@ class PromptGenerator:
 async fn what_a_plain_character_changes_is_found_by_name() {
     let host = one_worker();
     let plain = host.load_text(PLAIN).await;
-    for place in ["module", "submodule", "list", "function", "class"] {
+    for place in ["module", "submodule", "list", "function", "class", "shared", "environment", "folder", "timer"] {
         assert_eq!(text(&plain, "leaves", serde_json::json!({ "where": place })).await, "left");
         assert_eq!(text(&plain, "finds", serde_json::json!({})).await, "False", "{place}");
     }

@@ -17,6 +17,8 @@ mod output;
 #[cfg(test)]
 mod processes;
 #[cfg(test)]
+mod rest;
+#[cfg(test)]
 mod sandbox;
 #[cfg(test)]
 mod state;

@@ -83,6 +83,12 @@ impl CharacterRegistry {
         self.known().characters.keys().cloned().collect()
     }
 
+    /// Brings the number of characters at rest in the metrics up to date.
+    pub fn count_at_rest(&self) {
+        let known = self.known();
+        counters::at_rest(known.characters.values().filter(|loaded| loaded.character.is_at_rest()).count());
+    }
+
     /// All files that could not be loaded.
     pub fn problems(&self) -> Vec<FileProblem> {
         self.known().problems.values().cloned().collect()

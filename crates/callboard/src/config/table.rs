@@ -165,6 +165,7 @@ section! {
     memory_bytes: usize,  "memory_bytes",   Bytes,          Text("512 MiB"), "Memory of one worker process";
     workers: usize,       "workers",        Count(1, 64),   Text("4"),       "Worker processes of one character";
     import: Duration,     "import_seconds", Seconds(0.001), Text("5"),       "Time limit for loading a character's file";
+    rest: Duration,       "rest_seconds",   Seconds(0.0),   Text("60"),      "Time without a call after which a character's processes end; the next call starts them again; 0 is never";
     environment: Vec<String>, "environment", Names,         Text(""),        "Environment variables that characters see beside the usual ones such as PATH and LANG; NAME* names all that begin so";
     sandbox: &'static str, "sandbox", Word(&ON_OFF), Text("off"), "Whether characters lose files, network, programs and privileges; needs Landlock and seccomp of Linux";
 }

@@ -57,6 +57,7 @@ fn character_json(character: &LoadedCharacter, whole: bool) -> Value {
         "metadata": manifest.metadata,
         "model": manifest.model,
         "tools": tools,
+        "at_rest": character.character.is_at_rest(),
         "warnings": manifest.warnings,
     })
 }

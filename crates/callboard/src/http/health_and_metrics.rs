@@ -38,5 +38,6 @@ pub(super) async fn ready(State(shared): State<Shared>, RawQuery(query): RawQuer
 /// Counters and timings for Prometheus.
 pub(super) async fn metrics(State(shared): State<Shared>) -> Response {
     shared.app.traces.count();
+    shared.app.characters.count_at_rest();
     reply::text(shared.app.metrics.render())
 }

@@ -46,6 +46,8 @@ pub async fn drive_character(
     memory: CharacterMemory,
     client: CharacterRequest<'_>,
 ) -> Result<TurnDriver, ApiError> {
+    // What ran it may be at rest; it starts while the model thinks.
+    character.character.wake();
     let manifest = character.character.manifest();
     let model = character_model(&context, manifest).await?;
     let prompt = prompt(character, &memory, client).await?;

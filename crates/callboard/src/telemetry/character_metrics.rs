@@ -16,6 +16,7 @@ pub(super) fn describe() {
     describe_histogram!("character_tool_latency_seconds", "Tool execution duration");
     describe_histogram!("character_tool_queue_seconds", "Time a call waited for a worker");
     describe_gauge!("worker_characters_loaded", "Characters loaded now");
+    describe_gauge!("worker_characters_at_rest", "Loaded characters whose processes have ended until the next call");
     describe_counter!("worker_character_load_count", "Characters loaded, reloads included");
     describe_counter!("worker_character_load_errors", "Characters that could not be loaded, by kind");
     describe_histogram!("worker_character_load_duration", "Time until a folder of characters was loaded");
@@ -59,6 +60,11 @@ pub fn load_problem(kind: &'static str) {
     if matches!(kind, "missing_handler" | "invalid_schema" | "duplicate_name") {
         counter!("character_tool_validation_errors_total", "error_type" => kind).increment(1);
     }
+}
+
+/// How many loaded characters are at rest.
+pub fn at_rest(characters: usize) {
+    gauge!("worker_characters_at_rest").set(characters as f64);
 }
 
 /// A folder has been loaded.

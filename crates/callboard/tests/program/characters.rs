@@ -117,6 +117,26 @@ fn a_changed_file_is_reloaded_unless_it_is_invalid() {
 }
 
 #[test]
+fn a_character_rests_between_turns() {
+    let add = || calls("", &[("add", json!({}))]);
+    let (_, server) = Script::start([add(), text("One."), add(), text("Two.")]);
+    let folder = CharacterFolder::with("counter", COUNTER);
+    let arguments = ["--upstream", &server.url, "--characters", folder.path()];
+    let program = Program::start(&arguments, &[("CALLBOARD_PYTHON_REST_SECONDS", "0.05")]);
+    let is_at_rest = || ask(&program.address, "GET", "/v1/characters/counter", &[], "").json()["at_rest"] == true;
+    let mut messages = Vec::new();
+    for expected in ["One.", "Two."] {
+        while !is_at_rest() {}
+        let metrics = ask(&program.address, "GET", "/metrics", &[], "").body;
+        assert!(metrics.contains("worker_characters_at_rest 1"), "{metrics}");
+        messages.push(user("Count."));
+        let answer = said(&talk(&program, &json!(messages)));
+        assert_eq!(answer, expected);
+        messages.push(assistant(&answer));
+    }
+}
+
+#[test]
 fn a_conversation_waits_for_its_character() {
     let (script, server) = Script::start(["One.", "Two.", "Three.", "Four."].map(text));
     let folder = CharacterFolder::with("counter", COUNTER);

@@ -3,23 +3,43 @@
 from __future__ import annotations
 
 import json
+import json.encoder
 import socket
 import struct
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-VERSION = 4
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+VERSION = 5
 
 _LENGTH = struct.Struct("<I")
 _READ_AT_ONCE = 65536
 _MAX_DESCRIPTORS = 8
 
-encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
-_raw_decode = json.JSONDecoder().raw_decode
+_encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+encode = _encoder.encode
+# Their C functions are called directly; mypy does not know them.
+_decoder: Any = json.JSONDecoder()
+_c_encoder: Any = json.encoder
+_scan = _decoder.scan_once
+
+
+def _tree_encoder() -> Callable[[Any], str]:
+    """As `encode`, in half the time, for values that are known to have no loops: one C encoder serves all of them."""
+    make = _c_encoder.c_make_encoder
+    if make is None:
+        return encode
+    pieces = make(None, _encoder.default, _c_encoder.encode_basestring, None, ":", ",", False, False, False)
+    return lambda value: "".join(pieces(value, 0))
+
+
+encode_tree = _tree_encoder()
 
 
 def decode(frame: bytes) -> Any:
     """The JSON value of a frame."""
-    return _raw_decode(frame.decode("utf-8"))[0]
+    return _scan(frame.decode("utf-8"), 0)[0]
 
 
 class Closed(Exception):
@@ -50,14 +70,17 @@ class Channel:
 
     def receive(self) -> dict[str, Any]:
         """Waits for the next message."""
-        frame = self.next_frame()
-        while frame is None:
+        buffer = self._buffer
+        while True:
+            end = 4 + _LENGTH.unpack_from(buffer)[0] if len(buffer) >= 4 else _READ_AT_ONCE
+            if len(buffer) >= end:
+                break
             chunk = self._connection.recv(_READ_AT_ONCE)
             if not chunk:
                 raise Closed
-            self._buffer = self._buffer + chunk if self._buffer else chunk
-            frame = self.next_frame()
-        message: dict[str, Any] = decode(frame)
+            buffer = self._buffer = buffer + chunk if buffer else chunk
+        self._buffer = buffer[end:]
+        message: dict[str, Any] = decode(buffer[4:end])
         return message
 
     def fill(self) -> None:

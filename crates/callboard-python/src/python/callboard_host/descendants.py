@@ -6,11 +6,14 @@ import os
 import signal
 from typing import TYPE_CHECKING
 
+from callboard_host.kernel import reap_any
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 # Also children that end without SIGCHLD, as clone() can make them; a plain wait does not see those.
 _WALL = 0x40000000
+_NO_WAIT = os.WNOHANG | _WALL
 
 
 def children(process: int | None = None) -> list[int]:
@@ -29,10 +32,10 @@ def children(process: int | None = None) -> list[int]:
 
 def end_descendants() -> bool:
     """Ends everything below this process. False if nothing was running; children that had ended are reaped."""
-    try:
-        while os.waitpid(-1, os.WNOHANG | _WALL)[0]:
-            pass
-    except ChildProcessError:
+    found = reap_any(_NO_WAIT)
+    while found > 0:
+        found = reap_any(_NO_WAIT)
+    if found < 0:
         return False
     end_processes(children)
     return True

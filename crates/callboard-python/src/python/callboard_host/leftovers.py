@@ -12,10 +12,15 @@ import re
 import signal
 import sys
 import types
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from callboard_host.imports import imported_now, imported_since, modules_named_by
+from callboard_host.own_modules import CHARACTER_MODULE, is_below, own_modules, text_of
+from callboard_host.references import CONTAINERS, is_held_alone
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 # Of larger tables only the sizes are compared: reading them at every call costs time, and copies shared memory.
 _MAX_COMPARED = 2_000
@@ -26,11 +31,13 @@ _REACHING_ALL = frozenset(
     "builtins ctypes compile eval exec gc getattr globals import_module importlib inspect pickle runpy setattr sys vars "
     "__builtins__ __dict__ __globals__ __import__".split()
 )
+# Without these words, and without installed modules, code cannot change what they are about.
+_REACHING_ENVIRONMENT = "chdir environ environb fchdir putenv unsetenv".split()
+_REACHING_TIMERS = "alarm setitimer".split()
 _WORD = re.compile(r"\w+")
 
 # Where a module keeps which warnings it has shown.
 _WARNINGS = "__warningregistry__"
-_CONTAINERS = (dict, list, set, tuple, types.MappingProxyType)
 
 
 class Leftovers:
@@ -38,15 +45,20 @@ class Leftovers:
 
     def __init__(self, folder: str, source: str) -> None:
         self._folder = os.path.join(folder, "")
-        own = [module for module in sys.modules.values() if self._is_own(module)]
-        self._words = set(_WORD.findall(source)).union(*map(_words_of, own))
-        self._reaches_all = not self._words.isdisjoint(_REACHING_ALL)
-        self._builtins = dict(vars(builtins))
+        own = own_modules(folder)
+        self._words = Counter(_WORD.findall(source))
+        for module in own:
+            if module.__name__ != CHARACTER_MODULE:
+                self._words.update(_words_of(module))
+        self._reaches_all = self._has_any(_REACHING_ALL)
+        self._builtins = dict(vars(builtins)) if self._reaches_all else {}
+        self._builtin_count = len(vars(builtins))
+        self._timers_reached = self._environment_reached = False
         self._environment: Any = vars(os.environ)["_data"]
         self._variables = dict(self._environment)
         self._current_folder = _current_folder()
         self._remember_modules()
-        copies = _Copies(own)
+        copies = _Copies(own, {} if self._reaches_all else self._words)
         self._compared = copies.live, copies.copies, copies.names
         self._function_attributes = copies.function_attributes
         self._attribute_count = sum(map(len, self._function_attributes))
@@ -55,20 +67,26 @@ class Leftovers:
         """What the last call has changed."""
         if self._builtins_changed():
             return "builtins were changed"
-        if self._environment != self._variables or _current_folder() != self._current_folder:
+        if self._environment_reached and self._environment_changed():
             return "the environment was changed"
-        if signal.getitimer(signal.ITIMER_REAL)[0]:
+        if self._timers_reached and signal.getitimer(signal.ITIMER_REAL)[0]:
             return "a timer was left running"
         if self._modules_changed():
             return self._examine_modules()
         return self._find_changed_variable()
 
+    def _has_any(self, words: Iterable[str]) -> bool:
+        return any(word in self._words for word in words)
+
+    def _environment_changed(self) -> bool:
+        return bool(self._environment != self._variables) or _current_folder() != self._current_folder
+
     def _builtins_changed(self) -> bool:
-        now, before = vars(builtins), self._builtins
-        return now != before if self._reaches_all else len(now) != len(before)
+        now = vars(builtins)
+        return now != self._builtins if self._reaches_all else len(now) != self._builtin_count
 
     def _modules_changed(self) -> bool:
-        if self._reaches_all and sys.modules != self._modules or len(sys.modules) != len(self._modules):
+        if self._reaches_all and sys.modules != self._modules or len(sys.modules) != self._module_count:
             return True
         return sum(map(len, self._namespaces)) != self._total_size
 
@@ -99,28 +117,25 @@ class Leftovers:
         return self._find_changed_variable()
 
     def _remember_modules(self) -> None:
-        self._modules = dict(sys.modules)
-        reached = [module for name, module in self._modules.items() if self._reaches_all or self._is_named(name)]
+        others = any(not is_below(module, self._folder) for module in imported_since().values())
+        self._environment_reached = self._reaches_all or others or self._has_any(_REACHING_ENVIRONMENT)
+        self._timers_reached = self._reaches_all or others or self._has_any(_REACHING_TIMERS)
+        self._module_count = len(sys.modules)
+        self._modules = dict(sys.modules) if self._reaches_all else imported_now()
+        reached = self._modules.values() if self._reaches_all else modules_named_by(self._words)
         self._namespaces = [vars(module) for module in reached if isinstance(module, types.ModuleType)]
         self._sizes = list(map(len, self._namespaces))
         self._total_size = sum(self._sizes)
 
-    def _is_named(self, name: str) -> bool:
-        return self._words.issuperset(name.split("."))
-
     def _is_installed(self, module: Any) -> bool:
         spec = getattr(module, "__spec__", None)
-        return spec is not None and spec.loader is not None and not self._is_own(module)
-
-    def _is_own(self, module: Any) -> bool:
-        return str(getattr(module, "__file__", None)).startswith(self._folder)
+        return spec is not None and spec.loader is not None and not is_below(module, self._folder)
 
 
 def _words_of(module: Any) -> Iterable[str]:
-    """The words of a module's source; without it, those that reach all."""
+    """The words of a module's text; without it, those that reach all."""
     try:
-        with open(module.__file__, encoding="utf-8") as file:
-            return _WORD.findall(file.read())
+        return _WORD.findall(text_of(module))
     except Exception:
         return _REACHING_ALL
 
@@ -142,7 +157,8 @@ def _current_folder() -> str:
 class _Copies:
     """Copies of what modules contain, up to a number of values."""
 
-    def __init__(self, modules: list[Any]) -> None:
+    def __init__(self, modules: list[Any], mentions: dict[str, int]) -> None:
+        self._mentions = mentions
         self._left = _MAX_COMPARED
         self.live: list[Any] = []
         self.copies: list[Any] = []
@@ -151,7 +167,7 @@ class _Copies:
         own = {module.__name__ for module in modules}
         for module in modules:
             vars(module).setdefault(_WARNINGS, {})
-            self._add(vars(module), module.__name__)
+            self._add(vars(module), module.__name__, self._copy_namespace)
             for name, value in list(vars(module).items()):
                 if name[:2] != "__" and getattr(value, "__module__", None) in own:
                     self._add_parts(value, f"{module.__name__}.{name}")
@@ -161,7 +177,7 @@ class _Copies:
             self.function_attributes.append(value.__dict__)
             for defaults in (value.__defaults__ or (), (value.__kwdefaults__ or {}).values()):
                 for default in defaults:
-                    if type(default) in _CONTAINERS:
+                    if type(default) in CONTAINERS:
                         self._add(default, name)
         elif isinstance(value, type):
             self._add(vars(value), name)
@@ -171,13 +187,27 @@ class _Copies:
         elif isinstance(getattr(value, "__dict__", None), dict):
             self._add(vars(value), name)
 
-    def _add(self, live: Any, name: str) -> None:
+    def _add(self, live: Any, name: str, copy: Callable[[Any], Any] | None = None) -> None:
         self.live.append(live)
-        self.copies.append(self._copy(live, 0))
+        self.copies.append(copy(live) if copy else self._copy(live, 0))
         self.names.append(name)
 
+    def _copy_namespace(self, namespace: dict[str, Any]) -> Any:
+        """A module's variables. What is inside one that no other code mentions cannot change, so it is not copied; the
+        builtins are compared for themselves.
+        """
+        constants = {name: namespace[name] for name in namespace if self._is_constant(namespace, name)}
+        others = {name: value for name, value in namespace.items() if name not in constants}
+        return {**constants, **self._copy(others, 0)}
+
+    def _is_constant(self, namespace: dict[str, Any], name: str) -> bool:
+        if name == "__builtins__":
+            return True
+        is_container = type(namespace[name]) in CONTAINERS
+        return is_container and self._mentions.get(name) == 1 and is_held_alone(namespace, name)
+
     def _copy(self, value: Any, depth: int) -> Any:
-        if type(value) not in _CONTAINERS:
+        if type(value) not in CONTAINERS:
             return value
         self._left -= len(value)
         if self._left < 0 or depth > _MAX_DEPTH:

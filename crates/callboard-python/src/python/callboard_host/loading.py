@@ -10,7 +10,9 @@ import types
 from typing import TYPE_CHECKING, Any
 
 from callboard_host.implementations import Implementations
+from callboard_host.own_modules import CHARACTER_MODULE
 from callboard_host.problems import Problems, SourceLines, describe_exception, describe_message, line_in
+from callboard_host.self_writes import writes_to_self
 from callboard_host.state import StateCodec
 from callboard_host.tool_checks import Tool, ToolChecker
 from callboard_host.trial import Trial
@@ -21,8 +23,6 @@ if TYPE_CHECKING:
 
     from callboard_host.leftovers import Leftovers
     from callboard_host.problems import ReportAt
-
-MODULE = "callboard_character"
 
 
 class InvalidFile(Exception):
@@ -78,7 +78,8 @@ def load(path: str, folder: str, source: str) -> tuple[Character, dict[str, Any]
     """A character and its manifest. Raises InvalidFile with all problems."""
     problems = Problems()
     warnings: list[str] = []
-    module, lines = _run_file(path, folder, source, problems)
+    lines = SourceLines(lambda: ast.parse(source, path))
+    module, code = _run_file(path, folder, source, problems)
     variables = VariableReader(module, lines, problems, warnings)
     manifest = variables.read()
     generator = _find_generator(module, lines, problems)
@@ -101,7 +102,7 @@ def load(path: str, folder: str, source: str) -> tuple[Character, dict[str, Any]
     manifest.update(
         tools=[tool.manifest() for tool in (tools if offered is None else offered)],
         timeouts=timeouts,
-        keeps_state=_writes_to_self(source),
+        keeps_state=writes_to_self(code, lambda: ast.parse(source, path)),
         has_turn_context=hasattr(generator, "make_turn_context"),
         has_get_tools=hasattr(generator, "get_tools"),
         has_get_names=hasattr(generator, "get_names"),
@@ -134,15 +135,15 @@ def _check_tools(
     return tools
 
 
-def _run_file(path: str, folder: str, source: str, problems: Problems) -> tuple[types.ModuleType, SourceLines]:
-    """Runs the file as a module that can import the modules of its folder."""
-    module = types.ModuleType(MODULE)
+def _run_file(path: str, folder: str, source: str, problems: Problems) -> tuple[types.ModuleType, types.CodeType]:
+    """Runs the file as a module that can import the modules of its folder. Returns it with its code."""
+    module = types.ModuleType(CHARACTER_MODULE)
     module.__file__ = path
-    sys.modules[MODULE] = module
+    sys.modules[CHARACTER_MODULE] = module
     sys.path.insert(_before_installed_packages(), folder)
     try:
-        tree = ast.parse(source, path)
-        exec(compile(tree, path, "exec", dont_inherit=True), module.__dict__)
+        code = compile(source, path, "exec", dont_inherit=True)
+        exec(code, module.__dict__)
     except SyntaxError as error:
         _report_syntax_error(error, path, problems)
     except SystemExit as error:
@@ -153,20 +154,7 @@ def _run_file(path: str, folder: str, source: str, problems: Problems) -> tuple[
         problems.add("import_error", line_in(error, path), what, _import_remedy(error))
     if problems.found:
         raise InvalidFile(problems)
-    return module, SourceLines(tree)
-
-
-def _writes_to_self(source: str) -> bool:
-    """Whether any method but the constructor sets a public attribute of `self`: then calls must run in order."""
-    for function in ast.walk(ast.parse(source)):
-        if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or function.name == "__init__":
-            continue
-        for node in ast.walk(function):
-            if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, (ast.Store, ast.Del)):
-                continue
-            if isinstance(node.value, ast.Name) and node.value.id == "self" and not node.attr.startswith("_"):
-                return True
-    return False
+    return module, code
 
 
 def _before_installed_packages() -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import functools
 import os
 import traceback
 from typing import TYPE_CHECKING, Any
@@ -85,13 +86,21 @@ def line_in(error: BaseException, path: str) -> int | None:
 
 
 class SourceLines:
-    """The lines at which a file defines its names and their values, as far as its syntax tree shows."""
+    """The lines at which a file defines its names and their values, as far as its syntax tree shows.
 
-    def __init__(self, tree: ast.Module) -> None:
-        self._definitions: dict[str, tuple[int, ast.AST | None]] = {}
-        for statement in _statements(tree.body):
+    The file is only parsed where a line is asked for, since most files have no problems.
+    """
+
+    def __init__(self, parse: Callable[[], ast.Module]) -> None:
+        self._parse = parse
+
+    @functools.cached_property
+    def _definitions(self) -> dict[str, tuple[int, ast.AST | None]]:
+        definitions: dict[str, tuple[int, ast.AST | None]] = {}
+        for statement in _statements(self._parse().body):
             for name, node in _names_bound_by(statement):
-                self._definitions[name] = (statement.lineno, node)
+                definitions[name] = (statement.lineno, node)
+        return definitions
 
     def line(self, name: str, *path: str | int) -> int | None:
         """The line of a module's name, or the nearest known line to a path inside its value."""

@@ -13,6 +13,7 @@ from typing import Any
 from callboard_host import sandbox, zygote
 from callboard_host.channel import VERSION, Channel
 from callboard_host.fork_server import ForkServer
+from callboard_host.imports import list_host_modules
 from callboard_host.process_setup import (
     adopt_orphans,
     close_descriptors,
@@ -42,6 +43,7 @@ def run(parent: int, limits: dict[str, Any], is_sandboxed: bool) -> None:
     channel = Channel(socket.socket(fileno=_take_standard_input()))
     for name in PRELOADED:
         importlib.import_module(name)
+    list_host_modules()
     root = os.getpid()
     channel.send({"hello": {"version": VERSION, "pid": root, "kernel": sandbox.offered()}})
     gc.collect()

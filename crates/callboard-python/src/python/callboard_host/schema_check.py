@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 from typing import TYPE_CHECKING, Any
 
-from callboard_host.state import NotJson, require_json
+from callboard_host.state import NotJson, copier, require_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
 
     Schema = dict[str, Any]
     Limits = dict[str, Any]
+    Fill = Callable[[Any], None]
     # Receives the path of a problem, what is wrong, and the remedy.
     ReportSchema = Callable[[Path, str, str], None]
 
@@ -134,23 +134,25 @@ def _describe(path: Path) -> str:
     return f"parameter `{text}`" if text else "`parameters`"
 
 
-def has_defaults(schema: Schema) -> bool:
-    """Whether any property has a default, at any depth."""
-    properties = schema.get("properties", {}).values()
-    inner = [schema["items"]] if isinstance(schema.get("items"), dict) else []
-    return any("default" in child for child in properties) or any(
-        has_defaults(child) for child in [*properties, *inner]
-    )
+def filler_of(schema: Schema) -> Fill | None:
+    """A function that adds a schema's defaults for properties that a value lacks; `None` where it has none."""
+    properties = schema.get("properties", {})
+    defaults = [(name, copier(child["default"])) for name, child in properties.items() if "default" in child]
+    inner = [(name, fill) for name, child in properties.items() for fill in [filler_of(child)] if fill]
+    items = filler_of(schema["items"]) if isinstance(schema.get("items"), dict) else None
+    if not (defaults or inner or items):
+        return None
 
+    def fill(value: Any) -> None:
+        if isinstance(value, dict):
+            for name, fill_inner in inner:
+                if name in value:
+                    fill_inner(value[name])
+            for name, make in defaults:
+                if name not in value:
+                    value[name] = make()
+        elif isinstance(value, list) and items:
+            for item in value:
+                items(item)
 
-def apply_defaults(schema: Schema, value: Any) -> None:
-    """Adds a schema's defaults for properties that the value lacks."""
-    if isinstance(value, dict):
-        for name, child in schema.get("properties", {}).items():
-            if name not in value and "default" in child:
-                value[name] = copy.deepcopy(child["default"])
-            elif name in value:
-                apply_defaults(child, value[name])
-    elif isinstance(value, list) and isinstance(schema.get("items"), dict):
-        for item in value:
-            apply_defaults(schema["items"], item)
+    return fill

@@ -30,6 +30,8 @@ class NotJson(Exception):
 
 def copier(value: Any) -> Callable[[], Any]:
     """A function that makes copies of a value, fast where it consists of built-in types."""
+    if type(value) in _SCALARS:
+        return lambda: value
     try:
         packed = marshal.dumps(value)
     except ValueError:
@@ -53,12 +55,12 @@ class StateCodec:
         attributes = getattr(instance, "__dict__", None)
         if attributes is None:
             return instance
-        self._constructed = [name for name in attributes if name[0] != "_"]
-        for name, value in (state or {}).items():
-            if name != _DELETED:
-                attributes[name] = value
-        for name in (state or {}).get(_DELETED, ()):
-            attributes.pop(name, None)
+        self._constructed = list(attributes)
+        if state:
+            deleted = state.pop(_DELETED, ())
+            attributes.update(state)
+            for name in deleted:
+                attributes.pop(name, None)
         return instance
 
     def capture(self, instance: Any) -> dict[str, Any]:
@@ -74,9 +76,11 @@ class StateCodec:
             if type(value) not in _SCALARS:
                 require_json(value, "self." + name)
             state[name] = value
-        deleted = sorted(name for name in self._constructed if name not in attributes)
-        if deleted:
-            state[_DELETED] = deleted
+        for name in self._constructed:
+            if name not in attributes and name[0] != "_":
+                state.setdefault(_DELETED, []).append(name)
+        if _DELETED in state:
+            state[_DELETED].sort()
         return state
 
 

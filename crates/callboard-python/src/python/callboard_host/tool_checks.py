@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from callboard_host.function_schema import NoSchema, description_of, parameters_of, takes_instance
 from callboard_host.implementations import function_runner
-from callboard_host.schema_check import NO_PARAMETERS, apply_defaults, check_parameters, has_defaults
+from callboard_host.schema_check import NO_PARAMETERS, check_parameters, filler_of
+from callboard_host.state import copier
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -165,6 +166,8 @@ class ToolChecker:
         run = self._implementations.find(name, checked, lambda *problem: report(place, *problem), warn)
         if problems or run is None:
             return Tool(name, "", NO_PARAMETERS, None)
+        # A copy, so that the file's own is not referred to from here.
+        parameters = copier(parameters)()
         return Tool(name, function.get("description", ""), parameters, _with_defaults(parameters, run))
 
 
@@ -180,11 +183,12 @@ def _not_implemented(_instance: Any, _arguments: dict[str, Any]) -> Any:
 
 
 def _with_defaults(parameters: Schema, run: Run) -> Run:
-    if not has_defaults(parameters):
+    fill = filler_of(parameters)
+    if fill is None:
         return run
 
     def run_with_defaults(instance: Any, arguments: dict[str, Any]) -> Any:
-        apply_defaults(parameters, arguments)
+        fill(arguments)
         return run(instance, arguments)
 
     return run_with_defaults

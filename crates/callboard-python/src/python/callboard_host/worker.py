@@ -12,7 +12,7 @@ import traceback
 from typing import TYPE_CHECKING, Any
 
 from callboard_host.awaiting import resolve
-from callboard_host.channel import Channel, encode
+from callboard_host.channel import Channel, encode_tree
 from callboard_host.descendants import end_descendants
 from callboard_host.loading import Character
 from callboard_host.problems import describe_message, describe_place, describe_traceback
@@ -73,7 +73,7 @@ class Worker:
             exit_reason = self._exit_reason(reply)
             if exit_reason:
                 reply["exit_reason"] = exit_reason
-            body = f'{{"number":{number},"took":{(now() - started) // 1000},{encode(reply)[1:]}'
+            body = f'{{"number":{number},"took":{(now() - started) // 1000},{encode_tree(reply)[1:]}'
             send(body if state is None else f'{body[:-1]},"state":{state}}}')
             if exit_reason:
                 os._exit(0)
@@ -179,7 +179,7 @@ class RequestHandler:
         state = self._character.states.capture(instance)
         if not state and previous is None:
             return None
-        text = encode(state)
+        text = encode_tree(state)
         self._check_size(text, "state", "state_too_large")
         if not text.isascii():
             for name, value in state.items():

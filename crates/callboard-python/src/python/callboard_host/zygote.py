@@ -6,8 +6,8 @@ import gc
 import os
 from typing import Any
 
-from callboard_host import sandbox, worker
-from callboard_host.channel import Channel
+from callboard_host import own_modules, sandbox, worker
+from callboard_host.channel import Channel, encode
 from callboard_host.fork_server import ForkServer
 from callboard_host.leftovers import Leftovers
 from callboard_host.loading import Character, InvalidFile, load, read_source
@@ -32,21 +32,24 @@ def run(parent: int, limits: dict[str, Any], is_sandboxed: bool, descriptors: li
     ForkServer(channel, parent, 4, lambda given: worker.run(zygote, character, limits, given)).serve()
 
 
-def _load(channel: Channel, path: str, source: str | None) -> Character | None:
+def _load(channel: Channel, path: str, source: dict[str, Any] | None) -> Character | None:
     """Loads the file and reports. Processes that the file forked return None without a report."""
-    zygote = os.getpid()
-    report: dict[str, Any]
+    zygote, folder = os.getpid(), os.path.dirname(path)
     character = None
     try:
         if source is None:
-            source = read_source(path)
-        character, manifest = load(path, os.path.dirname(path), source)
-        character.leftovers = Leftovers(os.path.dirname(path), source)
-        report = {"loaded": {"manifest": manifest, "source": source}}
+            source = {"text": read_source(path), "modules": {}}
+        own_modules.import_from(source["modules"])
+        character, manifest = load(path, folder, source["text"])
+        source["modules"] = {**source["modules"], **own_modules.texts_of(own_modules.own_modules(folder))}
+        report = encode({"loaded": {"manifest": manifest, "source": source}})
+        # The manifest refers to the file's variables, which are looked at next.
+        del manifest
+        character.leftovers = Leftovers(folder, source["text"])
     except InvalidFile as error:
-        report = {"invalid": {"problems": error.problems}}
+        report = encode({"invalid": {"problems": error.problems}})
     if os.getpid() != zygote:
         return None
     flush_streams()
-    channel.send(report)
+    channel.send_text(report)
     return character

@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStringExt;
 const IN_THE_FILE: &[(&str, &str)] = &[
     (
         "[python]\ncolour = 1",
-        "callboard.toml line 2: unknown key `python.colour`; known here: interpreter, memory_bytes, workers, import_seconds, environment, sandbox",
+        "callboard.toml line 2: unknown key `python.colour`; known here: interpreter, memory_bytes, workers, import_seconds, rest_seconds, environment, sandbox",
     ),
     ("lisen = 'x'", "callboard.toml line 1: unknown key `lisen`; did you mean `listen`?"),
     (

@@ -81,6 +81,7 @@ interpreter          = "python3"                   # default
 memory_bytes         = "512 MiB"                   # default
 workers              = 4                           # default
 import_seconds       = 5                           # default
+rest_seconds         = 60                          # default
 environment          = []                          # default
 sandbox              = "off"                       # default
 
