@@ -3,6 +3,7 @@
 pub mod adapt;
 mod chunk;
 mod chunk_lists;
+mod chunk_object;
 mod completion;
 mod field_checks;
 mod message_checks;

@@ -1,67 +1,137 @@
 //! One chunk of a reply, or a whole reply, as deltas. Odd forms of servers are normalised here.
 
 use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde::de::{Deserializer, IgnoredAny, MapAccess};
 use serde_json::{Map, Value};
 
 use super::chunk_lists::{First, Items};
+use super::chunk_object::{ChunkObject, keep, read_object};
 use super::read_finish_reason;
 use super::reply_fault::ReplyFault;
 use crate::model::{CallFragment, Delta, OtherFields, Usage};
 
 // Every field may have the wrong type: fields that should be text are read as any value.
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
+#[derive(Default)]
 struct Chunk {
-    id: IgnoredAny,
-    object: IgnoredAny,
-    created: IgnoredAny,
     model: Value,
     choices: Option<First<Choice>>,
     usage: Option<Value>,
     service_tier: Value,
     error: Option<Value>,
-    #[serde(flatten)]
     other: Map<String, Value>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
+impl ChunkObject for Chunk {
+    fn read_field<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        match key {
+            "id" | "object" | "created" => map.next_value::<IgnoredAny>().map(drop)?,
+            "model" => self.model = map.next_value()?,
+            "choices" => self.choices = map.next_value()?,
+            "usage" => self.usage = map.next_value()?,
+            "service_tier" => self.service_tier = map.next_value()?,
+            "error" => self.error = map.next_value()?,
+            _ => keep(&mut self.other, key, map)?,
+        }
+        Ok(())
+    }
+}
+
+impl<'de> Deserialize<'de> for Chunk {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        read_object(deserializer)
+    }
+}
+
+#[derive(Default)]
 struct Choice {
-    index: IgnoredAny,
     delta: Option<Message>,
     message: Option<Message>,
     finish_reason: Value,
     logprobs: Option<Value>,
     error: Option<Value>,
-    #[serde(flatten)]
     other: Map<String, Value>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
+impl ChunkObject for Choice {
+    fn read_field<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        match key {
+            "index" => map.next_value::<IgnoredAny>().map(drop)?,
+            "delta" => self.delta = map.next_value()?,
+            "message" => self.message = map.next_value()?,
+            "finish_reason" => self.finish_reason = map.next_value()?,
+            "logprobs" => self.logprobs = map.next_value()?,
+            "error" => self.error = map.next_value()?,
+            _ => keep(&mut self.other, key, map)?,
+        }
+        Ok(())
+    }
+}
+
+impl<'de> Deserialize<'de> for Choice {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        read_object(deserializer)
+    }
+}
+
+#[derive(Default)]
 struct Message {
-    role: IgnoredAny,
     content: Value,
     reasoning_content: Value,
     reasoning: Value,
     refusal: Value,
     tool_calls: Option<Items<WireCall>>,
     function_call: Option<WireFunction>,
-    #[serde(flatten)]
     other: Map<String, Value>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
+impl ChunkObject for Message {
+    fn read_field<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        match key {
+            "role" => map.next_value::<IgnoredAny>().map(drop)?,
+            "content" => self.content = map.next_value()?,
+            "reasoning_content" => self.reasoning_content = map.next_value()?,
+            "reasoning" => self.reasoning = map.next_value()?,
+            "refusal" => self.refusal = map.next_value()?,
+            "tool_calls" => self.tool_calls = map.next_value()?,
+            "function_call" => self.function_call = map.next_value()?,
+            _ => keep(&mut self.other, key, map)?,
+        }
+        Ok(())
+    }
+}
+
+impl<'de> Deserialize<'de> for Message {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        read_object(deserializer)
+    }
+}
+
+#[derive(Default)]
 struct WireCall {
     index: Value,
     id: Value,
-    r#type: IgnoredAny,
     function: Option<WireFunction>,
-    #[serde(flatten)]
     other: Map<String, Value>,
+}
+
+impl ChunkObject for WireCall {
+    fn read_field<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        match key {
+            "type" => map.next_value::<IgnoredAny>().map(drop)?,
+            "index" => self.index = map.next_value()?,
+            "id" => self.id = map.next_value()?,
+            "function" => self.function = map.next_value()?,
+            _ => keep(&mut self.other, key, map)?,
+        }
+        Ok(())
+    }
+}
+
+impl<'de> Deserialize<'de> for WireCall {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        read_object(deserializer)
+    }
 }
 
 #[derive(Default, Deserialize)]
