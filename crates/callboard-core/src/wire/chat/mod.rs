@@ -8,6 +8,7 @@ mod completion;
 mod field_checks;
 mod message_checks;
 mod old_form;
+mod place;
 mod plain_messages;
 mod read_finish_reason;
 mod repeated_event;

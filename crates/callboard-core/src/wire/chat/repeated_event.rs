@@ -58,6 +58,11 @@ impl RepeatedEvent {
         Some(delta)
     }
 
+    /// What was learned does not hold any more.
+    pub(super) fn forget(&mut self) {
+        self.known = None;
+    }
+
     /// Learns from an event that was read in full; `read` reads another one.
     pub(super) fn learn(&mut self, event: &[u8], read: impl FnOnce(&[u8]) -> Option<Delta>) {
         if self.misses >= MOST_MISSES {

@@ -142,7 +142,7 @@ struct WireFunction {
 }
 
 /// What a reply contains besides its deltas.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Marks {
     /// There was a choice, even an empty one.
     pub(super) has_choice: bool,

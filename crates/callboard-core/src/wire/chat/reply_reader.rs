@@ -221,8 +221,11 @@ impl Stream {
         self.has_deltas |= !new.is_empty();
         self.finished |= new.iter().any(|delta| matches!(delta, Delta::Finish(_)));
         let content = content_bytes(new, data.len());
+        if new.iter().any(|delta| matches!(delta, Delta::Other(_))) {
+            self.repeated.forget();
+        }
         if let [_] = new {
-            self.repeated.learn(data, only_delta);
+            self.repeated.learn(data, |event| only_delta(event, marks.clone()));
         }
         if content > 0 {
             self.count_content(content, data.len());
@@ -248,9 +251,9 @@ impl Stream {
 }
 
 /// What an event is read as, where that is one delta.
-fn only_delta(event: &[u8]) -> Option<Delta> {
+fn only_delta(event: &[u8], mut marks: Marks) -> Option<Delta> {
     let mut deltas = Vec::new();
-    read_chunk(event, false, &mut Marks::default(), &mut deltas).ok()?;
+    read_chunk(event, false, &mut marks, &mut deltas).ok()?;
     deltas.pop().filter(|_| deltas.is_empty())
 }
 
@@ -381,6 +384,23 @@ mod tests {
             let whole = read(declared_stream, until_close, std::iter::once(bytes.as_slice()));
             prop_assert_eq!(read(declared_stream, until_close, bytes.chunks(size)), whole);
         }
+    }
+
+    #[test]
+    fn fields_that_change_back_are_noticed_among_repeated_events() {
+        let event = |seed: u32, text: &str| {
+            format!("data: {{\"seed\":{seed},\"choices\":[{{\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n")
+        };
+        let (mut reader, mut deltas) = (ReplyReader::stream(10_000), Vec::new());
+        for (seed, text) in [(1, "a"), (1, "b"), (1, "c"), (2, "d"), (1, "e"), (1, "f")] {
+            reader.feed(event(seed, text).as_bytes(), &mut deltas).unwrap();
+        }
+        let words = deltas.iter().map(|delta| match delta {
+            Delta::Text(text) => text.clone(),
+            Delta::Other(other) => other.reply["seed"].to_string(),
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(words.collect::<Vec<_>>().join(" "), "a 1 b c d 2 e 1 f");
     }
 
     /// Each byte is charged once, however many calls an event has.
