@@ -4,7 +4,7 @@
 //! full, its bytes around that string are kept, and an event with the same bytes around another string needs no parser. What the string
 //! means is not guessed: the event is read a second time with another string in its place.
 
-use memchr::{memchr2, memmem};
+use memchr::{memchr_iter, memchr2};
 
 use crate::model::{CallFragment, Delta};
 
@@ -111,8 +111,11 @@ fn string(text: &[u8], quoted: &[u8]) -> Option<String> {
 
 /// What is before and after the only string behind one of the keys that is not empty.
 fn around_string(event: &[u8]) -> Option<(&[u8], &[u8])> {
-    let places = KEYS.iter().flat_map(|key| memmem::find_iter(event, key).map(|place| place + key.len()));
-    let mut strings = places.filter(|start| event.get(*start) != Some(&b'"'));
+    let keys = memchr_iter(b'"', event).filter_map(|quote| {
+        let rest = event.get(quote..)?;
+        KEYS.iter().find(|key| rest.starts_with(key.as_bytes())).map(|key| quote + key.len())
+    });
+    let mut strings = keys.filter(|start| event.get(*start) != Some(&b'"'));
     let start = strings.next().filter(|_| strings.next().is_none())?;
     let (before, rest) = event.split_at_checked(start)?;
     let mut end = 0;
