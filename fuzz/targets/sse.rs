@@ -36,7 +36,7 @@ pub(crate) fn run(data: &[u8]) {
 /// The events up to the first error, and that error.
 fn read(pieces: &[&[u8]], most: usize) -> (Vec<(bool, Vec<u8>)>, Option<EventTooLong>) {
     let (mut reader, mut events) = (SseReader::new(most), Vec::new());
-    let mut keep = |event: SseEvent<'_>| match event {
+    let mut keep = |event: SseEvent<'_>, _| match event {
         SseEvent::Data(data) => events.push((true, data.to_vec())),
         SseEvent::Error(data) => events.push((false, data.to_vec())),
     };

@@ -33,6 +33,8 @@ pub struct SseReader {
     error: Option<Range<usize>>,
     is_error: bool,
     most: usize,
+    /// The bytes in front of `pending`.
+    forgotten: usize,
 }
 
 impl SseReader {
@@ -42,8 +44,8 @@ impl SseReader {
         Self { most, ..Self::default() }
     }
 
-    /// Takes bytes and calls `on_event` for each event that they complete.
-    pub fn feed(&mut self, bytes: &[u8], mut on_event: impl FnMut(SseEvent<'_>)) -> Result<(), EventTooLong> {
+    /// Takes bytes and calls `on_event` for each event that they complete, with the number of bytes in front of it.
+    pub fn feed(&mut self, bytes: &[u8], mut on_event: impl FnMut(SseEvent<'_>, usize)) -> Result<(), EventTooLong> {
         self.pending.extend_from_slice(bytes);
         while let Some((end, next)) = self.next_line(false) {
             // Here as below, so that the limit does not depend on how the bytes were cut.
@@ -61,13 +63,13 @@ impl SseReader {
         if self.scanned > self.most { Err(EventTooLong(self.most)) } else { Ok(()) }
     }
 
-    /// The bytes of an event that is still incomplete.
-    pub fn pending(&self) -> usize {
-        self.pending.len()
+    /// The bytes in front of the event that is still incomplete.
+    pub fn consumed(&self) -> usize {
+        self.forgotten + self.event_start
     }
 
     /// Ends the stream: what is left counts as a last line and a last event.
-    pub fn finish(&mut self, mut on_event: impl FnMut(SseEvent<'_>)) {
+    pub fn finish(&mut self, mut on_event: impl FnMut(SseEvent<'_>, usize)) {
         if let Some((end, next)) = self.next_line(true) {
             self.line(end, &mut on_event);
             self.line_start = next;
@@ -100,7 +102,7 @@ impl SseReader {
         }
     }
 
-    fn line(&mut self, end: usize, on_event: &mut impl FnMut(SseEvent<'_>)) {
+    fn line(&mut self, end: usize, on_event: &mut impl FnMut(SseEvent<'_>, usize)) {
         let start = self.line_start;
         let line = self.pending.get(start..end).unwrap_or_default();
         if line.is_empty() {
@@ -122,18 +124,18 @@ impl SseReader {
         }
     }
 
-    fn dispatch(&mut self, on_event: &mut impl FnMut(SseEvent<'_>)) {
+    fn dispatch(&mut self, on_event: &mut impl FnMut(SseEvent<'_>, usize)) {
         let bytes = |range: &Range<usize>| self.pending.get(range.clone()).unwrap_or_default();
         if let Some(error) = &self.error {
-            on_event(SseEvent::Error(bytes(error)));
+            on_event(SseEvent::Error(bytes(error)), self.consumed());
         }
         let kind = if self.is_error { SseEvent::Error } else { SseEvent::Data };
         match self.data.as_slice() {
             [] => {}
-            [only] => on_event(kind(bytes(only))),
+            [only] => on_event(kind(bytes(only)), self.consumed()),
             several => {
                 let lines: Vec<&[u8]> = several.iter().map(bytes).collect();
-                on_event(kind(&lines.join(&b'\n')));
+                on_event(kind(&lines.join(&b'\n')), self.consumed());
             }
         }
         self.data.clear();
@@ -148,6 +150,7 @@ impl SseReader {
             return;
         }
         self.pending.drain(..consumed);
+        self.forgotten += consumed;
         for range in self.data.iter_mut().chain(&mut self.error) {
             *range = range.start - consumed..range.end - consumed;
         }
@@ -164,7 +167,7 @@ mod tests {
 
     fn read(pieces: &[&[u8]]) -> Vec<String> {
         let (mut reader, mut events) = (SseReader::new(1 << 20), Vec::new());
-        let mut keep = |event: SseEvent<'_>| {
+        let mut keep = |event: SseEvent<'_>, _| {
             events.push(match event {
                 SseEvent::Data(data) => String::from_utf8_lossy(data).into_owned(),
                 SseEvent::Error(data) => format!("error {}", String::from_utf8_lossy(data)),
@@ -181,7 +184,7 @@ mod tests {
     fn the_limit_does_not_depend_on_a_cut_inside_a_line_end() {
         for pieces in [&[": 12345\r\n"][..], &[": 12345\r", "\n"], &[": 12345", "\r", "\n"]] {
             let mut reader = SseReader::new(7);
-            assert!(pieces.iter().all(|piece| reader.feed(piece.as_bytes(), |_| {}).is_ok()), "{pieces:?}");
+            assert!(pieces.iter().all(|piece| reader.feed(piece.as_bytes(), |_, _| {}).is_ok()), "{pieces:?}");
         }
     }
 
@@ -210,15 +213,15 @@ mod tests {
     #[test]
     fn an_endless_event_is_refused() {
         let mut reader = SseReader::new(10);
-        assert_eq!(reader.feed(b"data: 0123456789", |_| {}), Err(EventTooLong(10)));
+        assert_eq!(reader.feed(b"data: 0123456789", |_, _| {}), Err(EventTooLong(10)));
         let mut reader = SseReader::new(10);
         for _ in 0..100 {
-            assert_eq!(reader.feed(b"data: 1\n\n", |_| {}), Ok(()));
+            assert_eq!(reader.feed(b"data: 1\n\n", |_, _| {}), Ok(()));
         }
         for size in 1..20 {
             let mut reader = SseReader::new(10);
             let mut pieces = b"data: 0123456789\n\ndata: 1\n\n".chunks(size);
-            assert!(pieces.any(|piece| reader.feed(piece, |_| {}).is_err()), "in pieces of {size}");
+            assert!(pieces.any(|piece| reader.feed(piece, |_, _| {}).is_err()), "in pieces of {size}");
         }
     }
 

@@ -120,9 +120,10 @@ impl ReplyReader {
 
     /// What counts towards the limit: content once, and in full all that carries none, such as comments and empty events.
     fn size(&self) -> usize {
-        let Form::Stream(reader) = &self.form else { return self.fed };
-        let read = self.fed.saturating_sub(reader.pending());
-        read.saturating_sub(self.stream.content_events).saturating_add(self.stream.content)
+        match &self.form {
+            Form::Stream(reader) => self.stream.size(reader.consumed()),
+            _ => self.fed,
+        }
     }
 
     fn take(&mut self, bytes: &[u8], deltas: &mut Vec<Delta>) -> Result<(), ReplyFault> {
@@ -140,12 +141,18 @@ impl ReplyReader {
             Form::Stream(reader) => {
                 let mut result = Ok(());
                 let (stream, marks, most) = (&mut self.stream, &mut self.marks, self.most_memory);
-                let fed = reader.feed(bytes, |event| {
+                // In front of each event, so that the limit does not depend on how the bytes were cut.
+                let check = |stream: &Stream, before| match stream.size(before) > self.most {
+                    true => Err(too_long("it", self.most)),
+                    false => Ok(()),
+                };
+                let fed = reader.feed(bytes, |event, before| {
                     if result.is_ok() {
-                        result = stream.read(&event, most, marks, deltas);
+                        result = check(stream, before).and_then(|()| stream.read(&event, most, marks, deltas));
                     }
                 });
                 result?;
+                check(stream, reader.consumed())?;
                 fed.map_err(|EventTooLong(most)| too_long("one event of it", most))
             }
         }
@@ -166,7 +173,7 @@ impl ReplyReader {
             Form::Stream(reader) => {
                 let mut result = Ok(());
                 let (stream, marks, most) = (&mut self.stream, &mut self.marks, self.most_memory);
-                reader.finish(|event| {
+                reader.finish(|event, _| {
                     if result.is_ok() {
                         result = stream.read(&event, most, marks, deltas);
                     }
@@ -181,6 +188,11 @@ impl ReplyReader {
 }
 
 impl Stream {
+    /// What counts of so many bytes that were read.
+    fn size(&self, read: usize) -> usize {
+        read.saturating_sub(self.content_events).saturating_add(self.content)
+    }
+
     fn read(
         &mut self,
         event: &SseEvent<'_>,
@@ -413,6 +425,33 @@ mod tests {
         let (mut reader, mut deltas) = (ReplyReader::stream(event.len()), Vec::new());
         assert_eq!(reader.feed(event.as_bytes(), &mut deltas), Ok(()));
         assert_eq!(deltas.len(), 500);
+    }
+
+    /// Whether all of a reply or one event of it is too long, and what comes before, is the same however the bytes were cut.
+    #[test]
+    fn the_limit_that_is_hit_first_is_named() {
+        let event = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n";
+        let (comment, broken, long) = (": ping\n".repeat(9), "data: {\n\n", format!("data: {}\n\n", "x".repeat(70)));
+        for text in [
+            format!("{comment}{broken}"),
+            format!("{event}{comment}{event}"),
+            format!("{comment}{long}"),
+            format!("{event}{long}{comment}"),
+        ] {
+            let whole = read_within(60, std::iter::once(text.as_bytes()));
+            assert!(whole.1.is_err(), "{text}");
+            for size in 1..text.len() {
+                assert_eq!(read_within(60, text.as_bytes().chunks(size)), whole, "{text}, in pieces of {size}");
+            }
+        }
+    }
+
+    fn read_within<'a>(most: usize, pieces: impl Iterator<Item = &'a [u8]>) -> (Vec<Delta>, Result<(), ReplyFault>) {
+        let (mut reader, mut deltas, mut fed) = (ReplyReader::stream(most), Vec::new(), Ok(()));
+        for piece in pieces {
+            fed = fed.and_then(|()| reader.feed(piece, &mut deltas));
+        }
+        (deltas, fed)
     }
 
     #[test]
