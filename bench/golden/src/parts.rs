@@ -3,7 +3,7 @@
 use callboard_core::contract::ToolCache;
 use callboard_core::model::Delta;
 use callboard_core::turn::{ModelCall, Turn};
-use callboard_core::wire::chat::{ChatRequest, ChatWriter, Stamp};
+use callboard_core::wire::chat::{CallForm, ChatRequest, ChatWriter, Stamp};
 use callboard_core::wire::responses::{Framing, ResponseObject, ResponseStamp, ResponseWriter, ResponsesRequest};
 use callboard_core::wire::{ReplyEnd, ReplyWriter};
 
@@ -65,7 +65,7 @@ fn step_turns<'a>(turns: &'a [RecordedTurn], tools: &'a ToolCache) -> Work<'a> {
 
 /// Streams of chunks.
 fn write_chat<'a>(turns: &'a [RecordedTurn], _: &'a ToolCache) -> Work<'a> {
-    let stamp = Stamp { id: "chatcmpl-1".to_owned(), created: 1, model: "m".to_owned() };
+    let stamp = Stamp { id: "chatcmpl-1".to_owned(), created: 1, model: "m".to_owned(), form: CallForm::default() };
     written(turns, || ChatWriter::stream(&stamp, true))
 }
 
