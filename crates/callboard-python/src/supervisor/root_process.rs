@@ -32,6 +32,7 @@ const MODULES: &[(&str, &str)] = &[
     ("state", include_str!("../python/callboard_host/state.py")),
     ("schema_check", include_str!("../python/callboard_host/schema_check.py")),
     ("function_schema", include_str!("../python/callboard_host/function_schema.py")),
+    ("view_check", include_str!("../python/callboard_host/view_check.py")),
     ("variables", include_str!("../python/callboard_host/variables.py")),
     ("awaiting", include_str!("../python/callboard_host/awaiting.py")),
     ("references", include_str!("../python/callboard_host/references.py")),

@@ -119,12 +119,12 @@ async fn no_tools_can_be_said_in_many_ways() {
 async fn every_variable_reaches_the_manifest() {
     let host = TestHost::start();
     let text = "MODEL = 'small'\nLIMITS = {'tools': 20, 'rounds': 3, 'result': 500}\nREPLY = 'tools_only'\nUNDO = \
-                True\nVIEW = {'title': 'Score'}\nMETADATA = None\nVOICE_SOURCE = None\n";
+                True\nVIEW = {'title': 'Score', 'parts': [{'show': 'list', 'path': '/scores'}]}\nMETADATA = None\nVOICE_SOURCE = None\n";
     let manifest = host.load_text(&format!("{PLAIN}{text}")).await.manifest().clone();
     assert_eq!(manifest.model.as_deref(), Some("small"));
     let tools_only = ReplyRules { delivers_text: false, asks_again: true, confirms: false };
     assert_eq!((manifest.reply, manifest.undo), (tools_only, true));
-    assert_eq!(manifest.view, Some(json!({"title": "Score"})));
+    assert_eq!(manifest.view, Some(json!({"title": "Score", "parts": [{"show": "list", "path": "/scores"}]})));
     let CharacterLimits { tools, properties, rounds, result, arguments, .. } = manifest.limits;
     assert_eq!((tools, properties, rounds, result, arguments), (20, 10, Some(3), Some(500), None));
     assert_eq!((manifest.metadata, manifest.voice), (None, None));

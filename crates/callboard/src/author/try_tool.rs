@@ -10,7 +10,7 @@ use callboard_core::wire::ApiError;
 use crate::app;
 use crate::characters::CharacterRegistry;
 use crate::config::{Settings, nearest};
-use crate::session::{StandaloneCalls, StandaloneRun};
+use crate::session::{CallContext, StandaloneCalls, StandaloneRun};
 
 /// Marks the text that a model gets.
 pub(super) const MODEL_TEXT: &str = "the model is told: ";
@@ -34,7 +34,8 @@ pub(super) async fn try_tool(
 ) -> anyhow::Result<bool> {
     let character = registry.load_one(&call.character).await?;
     let cache = ToolCache::new(app::schema_limits(&settings.limits));
-    let begun = StandaloneCalls::begin(&character, settings, &cache).await;
+    let context = CallContext { settings, cache: &cache, request_id: "terminal".to_owned() };
+    let begun = StandaloneCalls::begin(&character, None, context).await;
     let mut calls = begun.map_err(|ApiError { message, .. }| anyhow::anyhow!(message))?;
     if calls.tool_names().next().is_none() {
         bail!("{} has no tools", character.character.manifest().name);

@@ -7,6 +7,7 @@ use callboard_core::wire::ApiError;
 use callboard_core::wire::responses::{ResponsesRequest, drop_unpaired};
 use serde_json::Value;
 
+use super::character_part::character_part;
 use super::connection_cache::{ConnectionCache, ConnectionResponse};
 use super::ids::response_of;
 use super::owned_conversation::{begin_turn, owned_conversation};
@@ -16,7 +17,7 @@ use super::which_model_may_continue::{Continued, check_continuation};
 use crate::characters::LoadedCharacter;
 use crate::clock;
 use crate::memory_budget::RequestMemory;
-use crate::store::{CharacterMemory, Exchange, FoundSnapshot, Store, StoreError, Turn};
+use crate::store::{CharacterMemory, Exchange, FoundSnapshot, Store, StoreError};
 
 /// How long a turn waits for others of its conversation.
 pub const TURN_WAIT: Duration = Duration::from_secs(120);
@@ -88,9 +89,6 @@ fn target(store: bool, previous: Option<&str>) -> SaveTarget {
     }
 }
 
-/// A name that was used in one of so many newest calls decides between several that a new one may mean.
-pub const RECENT_CALLS: u64 = 10;
-
 impl ContextQuery<'_> {
     fn character_id(&self) -> Option<&str> {
         self.character.map(|character| character.character.manifest().id.as_str())
@@ -105,25 +103,8 @@ impl ContextQuery<'_> {
         if turn.head().conversation.owner != self.owner {
             return Err(ApiError::conversation_not_found(id));
         }
-        let memory = self.conversation_memory(&turn).await?;
+        let memory = character_part(self.store, turn.head(), self.character, self.model).await?;
         Ok(ResponseContext::new(drop_unpaired(items), memory, SaveTarget::Conversation(Box::new(turn))))
-    }
-
-    /// The character's part of a conversation, with its journal where the character offers undo, and the newest entries where it has
-    /// names: what was named lately tells which of several is meant.
-    async fn conversation_memory(&self, turn: &Turn) -> Result<Option<CharacterMemory>, ApiError> {
-        let head = turn.head();
-        let (id, Some(memory)) = (&head.conversation.id, &head.memory) else { return Ok(None) };
-        self.check_continuation(&memory.character, Continued::Conversation(id))?;
-        let Some(character) = self.character else { return Ok(None) };
-        let mut memory = memory.clone();
-        let manifest = character.character.manifest();
-        let newest = memory.record.next_sequence().saturating_sub(RECENT_CALLS + 1);
-        if manifest.undo || manifest.has_get_names {
-            let after = if manifest.undo { 0 } else { newest };
-            memory.record = memory.record.with_journal(self.store.journal(id, after, i64::MAX).await?);
-        }
-        Ok(Some(memory))
     }
 
     fn check_continuation(&self, character: &str, continued: Continued<'_>) -> Result<(), ApiError> {

@@ -1,5 +1,7 @@
 //! `/v1/characters`: what is loaded, what failed to load and why, and a reload by hand.
 
+use std::sync::Arc;
+
 use axum::extract::{Path, State};
 use axum::response::Response;
 use callboard_core::wire::ApiError;
@@ -16,13 +18,18 @@ pub(super) async fn list(State(shared): State<Shared>) -> Response {
 
 /// One character.
 pub(super) async fn one(State(shared): State<Shared>, Path(id): Path<String>) -> HttpResult {
-    let registry = &shared.app.characters;
-    let character = registry.get(&id).ok_or_else(|| {
-        let loaded = registry.all();
-        let ids: Vec<String> = loaded.iter().map(|character| character.character.manifest().id.clone()).collect();
-        ApiError::character_not_found(&id, &ids)
-    })?;
+    let character = loaded(&shared, &id)?;
     Ok(reply::json(character_json(&character, true).to_string()))
+}
+
+/// A loaded character.
+pub(super) fn loaded(shared: &Shared, id: &str) -> Result<Arc<LoadedCharacter>, ApiError> {
+    let registry = &shared.app.characters;
+    registry.get(id).ok_or_else(|| {
+        let all = registry.all();
+        let ids: Vec<String> = all.iter().map(|character| character.character.manifest().id.clone()).collect();
+        ApiError::character_not_found(id, &ids)
+    })
 }
 
 /// Loads the folder again.
@@ -49,7 +56,7 @@ fn character_json(character: &LoadedCharacter, whole: bool) -> Value {
             false => json!(tool.name),
         })
         .collect();
-    json!({
+    let mut object = json!({
         "id": manifest.id,
         "object": "character",
         "name": manifest.name,
@@ -59,7 +66,11 @@ fn character_json(character: &LoadedCharacter, whole: bool) -> Value {
         "tools": tools,
         "at_rest": character.character.is_at_rest(),
         "warnings": manifest.warnings,
-    })
+    });
+    if whole {
+        object["view"] = json!(manifest.view);
+    }
+    object
 }
 
 fn problem_json(problem: &FileProblem) -> Value {

@@ -15,7 +15,7 @@ use super::body::read_body;
 use super::reply::HttpResult;
 use super::requester::Requester;
 use super::router::Shared;
-use super::{query, reply, state_journal_undo};
+use super::{conversation_list, query, reply, state_journal_undo};
 use crate::clock;
 use crate::conversation::{
     begin_turn, item_ids, items_after, new_conversation_id, new_response_id, owned_conversation, renew_taken,
@@ -25,7 +25,7 @@ use crate::store::{Conversation, NewConversation, NewItem, TurnWrite};
 
 pub(super) fn routes() -> Router<Shared> {
     Router::new()
-        .route("/v1/conversations", post(create))
+        .route("/v1/conversations", post(create).get(conversation_list::list))
         .route("/v1/conversations/{id}", get(one).post(change).delete(delete))
         .route("/v1/conversations/{id}/items", get(list_items).post(add_items))
         .route("/v1/conversations/{id}/items/{item}", get(one_item).delete(delete_item))

@@ -2,11 +2,13 @@
 
 mod allowed_hosts;
 mod body;
+mod character_tools;
 mod characters;
 mod chat;
 mod chat_session;
 mod client_connection;
 mod compact;
+mod conversation_list;
 mod conversations;
 mod cors;
 mod delivery;

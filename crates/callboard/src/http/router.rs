@@ -22,8 +22,8 @@ use super::keys::Keys;
 use super::request_log::RequestLog;
 use super::responses::Responses;
 use super::{
-    characters, conversations, health_and_metrics, models, passthrough, reply, request_id, responses, socket, traces,
-    upstreams,
+    character_tools, characters, conversations, health_and_metrics, models, passthrough, reply, request_id, responses,
+    socket, traces, upstreams,
 };
 use crate::conversation::ChatSnapshots;
 use crate::percent;
@@ -118,6 +118,7 @@ pub fn router(app: Arc<Services>, thread: ThreadServices) -> Router {
         .route("/v1/characters", get(characters::list))
         .route("/v1/characters/reload", post(characters::reload))
         .route("/v1/characters/{id}", get(characters::one))
+        .route("/v1/characters/{id}/tools/{name}", post(character_tools::call))
         .route("/v1/upstreams", get(upstreams::list))
         .route("/v1/traces", get(traces::list))
         .route("/v1/traces/{id}", get(traces::one))

@@ -20,4 +20,4 @@ pub use character_setup::{CharacterRequest, character_model, drive_character};
 pub use driver::{Progress, TurnContext, TurnDriver};
 pub use observed_passthrough::{Observer, passthrough};
 pub use session::{Session, Step};
-pub use standalone_calls::{RefusedCall, StandaloneCalls, StandaloneRun};
+pub use standalone_calls::{CallContext, RefusedCall, StandaloneCalls, StandaloneRun};

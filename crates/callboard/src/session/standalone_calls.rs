@@ -17,13 +17,24 @@ use super::tool_runner::ToolRunner;
 use crate::characters::{LoadedCharacter, compile_tools};
 use crate::config::Settings;
 use crate::random;
+use crate::store::CharacterMemory;
 
-/// A new conversation in which tools are called by hand.
+/// A conversation in which tools are called by hand.
 pub struct StandaloneCalls {
     runner: ToolRunner,
     tools: Arc<ToolSet>,
     budget: CheckBudget,
     result_characters: usize,
+}
+
+/// What calls need besides their character.
+pub struct CallContext<'a> {
+    /// The limits.
+    pub settings: &'a Settings,
+    /// Compiled tools.
+    pub cache: &'a ToolCache,
+    /// What the calls are logged under.
+    pub request_id: String,
 }
 
 /// A call that was run.
@@ -49,15 +60,23 @@ pub struct RefusedCall {
 }
 
 impl StandaloneCalls {
-    /// Begins a conversation.
-    pub async fn begin(character: &LoadedCharacter, settings: &Settings, cache: &ToolCache) -> Result<Self, ApiError> {
-        let memory = character.begin().await?;
+    /// Continues a conversation; without a memory it begins one.
+    pub async fn begin(
+        character: &LoadedCharacter,
+        memory: Option<CharacterMemory>,
+        context: CallContext<'_>,
+    ) -> Result<Self, ApiError> {
+        let CallContext { settings, cache, request_id } = context;
+        let memory = match memory {
+            Some(memory) => memory,
+            None => character.begin().await?,
+        };
         let (own, list) = tools(character, memory.record.state(), cache).await?;
         let tools = compile_tools(&list, cache)?;
         let manifest = character.character.manifest();
         let (bytes, limit) = arguments_limit(settings, manifest);
         let deadline = Instant::now() + settings.stage.turn;
-        let runner = ToolRunner::new(character.character.clone(), memory, deadline, "terminal".to_owned());
+        let runner = ToolRunner::new(character.character.clone(), memory, deadline, request_id);
         Ok(Self {
             runner: runner.with_tools(own),
             tools,
@@ -80,13 +99,23 @@ impl StandaloneCalls {
     pub async fn call(&mut self, tool: &str, arguments: &str) -> Result<StandaloneRun, RefusedCall> {
         let raw = RawCall { name: tool.to_owned(), arguments: arguments.to_owned(), ..RawCall::default() };
         let checked = check_arguments(&raw, &self.tools, &CallRules::default(), &mut self.budget)
-            .map_err(|violation| RefusedCall { model_text: tool_error_message(&raw, &violation), violation })?;
+            .map_err(|violation| self.refused(&raw, violation))?;
         let repairs = checked.iter().flat_map(|call| call.repairs.iter().copied()).collect();
         let before = self.state();
         let results = self.runner.run(checked.into_iter().map(call_of).collect()).await;
         let took = self.runner.take_timings().iter().map(|timing| timing.took).sum();
         let state = self.state().filter(|after| before.as_ref() != Some(after));
         Ok(StandaloneRun { repairs, results, state, took })
+    }
+
+    /// The character's part after the calls.
+    pub fn into_memory(mut self) -> CharacterMemory {
+        self.runner.take_memory()
+    }
+
+    fn refused(&self, call: &RawCall, violation: Violation) -> RefusedCall {
+        self.runner.count_unrun(&call.name, violation.kind.into());
+        RefusedCall { model_text: tool_error_message(call, &violation), violation }
     }
 
     fn state(&self) -> Option<String> {

@@ -11,6 +11,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/005_character.sql"),
     include_str!("migrations/006_named_turns.sql"),
     include_str!("migrations/007_trace_requests.sql"),
+    include_str!("migrations/008_conversation_lists.sql"),
 ];
 
 /// The table with the schema version. It has one row.

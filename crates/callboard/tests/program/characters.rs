@@ -46,6 +46,10 @@ fn respond(program: &Program, body: &Value) -> Answer {
     ask(&program.address, "POST", "/v1/responses", &[], &body.to_string())
 }
 
+fn get(program: &Program, path: &str) -> Value {
+    ask(&program.address, "GET", path, &[], "").ok()
+}
+
 fn reload(program: &Program) {
     ask(&program.address, "POST", "/v1/characters/reload", &[], "").ok();
 }
@@ -191,4 +195,21 @@ fn unserializable_state_is_logged_without_content() {
     let logged = lines.iter().find(|line| line.contains("self.hoard")).unwrap_or_else(|| panic!("{lines:?}"));
     assert!(logged.contains("ERROR") && logged.contains("keep a list: sorted(...)"), "{logged}");
     assert!(lines.iter().all(|line| !line.contains("umbrella")), "{lines:?}");
+}
+
+#[test]
+fn a_characters_view_is_served_with_it() {
+    let (_, server) = Script::start([]);
+    let view = json!({"title": "Score", "parts": [{"show": "facts", "items": [{"label": "Count", "path": "/count"}]}]});
+    let folder = CharacterFolder::with("counter", &format!("{COUNTER}\nVIEW = {view}\n"));
+    folder.write("plain", &COUNTER.replace("\"Counter\"", "\"Plain\""));
+    let program = folder.serve(&server);
+    assert_eq!(get(&program, "/v1/characters/counter")["view"], view);
+    assert_eq!(get(&program, "/v1/characters/plain")["view"], Value::Null);
+    folder.write("plain", &COUNTER.replace("\"Counter\"", "\"Plain\"\nVIEW = {\"parts\": \"<b>\"}"));
+    reload(&program);
+    let problems = get(&program, "/v1/characters")["problems"].clone();
+    let problem = &problems[0]["problems"][0];
+    assert_eq!(problem["what"], "VIEW['parts'] must be a list of 1 to 50 entries", "{problems}");
+    assert_eq!(problem["line"], 3, "{problems}");
 }

@@ -54,6 +54,8 @@ mod startup;
 #[path = "../postgres/test_server.rs"]
 mod test_server;
 #[cfg(test)]
+mod tools_by_hand;
+#[cfg(test)]
 mod trace_context;
 #[cfg(test)]
 mod traces;

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from callboard_host.channel import encode
 from callboard_host.problems import Problems, SourceLines, did_you_mean
 from callboard_host.state import NotJson, require_json
+from callboard_host.view_check import faults_of_view
 
 if TYPE_CHECKING:
     import types
@@ -53,7 +54,7 @@ class VariableReader:
             "reply": self._reply_rules,
             "requires_call": self._tool_choice() == "required",
             "undo": self._undo(),
-            "view": self._json("VIEW", (dict, list), "describe the view with dicts, lists and text, or leave it out"),
+            "view": self._view(),
         }
 
     def timeouts(self, tool_names: set[str], names_are_final: bool) -> dict[str, Any]:
@@ -176,13 +177,18 @@ class VariableReader:
         text: str | None = value
         return text
 
-    def _json(self, name: str, kinds: type | tuple[type, ...], remedy: str) -> Any:
+    def _view(self) -> Any:
+        view = self._json("VIEW", dict, 'write VIEW = {"title": "…", "parts": […]}, or leave it out')
+        for path, what, remedy in faults_of_view(view) if view is not None else ():
+            self._report("VIEW", what, remedy, *path)
+        return view
+
+    def _json(self, name: str, kind: type, remedy: str) -> Any:
         value = self._names.get(name)
         if value is None:
             return None
-        if not isinstance(value, kinds):
-            wanted = "a dict" if kinds is dict else "a dict or a list"
-            self._report(name, f"{name} is {_shown(value)}; it must be {wanted}", remedy)
+        if not isinstance(value, kind):
+            self._report(name, f"{name} is {_shown(value)}; it must be a {kind.__name__}", remedy)
             return None
         try:
             require_json(value, name)

@@ -1,6 +1,6 @@
 CHARACTER_NAME = "Refused"
 INSTRUCTIONS = {}
-VIEW = "<b>"  # ! invalid_value: VIEW is str; it must be a dict or a list
+VIEW = "<b>"  # ! invalid_value: VIEW is str; it must be a dict
 
 
 class PromptGenerator:

@@ -5,6 +5,7 @@ mod deletion;
 mod exactness;
 mod histories;
 mod journal;
+mod lists;
 mod memory_after_calls;
 mod opening;
 mod records;

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::{conversations, deletion, exactness, histories, journal, opening, records, retention, sizes, turns};
+use super::{conversations, deletion, exactness, histories, journal, lists, opening, records, retention, sizes, turns};
 use crate::databases::{Database, Kind};
 
 pub(super) type Promise = (&'static str, fn(&Database));
@@ -14,6 +14,7 @@ pub(crate) fn run(kind: &Kind) {
         exactness::PROMISES,
         histories::PROMISES,
         journal::PROMISES,
+        lists::PROMISES,
         opening::PROMISES,
         records::PROMISES,
         retention::PROMISES,
