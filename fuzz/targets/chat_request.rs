@@ -1,6 +1,6 @@
 //! A client's chat request: what is sent on is the client's own text, and is accepted when it is read again.
 
-use callboard_core::contract::ToolCache;
+use callboard_core::contract::{ToolCache, with_parameters};
 use callboard_core::turn::ModelCall;
 use callboard_core::wire::chat::ChatRequest;
 use callboard_core::wire::chat::adapt::heal;
@@ -29,6 +29,8 @@ pub(crate) const TOKENS: &[&str] = &[
     "\"stop\":[\"a\"]",
     "\"temperature\":2",
     "\"n\":1",
+    "\"functions\":[",
+    "\"function_call\":{\"name\":\"f\"}",
 ];
 
 /// Fields that are left out where no tools are offered.
@@ -60,11 +62,27 @@ pub(crate) fn run(data: &[u8]) {
 }
 
 fn check_fields(client: &serde_json::Map<String, Value>, sent: &serde_json::Map<String, Value>) {
+    let has_old_form = client.get("functions").is_some_and(|functions| !functions.is_null());
     for (key, value) in client {
-        let dropped = ABOUT_TOOLS.contains(&key.as_str()) && !sent.contains_key(key);
-        assert!(dropped || sent.get(key) == Some(value), "{key} is not sent as it came");
+        let is_left_out = match key.as_str() {
+            "functions" | "function_call" => has_old_form,
+            "max_tokens" | "max_completion_tokens" => value.to_string() == "-1",
+            key => ABOUT_TOOLS.contains(&key),
+        };
+        let is_converted = key == "messages" && value.to_string().contains("\"function_call\"");
+        let expected = if key == "tools" { with_parameters(value.clone()) } else { value.clone() };
+        let is_sent = if is_left_out {
+            sent.get(key).is_none_or(|sent| *sent == expected)
+        } else {
+            sent.get(key) == Some(&expected)
+        };
+        assert!(
+            is_converted || is_sent || has_old_form && ABOUT_TOOLS.contains(&key.as_str()),
+            "{key} is not sent as it came"
+        );
     }
-    assert!(sent.keys().all(|key| client.contains_key(key)), "a field is invented");
+    let is_own = |key: &String| has_old_form && ABOUT_TOOLS.contains(&key.as_str());
+    assert!(sent.keys().all(|key| client.contains_key(key) || is_own(key)), "a field is invented");
 }
 
 /// A history is healed once and for all.

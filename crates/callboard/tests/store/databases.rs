@@ -1,7 +1,7 @@
 //! Databases for tests: each is new and empty, and removed after the test.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use callboard::store::{Address, Store, StoreError, StoreSettings};
 
@@ -112,8 +112,13 @@ impl Database {
 impl Database {
     /// Kills a process of the server, which makes it end all others and recover from its log.
     pub(crate) fn crash(&self) {
+        let begun = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64();
         let _ = postgres(&self.address, "COPY (SELECT 1) TO PROGRAM 'kill -9 $PPID'");
-        while postgres(&self.address, "SELECT 1").is_err() {}
+        // The server takes connections until it has noticed the death; its helpers are started anew after the recovery.
+        let recovered = format!(
+            "SELECT FROM pg_stat_activity WHERE backend_type = 'checkpointer' AND backend_start > to_timestamp({begun})"
+        );
+        while postgres(&self.address, &recovered).ok() != Some(1) {}
     }
 
     /// Executes a write on a read-only server.
@@ -146,15 +151,15 @@ impl Database {
     pub(crate) fn terminate_lock_waiter(&self) {
         let others = self.others();
         self.execute_all(&format!(
-            "DO $$ BEGIN PERFORM 1 FROM conversations FOR UPDATE; LOOP \
+            "DO $$ BEGIN PERFORM 1 FROM conversations FOR UPDATE; LOCK TABLE traces IN ROW SHARE MODE; LOOP \
              PERFORM pg_terminate_backend(pid) {others} AND wait_event_type = 'Lock'; EXIT WHEN FOUND; \
              PERFORM pg_stat_clear_snapshot(); END LOOP; END $$"
         ));
     }
 
-    /// Waits until a transaction has locked conversations.
+    /// Waits until [`Self::terminate_lock_waiter`] has locked the rows of conversations, which it shows by a lock that it takes after them.
     pub(crate) fn wait_until_locked(&self) {
-        let held = "SELECT FROM pg_locks WHERE relation = 'conversations'::regclass AND mode = 'RowShareLock'";
+        let held = "SELECT FROM pg_locks WHERE relation = 'traces'::regclass AND mode = 'RowShareLock' AND granted";
         while self.execute(held) == 0 {}
     }
 

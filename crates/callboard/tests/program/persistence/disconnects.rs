@@ -159,7 +159,7 @@ fn a_completed_call_is_stored_when_output_was_sent() {
     let (done, cut) = (first("note"), first("linger"));
     // The model must see the result of a tool that has changed something.
     assert_eq!((done["status"].as_str(), done["output"].is_string()), (Some("completed"), true), "{done}");
-    assert_eq!((cut["status"].as_str(), cut["output"].is_null()), (Some("incomplete"), true), "{cut}");
+    assert_eq!((cut["status"].as_str(), cut["output"].is_null()), (Some("in_progress"), true), "{cut}");
 }
 
 #[test]
