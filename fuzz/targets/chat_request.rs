@@ -66,7 +66,7 @@ fn check_fields(client: &serde_json::Map<String, Value>, sent: &serde_json::Map<
     for (key, value) in client {
         let is_left_out = match key.as_str() {
             "functions" | "function_call" => has_old_form,
-            "max_tokens" | "max_completion_tokens" => value.to_string() == "-1",
+            "max_tokens" | "max_completion_tokens" => *value == -1,
             key => ABOUT_TOOLS.contains(&key),
         };
         let is_converted = key == "messages" && value.to_string().contains("\"function_call\"");
