@@ -1,13 +1,16 @@
 """Armies of the battle tracker: names, models and wounds, nothing else.
 
-Two sample armies stand here. To play others, put `player.json` and `opponent.json` (either or both)
-into a folder `armies` beside the folder of the characters. Such a file is a list of units:
+Two sample armies stand here. A conversation plays others by the tool `set_army`, which takes a list of
+units, or the name of a file in the folder `armies` beside the folder of the characters. The files
+`player.json` and `opponent.json` there (either or both) are what conversations begin with:
 
     [{"name": "Terminator Squad", "models": 5, "wounds": 3, "roles": {"sergeant": 1, "regular": 4}}]
 
 `wounds` are those of one model; `roles` may be left out, then every model is a regular one;
 `attached_to` names the unit that a character has joined. Units of the same name get numbers.
 """
+
+from __future__ import annotations
 
 import json
 from pathlib import Path
@@ -37,8 +40,8 @@ SAMPLES = {
 
 
 def armies(folder=FOLDER) -> dict[str, list]:
-    """The army of each side: from its file where there is one, else the sample."""
-    return {side: _from_file(Path(folder) / f"{side}.json") or SAMPLES[side] for side in SIDES}
+    """Armies by name: those of files, and for each side without one of its own the sample."""
+    return {**SAMPLES, **{path.stem: _from_file(path) for path in sorted(Path(folder).glob("*.json"))}}
 
 
 def muster(army: list, units=None) -> dict[str, dict]:
@@ -84,19 +87,22 @@ def _roles(entry):
     return ["regular"] * (entry["models"] - len(given)) + given
 
 
+def fault_of(army) -> str | None:
+    """What is wrong with a list of units, or None."""
+    if not isinstance(army, list) or not army:
+        return "it must be a list of units"
+    wrong = ((number, _wrong(entry)) for number, entry in enumerate(army, 1))
+    return next((f"unit {number}: {why}" for number, why in wrong if why), None)
+
+
 def _from_file(path):
-    if not path.is_file():
-        return None
     try:
         army = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise ValueError(f"{path.name} is not JSON: {error}") from None
-    if not isinstance(army, list) or not army:
-        raise ValueError(f"{path.name} must be a list of units")
-    for number, entry in enumerate(army, 1):
-        wrong = _wrong(entry)
-        if wrong:
-            raise ValueError(f"{path.name}, unit {number}: {wrong}")
+    wrong = fault_of(army)
+    if wrong:
+        raise ValueError(f"{path.name}, {wrong}")
     return army
 
 

@@ -23,7 +23,8 @@ class Game:
         self.extra_cp = dict.fromkeys(SIDES, False)
         self.objectives, self.holding_units = {}, {}
         self.secondaries = {side: [] for side in SIDES}
-        self.armies, self.attached = copy.deepcopy(ARMIES), attachments(ARMIES)
+        self.armies = copy.deepcopy({side: ARMIES[side] for side in SIDES})
+        self.attached = attachments(self.armies)
         self.units, self.events = {}, {}
         self._muster()
 
@@ -53,6 +54,16 @@ class Game:
 
     def _events(self):
         return [self.events[key] for key in sorted(self.events, key=int)]
+
+    def _has_begun(self):
+        """Whether anything of the game has been recorded, beyond who plays with what."""
+        return any(event["kind"] != "army" for event in self.events.values())
+
+    def _open_findings(self) -> dict[str, str]:
+        """The rules that were broken and may still be overridden, each with the number of its newest event."""
+        numbered = [(number, self.events[number]) for number in sorted(self.events, key=int)]
+        wanting = [(number, one) for number, one in numbered if one.get("finding", {}).get("requiresOverride")]
+        return {one["finding"]["rule"]: number for number, one in wanting if "override" not in one}
 
     def uses_this_turn(self, stratagem: str, side: str) -> list[str]:
         """The phases of the current turn in which a side used a stratagem."""

@@ -1,11 +1,11 @@
-"""The 15 tools of the battle tracker as a model sees them.
+"""The 15 tools of the battle tracker as a model sees them, and two that are offered where they apply.
 
 Models choose by the words, so descriptions hold the words that players say; those of an enum's
 values stand behind the value, as "value: words, words; value: words". `x-names` lists names that
 are resolved before the call; with `x-names-open` a name outside the list is taken as it was said.
 """
 
-from _grimlog_armies import SIDES
+from _grimlog_armies import ROLES, SIDES
 from _grimlog_rules import LAST_ROUND, PHASES
 
 OWN_OR_OTHER = "player: I, me, my, mine, we, our; opponent: you, your, he, his, she, her, they, their, opponent, enemy"
@@ -266,3 +266,47 @@ TOOLS = [
         ["query_type"],
     ),
 ]
+
+_UNIT = {
+    "type": "object",
+    "properties": {
+        "name": text("The unit's name", 200, minLength=1),
+        "models": number("How many models it has", 1, 50),
+        "wounds": number("The wounds of one model", 1, 100),
+        "roles": {
+            "type": "object",
+            "properties": {role: number(f"How many are {role}", 0, 50) for role in ROLES},
+            "additionalProperties": False,
+            "description": "Models with a role; the others are regular",
+        },
+        "attached_to": text("The unit that a character has joined", 200, minLength=1),
+    },
+    "required": ["name", "models", "wounds"],
+    "additionalProperties": False,
+}
+
+# Offered until the first event of the game.
+SET_ARMY = tool(
+    "set_army",
+    "Set up the army list of a side before the battle begins: its units, or the name of a stored list. Only one of both.",
+    {
+        "player": side("Whose army it is"),
+        "units": {"type": "array", "items": _UNIT, "minItems": 1, "maxItems": 40, "description": "The units of the army list"},
+        "stored": text("The name of a stored army list", 100, minLength=1),
+    },
+    ["player"],
+)
+
+
+def record_override(rules: list[str]) -> dict:
+    """Offered while there are findings that the players may override."""
+    return tool(
+        "record_override",
+        "The players let stand what a finding objects to: override, overrule it, we allow it, let it stand, agreed.",
+        {
+            "rule": choice("The rule of the finding", rules),
+            "player": side("Who overrides"),
+            "reason": text("Why, as it was said"),
+        },
+        ["rule", "player"],
+    )

@@ -9,9 +9,9 @@ result, and the call is carried out: the table decides, not the tracker.
 from typing import ClassVar
 
 from _grimlog_advice import opportunities, reminders, threats
-from _grimlog_armies import SIDES
+from _grimlog_armies import SIDES, attachments, fault_of
 from _grimlog_damage import at_half_strength, damage, destroyed, of_role
-from _grimlog_game import Game, counted, listed
+from _grimlog_game import ARMIES, Game, counted, listed
 from _grimlog_names import entry, find, known_or_as_said, stratagem_entries, words
 from _grimlog_result import reported
 from _grimlog_rules import (
@@ -23,7 +23,7 @@ from _grimlog_rules import (
     round_findings,
     stratagem_findings,
 )
-from _grimlog_tools import TOOLS
+from _grimlog_tools import SET_ARMY, TOOLS, record_override
 from _grimlog_view import VIEW  # noqa: F401, Callboard reads it from here
 
 CHARACTER_NAME = "Grimlog"
@@ -47,6 +47,7 @@ conversation partner.
 - A stratagem without a price costs 1. Using a stratagem or a redraw pays its CP by itself: no second call for the CP.
 - Questions about the game: query_game_state or get_strategic_advice.
 - "Undo", "take that back", "scratch that": undo. "Actually that was 4, not 3": undo the wrong one, then make the right call.
+- "Override", "we allow it", "let it stand", after a finding: record_override.
 - A result that says success false tells what was wrong: correct the call once if you can, else leave it.
 - If it is unclear what happened, if it is small talk, hesitation or not about the game: make no call.
 """,
@@ -57,7 +58,7 @@ METADATA = {"good": True, "comment": "A battle tracker: spoken game actions beco
 
 REPLY = {"deliver_text": False, "ask_again": True, "confirm": True}
 UNDO = True
-LIMITS = {"tools": len(TOOLS)}
+LIMITS = {"tools": len(TOOLS) + 2, "arguments": 16_384}
 
 
 class PromptGenerator(Game):
@@ -69,6 +70,44 @@ class PromptGenerator(Game):
 
     def make_system_prompt(self) -> str:
         return self.instructions["instruction_prompt"].strip()
+
+    def get_tools(self) -> list:
+        """The tools, and those that apply now: armies before the battle, overrides where a finding may be overridden."""
+        rules = list(self._open_findings())
+        return TOOLS + [SET_ARMY] * (not self._has_begun()) + [record_override(rules) for _ in rules[:1]]
+
+    # Armies and overrides
+
+    @reported
+    def set_army(self, player, units=None, stored=None):
+        if self._has_begun():
+            raise Refused("battle_begun", "The battle has begun; nothing changed.", "Set up the army in a new conversation.")
+        if (units is None) == (stored is None):
+            raise Refused("army_missing", "Give units, or the name of a stored army list; nothing changed.")
+        army = ARMIES.get(stored) if units is None else units
+        if army is None:
+            message = f"There is no stored army list '{stored[:60]}'; nothing changed."
+            raise Refused("army_not_found", message, candidates=list(ARMIES))
+        wrong = fault_of(army)
+        if wrong:
+            raise Refused("army_invalid", f"{wrong[:1].upper()}{wrong[1:]}; nothing changed.")
+        text = f"{player}'s army: {counted(len(army), 'unit')}"
+        self._record("army", text, [], side=player, stored=stored)
+        self.armies[player], self.units[player] = army, {}
+        self.attached = attachments(self.armies)
+        self._muster()
+        return text + ".", {"player": player, "units": list(self.units[player])}, []
+
+    @reported
+    def record_override(self, rule, player, reason=None):
+        numbers = self._open_findings()
+        if rule not in numbers:
+            raise Refused("override_not_needed", f"No finding of {rule[:60]} is open; nothing changed.", candidates=list(numbers))
+        overridden = self.events[numbers[rule]]
+        text = f"{player} overrides {rule}: {overridden['text']}"
+        self._record("override", text, [], side=player, rule=rule, event=numbers[rule], reason=reason)
+        self.events[numbers[rule]] = {**overridden, "override": {"by": player, "reason": reason}}
+        return text + ".", {"rule": rule, "player": player, "reason": reason}, []
 
     # Rounds, phases and points
 

@@ -36,9 +36,10 @@ class Table:
         return made
 
     def play(self, tool, **arguments):
-        problem = misfit(arguments, SCHEMAS[tool])
-        assert problem is None, f"{tool}: {problem}"
         instance = self.instance()
+        offered = {one["function"]["name"]: one["function"]["parameters"] for one in instance.get_tools()}
+        problem = misfit(arguments, offered[tool])
+        assert problem is None, f"{tool}: {problem}"
         text = getattr(instance, tool)(**arguments)
         assert isinstance(text, str) and len(text) < 1000, f"{len(text)} characters"
         self.state = self._kept(instance)
@@ -74,7 +75,7 @@ def misfit(value: Any, schema: dict) -> Optional[str]:
 
 
 def misfit_of_object(value, schema):
-    if set(schema["required"]) - set(value):
+    if set(schema.get("required", [])) - set(value):
         return "required"
     if set(value) - set(schema["properties"]):
         return "additional property"

@@ -362,10 +362,70 @@ class DefinitionTest(unittest.TestCase):
                         self.assertIn(wanted.partition("{")[0] + option, lists)
 
 
+class SetArmyTest(unittest.TestCase):
+    def names(self, table):
+        return [one["function"]["name"] for one in table.instance().get_tools()]
+
+    def test_an_army_belongs_to_the_conversation(self):
+        table, other = Table(), Table()
+        result = table.play("set_army", player="player", units=[{"name": "Nobz", "models": 5, "wounds": 2, "roles": {"sergeant": 1}}])
+        self.assertEqual((result["success"], result["data"]["units"]), (True, ["Nobz"]))
+        self.assertEqual((table.unit("Nobz")["models"], list(table.state["units"]["player"])), (5, ["Nobz"]))
+        self.assertIn("Termagants", table.state["units"]["opponent"])
+        self.assertIn("Terminator Squad", other.state["units"]["player"])
+        self.assertTrue(table.play("set_army", player="opponent", stored="player")["success"])
+        self.assertIn("Terminator Squad", table.state["units"]["opponent"])
+
+    def test_what_is_no_army_changes_nothing(self):
+        table = Table()
+        before = table.state
+        unit = {"name": "Nobz", "models": 1, "wounds": 2}
+        rows: list[tuple[dict, str]] = [({}, "army_missing"), ({"units": [unit], "stored": "player"}, "army_missing"), ({"stored": "orks"}, "army_not_found"),
+                ({"units": [{**unit, "roles": {"leader": 2}}]}, "army_invalid"), ({"units": [{**unit, "name": " "}]}, "army_invalid")]
+        for arguments, rule in rows:
+            with self.subTest(arguments=arguments):
+                result = table.play("set_army", player="player", **arguments)
+                self.assertEqual((result["success"], result["validation"]["rule"], table.state), (False, rule, before))
+
+    def test_armies_are_set_up_before_the_battle_only(self):
+        table = Table()
+        table.play("set_army", player="player", stored="opponent")
+        self.assertIn("set_army", self.names(table))
+        table.play("change_phase", new_phase="Movement", player_turn="player")
+        self.assertNotIn("set_army", self.names(table))
+        text = table.instance().set_army(player="player", stored="player")
+        self.assertIn("battle_begun", text)
+
+
+class OverrideTest(unittest.TestCase):
+    def test_an_override_is_recorded_with_the_event_that_it_is_about(self):
+        table = Table()
+        table.play("advance_battle_round", round_number=4)
+        table.play("update_command_points", player="player", change=3, reason="gained")
+        tools = {one["function"]["name"]: one["function"]["parameters"] for one in table.instance().get_tools()}
+        self.assertEqual(tools["record_override"]["properties"]["rule"]["enum"], ["round_skip", "high_cp_gain"])
+        result = table.play("record_override", rule="round_skip", player="opponent", reason="house rule")
+        self.assertTrue(result["success"])
+        first, _, last = table.state["events"].values()
+        self.assertEqual(first["override"], {"by": "opponent", "reason": "house rule"})
+        self.assertEqual((first["kind"], last["kind"], last["data"]["rule"], last["data"]["event"]), ("round", "override", "round_skip", "0001"))
+        self.assertEqual(last["round"], 4)
+        table.play("record_override", rule="high_cp_gain", player="player")
+        self.assertNotIn("record_override", [one["function"]["name"] for one in table.instance().get_tools()])
+
+    def test_there_is_nothing_to_override_without_a_finding(self):
+        table = Table()
+        table.play("update_command_points", player="player", change=1, reason="gained")
+        before = table.state
+        text = table.instance().record_override(rule="high_cp_gain", player="player")
+        self.assertIn("override_not_needed", text)
+        self.assertEqual(table.state, before)
+
+
 class ArmyFilesTest(unittest.TestCase):
     def test_a_file_takes_the_place_of_a_sample(self):
         rows = [
-            ('[{"name": "Nobz", "models": 5, "wounds": 2}]', None), ("{}", "list of units"), ("[", "not JSON"), ('[{"name": ""}]', "unit 1"),
+            ('[{"name": "Nobz", "models": 5, "wounds": 2}]', None), ("{}", "opponent.json, it must be a list of units"), ("[", "not JSON"), ('[{"name": ""}]', "unit 1"),
             ('[{"name": "A", "models": 0, "wounds": 2}]', "models"), ('[{"name": "A", "models": 1, "wounds": 2, "roles": {"cook": 1}}]', "roles"),
             ('[{"name": "A", "models": 1, "wounds": 2, "roles": {"leader": 2}}]', "more models"),
         ]

@@ -177,3 +177,34 @@ fn with_keys_both_see_the_conversations_of_their_own_key_only() {
     let foreign = format!("/v1/conversations?after={}", made["id"].as_str().unwrap());
     assert_eq!(ask(&program.address, "GET", &foreign, &[KEYS[1]], "").status, 400);
 }
+
+/// Tools that are offered only in some states, with arguments beyond the usual size.
+#[test]
+fn armies_and_overrides_of_grimlog_belong_to_one_conversation() {
+    let (_, server) = Script::start([]);
+    let characters = concat!(env!("CARGO_MANIFEST_DIR"), "/../../characters");
+    let program = Program::start(&["--upstream", &server.url, "--characters", characters], &[]);
+    let (conversation, other) = (new_conversation(&program.address), new_conversation(&program.address));
+    let call = |conversation: &str, tool: &str, arguments: Value| {
+        let path = format!("/v1/characters/grimlog/tools/{tool}");
+        let body = json!({"conversation": conversation, "arguments": arguments}).to_string();
+        ask(&program.address, "POST", &path, &[], &body).ok()
+    };
+    let state = |conversation: &str| get(&program, &format!("/v1/conversations/{conversation}/state"))["state"].clone();
+    let unit = |number: usize| json!({"name": format!("Mob number {number}"), "models": 5, "wounds": 2, "roles": {"leader": 1}});
+    let units: Vec<Value> = (1..=40).map(unit).collect();
+    let set = call(&conversation, "set_army", json!({"player": "player", "units": units}));
+    assert_eq!(set["outcome"], "ok", "{set}");
+    assert_eq!(call(&conversation, "record_override", json!({}))["error_type"], "unknown_tool");
+    call(&conversation, "advance_battle_round", json!({"round_number": 4}));
+    call(&other, "advance_battle_round", json!({"round_number": 1}));
+    assert_eq!(call(&conversation, "set_army", json!({"player": "player"}))["error_type"], "unknown_tool");
+    let decided = json!({"rule": "round_skip", "player": "opponent", "reason": "house rule"});
+    assert_eq!(call(&conversation, "record_override", decided.clone())["outcome"], "ok");
+    assert_eq!(call(&conversation, "record_override", decided)["error_type"], "unknown_tool");
+    let (changed, untouched) = (state(&conversation), state(&other));
+    assert_eq!(changed["units"]["player"].as_object().unwrap().len(), 40);
+    assert!(untouched["units"]["player"]["Terminator Squad"].is_object(), "{untouched}");
+    assert_eq!(changed["events"]["0002"]["override"], json!({"by": "opponent", "reason": "house rule"}));
+    assert_eq!(changed["events"]["0003"]["kind"], "override");
+}
