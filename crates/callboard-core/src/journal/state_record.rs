@@ -84,6 +84,13 @@ impl StateRecord {
         Self { earlier: self.journal.len(), marks: Vec::new(), ..self.clone() }
     }
 
+    /// The record for a conversation that begins with it: nothing in it counts as stored.
+    #[must_use]
+    pub fn unstored(self) -> Self {
+        let marks = self.journal.iter().filter(|entry| entry.undone_by.is_some());
+        Self { marks: marks.map(|entry| (entry.sequence, entry.undone_by)).collect(), earlier: 0, ..self }
+    }
+
     /// The sequence that the next entry gets.
     #[must_use]
     pub fn next_sequence(&self) -> u64 {

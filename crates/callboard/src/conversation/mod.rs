@@ -4,6 +4,8 @@
 
 mod character_part;
 mod chat_history;
+mod chat_items;
+mod chat_place;
 mod chat_snapshots;
 mod connection_cache;
 mod history_key;
@@ -17,7 +19,7 @@ mod saving;
 mod which_model_may_continue;
 
 pub use character_part::{RECENT_CALLS, begin_calls};
-pub use chat_history::{ChatHistory, ChatOwner, ResumedChat, resume_chat};
+pub use chat_history::{ChatHistory, ChatOwner, ResumedChat, resume_chat, resume_conversation};
 pub use chat_snapshots::ChatSnapshots;
 pub use connection_cache::{ConnectionCache, ConnectionResponse};
 pub use history_key::HistoryKey;

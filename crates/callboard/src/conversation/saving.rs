@@ -55,6 +55,14 @@ impl Saving {
         matches!(self, Self::ChatHistory(_) | Self::InMemory(_))
     }
 
+    /// The conversation that a turn of Chat Completions belongs to.
+    pub fn chat_conversation(&self) -> Option<&str> {
+        match self {
+            Self::ChatHistory(history) => Some(history.conversation()),
+            _ => None,
+        }
+    }
+
     /// Takes note of an event that is sent.
     pub fn observe(&mut self, event: &Event) {
         if let (Self::ChatHistory(history), Event::Text(text)) = (self, event) {

@@ -7,10 +7,10 @@ use callboard_core::wire::chat::ChatRequest;
 use callboard_core::wire::{ApiError, ReplyWriter};
 
 use super::delivery::Incoming;
-use super::requester::Requester;
+use super::requester::{CONVERSATION, Requester};
 use super::router::Shared;
 use crate::characters::LoadedCharacter;
-use crate::conversation::{Saving, resume_chat};
+use crate::conversation::{ChatOwner, ResumedChat, Saving, resume_chat, resume_conversation};
 use crate::session::{CharacterRequest, Session, TurnDriver, drive_character};
 use crate::trace::TraceEvent;
 use crate::upstream::Route;
@@ -56,7 +56,7 @@ pub(super) async fn chat_session<W: ReplyWriter>(
     let context = incoming.requester.turn_context(shared, &incoming.id, &incoming.memory);
     let (mut driver, saving) = match answerer {
         Answerer::Character(character) => {
-            let chat = Box::pin(resume_chat(&shared.chat_snapshots, &character, &request, &owner)).await?;
+            let chat = Box::pin(resume(shared, incoming, &character, (&request, &owner))).await?;
             incoming.memory.grow(chat.memory.bytes())?;
             let client = CharacterRequest::Chat { request: &request, system: &chat.system };
             // Boxed, because its future is large and most requests are for models.
@@ -66,6 +66,24 @@ pub(super) async fn chat_session<W: ReplyWriter>(
         Answerer::Model(routes) => (TurnDriver::gateway(context, (request, turn), routes), Saving::Nothing),
     };
     let trace = driver.trace_with(&shared.app.traces, endpoint, incoming.requester.caller.as_ref());
-    trace.record(TraceEvent::StoredAs { conversation: owner.conversation.as_deref(), response: None });
+    let conversation = owner.conversation.as_deref().or(saving.chat_conversation());
+    trace.record(TraceEvent::StoredAs { conversation, response: None });
     Ok(Session::new(Some(driver), writer, saving))
+}
+
+/// The conversation that the client names by its id, or the one that its history or another name leads to.
+async fn resume(
+    shared: &Shared,
+    incoming: &Incoming,
+    character: &LoadedCharacter,
+    (request, owner): (&ChatRequest, &ChatOwner),
+) -> Result<ResumedChat, ApiError> {
+    match owner.conversation_id() {
+        Some(id) => {
+            let (store, place) = ((&shared.store, &shared.app.tools), (id, owner.owner.as_str()));
+            let resumed = resume_conversation(store, character, request, place, &incoming.memory).await;
+            resumed.map_err(|error| error.about(CONVERSATION.as_str()))
+        }
+        None => resume_chat(&shared.chat_snapshots, character, request, owner).await,
+    }
 }

@@ -11,7 +11,7 @@ use axum::response::Response;
 use callboard_core::contract::Report;
 use callboard_core::wire::{ApiError, ReplyWriter};
 use futures_util::{Stream, StreamExt as _, stream};
-use http::{HeaderValue, Version};
+use http::{HeaderMap, HeaderValue, Version};
 use tokio::time::{sleep, timeout};
 
 use super::body::{RequestBody, read_body};
@@ -162,12 +162,19 @@ async fn whole<W: ReplyWriter>(mut session: Session<W>, log: &RequestLog) -> Res
                 let mut response = reply::json(session.take_body());
                 let headers = response.headers_mut();
                 headers.insert(reply::CONTRACT, reply::header(&session.report().to_string()));
+                name_conversation(headers, session.chat_conversation());
                 if usage.estimated {
                     headers.insert(reply::USAGE, HeaderValue::from_static("estimated"));
                 }
                 return response;
             }
         }
+    }
+}
+
+fn name_conversation(headers: &mut HeaderMap, id: Option<&str>) {
+    if let Some(id) = id {
+        headers.insert(CONVERSATION, reply::header(id));
     }
 }
 
@@ -197,6 +204,7 @@ async fn streamed<W: Wire>(
         }
     };
     metrics::first_byte(W::ENDPOINT, arrival.at.elapsed());
+    let conversation = session.chat_conversation().map(str::to_owned);
     let start = (Box::new(session), Some(first), over);
     let log = arrival.log.clone();
     let body = stream::unfold(start, move |(mut session, first, over)| {
@@ -220,6 +228,7 @@ async fn streamed<W: Wire>(
     let mut response = reply::with_type(body, reply::EVENT_STREAM);
     response.headers_mut().insert("cache-control", HeaderValue::from_static("no-cache"));
     response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
+    name_conversation(response.headers_mut(), conversation.as_deref());
     response
 }
 

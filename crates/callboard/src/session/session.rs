@@ -44,6 +44,8 @@ pub struct Session<W: ReplyWriter> {
     driver: Option<Box<TurnDriver>>,
     writer: W,
     saving: Option<Saving>,
+    /// The conversation of a character in Chat Completions.
+    chat_conversation: Option<String>,
     storing: Option<Storing>,
     /// The character's part at the end.
     memory: Option<Arc<CharacterMemory>>,
@@ -76,6 +78,7 @@ impl<W: ReplyWriter> Session<W> {
         Self {
             driver: driver.map(Box::new),
             writer,
+            chat_conversation: saving.chat_conversation().map(str::to_owned),
             saving: Some(saving),
             storing: None,
             memory: None,
@@ -202,6 +205,11 @@ impl<W: ReplyWriter> Session<W> {
     /// The model server that was asked last.
     pub fn upstream(&self) -> Option<&str> {
         self.driver.as_ref().and_then(|driver| driver.model.upstream())
+    }
+
+    /// The conversation that a turn of Chat Completions belongs to.
+    pub fn chat_conversation(&self) -> Option<&str> {
+        self.chat_conversation.as_deref()
     }
 
     /// The body of a whole reply that is done.

@@ -5,7 +5,7 @@
 
 use callboard_core::journal::StateRecord;
 
-use super::snapshot::ChainPosition;
+use super::snapshot::{ChainPosition, ConversationPlace};
 
 /// What a character needs to continue a conversation.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -20,6 +20,8 @@ pub struct CharacterMemory {
     pub messages: Vec<String>,
     /// Where the first messages and entries are stored already.
     pub stored: Option<ChainPosition>,
+    /// Where its history of Chat Completions is in a conversation.
+    pub place: Option<ConversationPlace>,
 }
 
 impl CharacterMemory {

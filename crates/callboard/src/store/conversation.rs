@@ -77,6 +77,22 @@ impl Store {
     }
 }
 
+/// The statement that begins it, and the row as it is then.
+pub(super) fn begin(new: NewConversation) -> (Statement, Conversation) {
+    let row = Conversation {
+        id: new.id.clone(),
+        owner: new.owner.clone(),
+        created_at: new.at,
+        updated_at: new.at,
+        metadata: new.metadata.clone(),
+        version: 0,
+        next_position: 0,
+        next_sequence: 1,
+        bytes: 0,
+    };
+    (insert(new), row)
+}
+
 fn insert(new: NewConversation) -> Statement {
     Statement::new(INSERT, cells![new.id, new.owner, new.at, new.metadata]).or(Conflict::Taken)
 }
@@ -87,9 +103,9 @@ fn delete(id: &str) -> Vec<Statement> {
     std::iter::once(own).chain(delete_parts(id)).collect()
 }
 
-/// What belongs to a conversation. Its responses cannot be followed outside of it, so they are deleted too.
+/// What belongs to a conversation, also the Chat Completions histories that led to it. Its responses cannot be followed outside of it, so they are deleted too.
 pub(super) fn delete_parts(id: &str) -> impl Iterator<Item = Statement> {
-    const PARTS: [&str; 7] = [
+    const PARTS: [&str; 11] = [
         "DELETE FROM items WHERE conversation_id = $1",
         "DELETE FROM openings WHERE conversation_id = $1",
         "DELETE FROM states WHERE conversation_id = $1",
@@ -97,6 +113,14 @@ pub(super) fn delete_parts(id: &str) -> impl Iterator<Item = Statement> {
         "DELETE FROM turn_leases WHERE conversation_id = $1",
         "DELETE FROM responses WHERE conversation_id = $1",
         "DELETE FROM traces WHERE content_of = $1",
+        // Locked first, so that a concurrent append to a chain is seen.
+        "UPDATE chain_parts SET part = part WHERE part = 0 \
+         AND chain IN (SELECT chain FROM snapshots WHERE conversation_id = $1)",
+        "DELETE FROM named_snapshots WHERE history IN (SELECT history FROM snapshots WHERE conversation_id = $1)",
+        "DELETE FROM chain_parts WHERE chain IN (SELECT chain FROM snapshots WHERE conversation_id = $1) \
+         AND NOT EXISTS (SELECT 1 FROM snapshots s WHERE s.chain = chain_parts.chain \
+         AND (s.conversation_id IS NULL OR s.conversation_id <> $1))",
+        "DELETE FROM snapshots WHERE conversation_id = $1",
     ];
     PARTS.into_iter().map(move |sql| Statement::new(sql, cells![id]))
 }

@@ -48,7 +48,7 @@ pub use item::{Item, ItemPage};
 pub use journal::UndoFailure;
 pub use response::{Exchange, Response, ResponseChain};
 pub use retention::{Pruned, Retention};
-pub use snapshot::{ChainPosition, FoundSnapshot, NamedSnapshot, NewSnapshot, SnapshotName};
+pub use snapshot::{ChainPosition, ConversationPlace, FoundSnapshot, NamedSnapshot, NewSnapshot, SnapshotName};
 pub use trace::{Trace, TraceFilter, TracePage};
 pub use turn_records::TurnRecords;
 pub use turn_write::{NewItem, TurnWrite};

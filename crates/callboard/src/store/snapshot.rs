@@ -14,10 +14,11 @@ use super::statement::{Cell, Conflict, Row, Statement, cells};
 /// The newest keys match most often, so a second query is rare.
 const KEYS_PER_QUERY: usize = 16;
 
-const FIND: &str = "SELECT history, chain, parts, bytes, state, interrupted FROM snapshots WHERE history IN \
+const FIND: &str = "SELECT history, chain, parts, bytes, state, interrupted, conversation_id, position FROM snapshots \
+     WHERE history IN \
      ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
-const NAMED: &str = "SELECT s.history, s.chain, s.parts, s.bytes, s.state, s.interrupted, n.turn FROM named_snapshots n \
-     JOIN snapshots s ON s.history = n.history WHERE n.name = $1";
+const NAMED: &str = "SELECT s.history, s.chain, s.parts, s.bytes, s.state, s.interrupted, \
+     s.conversation_id, s.position, n.turn FROM named_snapshots n JOIN snapshots s ON s.history = n.history WHERE n.name = $1";
 const PARTS: &str = "SELECT body FROM chain_parts WHERE chain = $1 AND part < $2 ORDER BY part";
 const BEGIN_CHAIN: &str = "INSERT INTO chain_parts (chain, part, body) VALUES ($1, 0, $2)";
 /// Only at the position where the history was found to end: if another turn appended there, or the chain was deleted, nothing is
@@ -25,11 +26,11 @@ const BEGIN_CHAIN: &str = "INSERT INTO chain_parts (chain, part, body) VALUES ($
 const APPEND: &str = "INSERT INTO chain_parts (chain, part, body) \
      SELECT chain, CAST($1 AS BIGINT), CAST($2 AS TEXT) FROM chain_parts WHERE chain = $3 AND part = 0 \
      /*postgres: FOR SHARE*/ ON CONFLICT (chain, part) DO NOTHING";
-const KEEP: &str = "INSERT INTO snapshots (history, chain, parts, bytes, state, interrupted, kept_at, response_id) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
+const KEEP: &str = "INSERT INTO snapshots (history, chain, parts, bytes, state, interrupted, kept_at, response_id, \
+     conversation_id, position) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) \
      ON CONFLICT (history) DO UPDATE SET replaced = snapshots.chain, chain = excluded.chain, parts = excluded.parts, \
      bytes = excluded.bytes, state = excluded.state, interrupted = excluded.interrupted, kept_at = excluded.kept_at, \
-     response_id = excluded.response_id";
+     response_id = excluded.response_id, conversation_id = excluded.conversation_id, position = excluded.position";
 /// The chain of a replaced snapshot, if no other snapshot uses it. Locked first, so that a concurrent append to it is seen.
 const LOCK_REPLACED: &str = "UPDATE chain_parts SET part = part WHERE part = 0 \
      AND chain IN (SELECT replaced FROM snapshots WHERE history = $1)";
@@ -69,6 +70,17 @@ pub struct NewSnapshot {
     pub interrupted: Option<String>,
     /// The response that it belongs to and is deleted with; none in histories of Chat Completions, which expire by age.
     pub response: Option<String>,
+    /// Where a history of Chat Completions is in its conversation.
+    pub place: Option<ConversationPlace>,
+}
+
+/// A point in a conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConversationPlace {
+    /// The conversation.
+    pub conversation: String,
+    /// The position of its next item.
+    pub position: i64,
 }
 
 /// The name of a conversation, which finds its newest snapshot.
@@ -106,6 +118,7 @@ struct SnapshotRow {
     position: ChainPosition,
     state: Option<String>,
     interrupted: Option<String>,
+    place: Option<ConversationPlace>,
 }
 
 impl Store {
@@ -159,6 +172,7 @@ impl Store {
         parts.into_iter().for_each(|part| loaded.append(part));
         let mut memory = loaded.into_memory(row.state.clone());
         let marks = memory.record.journal().iter().map(|entry| entry.undone_by).collect();
+        memory.place = row.place.clone();
         memory.stored = Some(ChainPosition { messages: memory.messages.len(), marks, ..row.position.clone() });
         Ok(Some(memory))
     }
@@ -192,7 +206,9 @@ pub(super) fn insert(new: &NewSnapshot, new_chain: &str, mode: ChainMode) -> Res
     let interrupted =
         new.interrupted.as_ref().map(serde_json::to_string).transpose().map_err(StoreError::damaged("a history"))?;
     let (bytes, response) = (bytes.saturating_add(added), new.response.as_deref());
-    let row = cells![key, chain, parts + 1, bytes, state, interrupted, new.at, response];
+    let conversation = new.place.as_ref().map(|place| place.conversation.as_str());
+    let at = new.place.as_ref().map(|place| place.position);
+    let row = cells![key, chain, parts + 1, bytes, state, interrupted, new.at, response, conversation, at];
     let replaced = [LOCK_REPLACED, DROP_REPLACED].map(|sql| Statement::new(sql, cells![key]));
     let name = new.name.as_ref().map(|name| Statement::new(NAME, cells![&name.name, key, new.at, name.turn]));
     Ok([stored, Statement::new(KEEP, row)].into_iter().chain(replaced).chain(name).collect())
@@ -221,6 +237,10 @@ impl SnapshotRow {
                 .map(|text| serde_json::from_str(&text))
                 .transpose()
                 .map_err(StoreError::damaged("a history"))?,
+            place: match (row.get()?, row.get()?) {
+                (Some(conversation), Some(position)) => Some(ConversationPlace { conversation, position }),
+                _ => None,
+            },
         })
     }
 }

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::character_memory::CharacterMemory;
-use super::conversation::Conversation;
+use super::conversation::{self, Conversation, NewConversation};
 use super::conversation_head::{self, ConversationHead};
 use super::error::StoreError;
+use super::handle::Store;
 use super::item::{self, Item};
 use super::journal;
 use super::statement::{Conflict, Statement, cells};
@@ -88,6 +89,31 @@ impl TurnWrite {
         statements.insert(0, Statement::new(ADVANCE, cells).or(Conflict::Version).independent());
         Ok(WritePlan { statements, after: ConversationHead { conversation, memory } })
     }
+}
+
+impl Store {
+    /// Begins a conversation with its first turn.
+    pub async fn begin_with_turn(&self, new: NewConversation, write: TurnWrite) -> Result<(), StoreError> {
+        let id = new.id.clone();
+        let (statements, records) = first_turn(new, write)?;
+        match self.write_with_records(statements, &records).await? {
+            None => Ok(()),
+            Some(_) => Err(StoreError::Exists(id)),
+        }
+    }
+
+    /// The same without waiting, for a turn whose client has disconnected.
+    pub fn begin_with_turn_in_background(&self, new: NewConversation, write: TurnWrite) -> Result<(), StoreError> {
+        let (statements, records) = first_turn(new, write)?;
+        self.write_in_background(statements, &records)
+    }
+}
+
+fn first_turn(new: NewConversation, mut write: TurnWrite) -> Result<(Vec<Statement>, TurnRecords), StoreError> {
+    let records = std::mem::take(&mut write.records);
+    let (begin, conversation) = conversation::begin(new);
+    let plan = write.plan(&ConversationHead { conversation, memory: None })?;
+    Ok((std::iter::once(begin).chain(plan.statements).collect(), records))
 }
 
 /// Adds the initial values of a new character's part, and the changes of the turn.

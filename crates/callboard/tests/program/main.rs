@@ -13,6 +13,8 @@ mod characters_folder;
 #[cfg(test)]
 mod chat;
 #[cfg(test)]
+mod chat_conversations;
+#[cfg(test)]
 mod connections;
 #[cfg(test)]
 mod conversation_refusals;

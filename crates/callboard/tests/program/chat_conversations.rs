@@ -1,0 +1,146 @@
+//! Chat Completions and conversations: one conversation of a character, whichever way a client reaches it.
+
+use callboard_test_support::{Answer, CharacterFolder, Program, Script, ask, calls, new_conversation, text};
+use serde_json::{Value, json};
+
+const COUNTER: &str = r#"
+CHARACTER_NAME = "Counter"
+INSTRUCTIONS = {"instruction_prompt": "You count."}
+
+class PromptGenerator:
+    def __init__(self, instructions):
+        self.count = 0
+
+    def make_system_prompt(self):
+        return "You count."
+
+    def add(self, number: int = 1) -> str:
+        """Add a number to the count."""
+        self.count += number
+        return f"The count is {self.count}."
+
+TOOLS = [PromptGenerator.add]
+"#;
+
+const HEADER: &str = "callboard-conversation";
+
+struct Stage {
+    script: Script,
+    program: Program,
+    _folder: CharacterFolder,
+}
+
+impl Stage {
+    /// Each turn adds to the count and ends with this word.
+    fn with_turns(words: &[&str]) -> Self {
+        let folder = CharacterFolder::with("counter", COUNTER);
+        let turn = |word: &&str| [calls("", &[("add", json!({}))]), text(word)];
+        let (script, server) = Script::start(words.iter().flat_map(turn).collect::<Vec<_>>());
+        let program = folder.serve(&server);
+        Self { script, program, _folder: folder }
+    }
+
+    fn say(&self, messages: &Value, conversation: Option<&str>, stream: bool) -> Answer {
+        let header = conversation.map(|id| format!("{HEADER}: {id}"));
+        let headers: Vec<&str> = header.iter().map(String::as_str).collect();
+        let body = json!({"model": "counter", "messages": messages, "stream": stream}).to_string();
+        ask(&self.program.address, "POST", "/v1/chat/completions", &headers, &body)
+    }
+
+    fn get(&self, conversation: &str, rest: &str) -> Value {
+        ask(&self.program.address, "GET", &format!("/v1/conversations/{conversation}{rest}"), &[], "").ok()
+    }
+
+    fn count(&self, conversation: &str) -> Value {
+        self.get(conversation, "/state")["state"]["count"].clone()
+    }
+
+    fn undo(&self, conversation: &str) -> Value {
+        let path = format!("/v1/conversations/{conversation}/undo");
+        ask(&self.program.address, "POST", &path, &[], r#"{"last": 1}"#).ok()
+    }
+
+    fn kinds(&self, conversation: &str) -> Vec<String> {
+        let items = self.get(conversation, "/items?order=asc&limit=100");
+        let kind = |item: &Value| item["role"].as_str().or(item["type"].as_str()).unwrap().to_owned();
+        items["data"].as_array().unwrap().iter().map(kind).collect()
+    }
+}
+
+fn user(text: &str) -> Value {
+    json!({"role": "user", "content": text})
+}
+
+fn assistant(text: &str) -> Value {
+    json!({"role": "assistant", "content": text})
+}
+
+fn named(answer: &Answer) -> String {
+    assert_eq!(answer.status, 200, "{answer:?}");
+    answer.header(HEADER).expect("the conversation's name").to_owned()
+}
+
+#[test]
+fn a_history_leads_to_a_conversation_that_is_undone_like_any_other() {
+    let stage = Stage::with_turns(&["one", "two", "three", "four"]);
+    let id = named(&stage.say(&json!([user("a")]), None, false));
+    assert_eq!(stage.get(&id, "")["id"], id);
+    assert_eq!(stage.count(&id), 1);
+    let second = json!([user("a"), assistant("one"), user("b")]);
+    assert_eq!(named(&stage.say(&second, None, true)), id, "streamed");
+    assert_eq!(stage.count(&id), 2);
+    let turn = ["user", "mcp_call", "assistant"];
+    assert_eq!(stage.kinds(&id), [turn, turn].concat());
+    let journal = stage.get(&id, "/journal");
+    assert_eq!(journal["data"].as_array().unwrap().len(), 2, "{journal}");
+
+    assert_eq!(stage.undo(&id)["state"]["count"], 1);
+    let third = json!([user("a"), assistant("one"), user("b"), assistant("two"), user("c")]);
+    assert_eq!(named(&stage.say(&third, None, false)), id);
+    assert_eq!(stage.count(&id), 2, "what was undone stays undone");
+    assert_eq!(stage.get(&id, "/journal")["data"].as_array().unwrap().len(), 4);
+
+    // An edited history is another conversation, with all that precedes the edit.
+    let edited = json!([user("a"), assistant("one"), user("B")]);
+    let other = named(&stage.say(&edited, None, false));
+    assert_ne!(other, id);
+    assert_eq!((stage.count(&other), stage.count(&id)), (json!(2), json!(2)));
+    assert_eq!(stage.kinds(&other), [turn, turn].concat());
+    assert_eq!(stage.undo(&other)["state"]["count"], 1);
+    assert_eq!(stage.undo(&other)["state"]["count"], 0);
+}
+
+#[test]
+fn a_conversation_is_continued_by_its_id_on_both_wires() {
+    let stage = Stage::with_turns(&["one", "two", "three", "four"]);
+    let address = &stage.program.address;
+    let id = new_conversation(address);
+    assert_eq!(named(&stage.say(&json!([user("a")]), Some(&id), false)), id);
+    assert_eq!(stage.count(&id), 1);
+    let body = json!({"model": "counter", "input": "b", "conversation": id}).to_string();
+    ask(address, "POST", "/v1/responses", &[], &body).ok();
+    // Whether the client sends what it knows or only what is new.
+    for (history, count) in [(json!([user("a"), assistant("one"), user("c")]), 3), (json!([user("d")]), 4)] {
+        assert_eq!(named(&stage.say(&history, Some(&id), true)), id);
+        assert_eq!(stage.count(&id), count);
+    }
+    let asked = stage.script.asked().pop().unwrap();
+    let said = asked["messages"].as_array().unwrap().iter().filter(|message| message["role"] == "user");
+    assert_eq!(said.map(|message| &message["content"]).collect::<Vec<_>>(), ["a", "b", "c", "d"]);
+    let turn = ["user", "mcp_call", "assistant"];
+    assert_eq!(stage.kinds(&id), [turn; 4].concat());
+
+    let unknown = stage.say(&json!([user("a")]), Some("conv_unknown"), false);
+    assert_eq!((unknown.status, unknown.error("param").as_str()), (404, HEADER));
+}
+
+#[test]
+fn a_history_goes_with_its_conversation() {
+    let stage = Stage::with_turns(&["one", "two"]);
+    let id = named(&stage.say(&json!([user("a")]), None, false));
+    ask(&stage.program.address, "DELETE", &format!("/v1/conversations/{id}"), &[], "").ok();
+    let next = json!([user("a"), assistant("one"), user("b")]);
+    let other = named(&stage.say(&next, None, false));
+    assert_ne!(other, id);
+    assert_eq!(stage.count(&other), 1);
+}
