@@ -148,7 +148,7 @@ def keep_order(stream):
     if stream[-1]["type"] != "response.failed":
         equal(broken_off, [])
     equal([output[place] for place in done], list(done.values()))
-    equal([output[place]["status"] for place in broken_off], ["incomplete"] * len(broken_off))
+    equal([output[place]["status"] for place in broken_off], ["in_progress"] * len(broken_off))
     for place, item in done.items():
         keep_words(place, item, stream)
 

@@ -99,7 +99,7 @@ def items(conversation):
 def _(leave, pipe):
     begun = leave(pipe, model="hold", input=f"Speak. {pipe}")[0].response
     response = kept(begun.id)
-    equal((response.status, response.output[0].status), ("cancelled", "incomplete"))
+    equal((response.status, response.output[0].status), ("cancelled", "in_progress"))
     said = response.output_text
     assert said and "One moment, please.".startswith(said), said
     equal(recall("And?", previous_response_id=begun.id), f"user: Speak. {pipe} | assistant: {said} | user: And?")
@@ -111,7 +111,7 @@ def _(leave, pipe):
     leave(pipe, model="hold", input=f"Speak. {pipe}", conversation=conversation)
     said = recall("And?", conversation=conversation)
     assert said.startswith(f"user: Speak. {pipe} | assistant: One"), said
-    equal([(item.role, item.status) for item in items(conversation)][:2], [("user", "completed"), ("assistant", "incomplete")])
+    equal([(item.role, item.status) for item in items(conversation)][:2], [("user", "completed"), ("assistant", "in_progress")])
 
 
 @each_way("a disconnect before the first text stores nothing", ("whole", "unanswered"))
@@ -139,7 +139,7 @@ def _(leave, pipe):
     said = recall("And?", conversation=conversation)
     assert said.startswith(f"user: Listen. {pipe} | assistant: I go."), said
     [call] = [item for item in items(conversation) if item.type == "mcp_call"]
-    equal((call.name, call.status, call.output), ("listen", "incomplete", None))
+    equal((call.name, call.status, call.output), ("listen", "in_progress", None))
 
 
 @each_way("state changes of a turn without output are discarded", ("whole",))

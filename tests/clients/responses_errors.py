@@ -152,13 +152,15 @@ def breaks_off(model, code, **options):
         response = last["response"]
         equal((last["type"], response["status"], response["error"]["code"]), ("response.failed", "failed", "server_error"))
         assert code in response["error"]["message"], response["error"]
-        equal([(item["type"], item["status"]) for item in response["output"]], [("message", "incomplete")])
+        equal([(item["type"], item["status"]) for item in response["output"]], [("message", "in_progress")])
 
 
 def raw_events(**request):
     """The raw events of a stream; the SDK would stop at the first error."""
     with client.responses.with_streaming_response.create(input=ASK, stream=True, **request) as reply:
-        return [json.loads(line.removeprefix("data: ")) for line in reply.iter_lines() if line.startswith("data: ")]
+        sent = [line.removeprefix("data: ") for line in reply.iter_lines() if line.startswith("data: ")]
+    equal(sent.pop(), "[DONE]")
+    return [json.loads(event) for event in sent]
 
 
 breaks_off("talks-of-rockets", "unknown_tool_call")

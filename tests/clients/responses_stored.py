@@ -57,7 +57,7 @@ def _():
     equal(client.responses.retrieve(response.id).to_dict(), response.to_dict())
     failed = begun_and_failed()
     kept = client.responses.retrieve(failed.id)
-    equal((kept.status, kept.output_text, kept.output[0].status), ("failed", "Three, two, one.", "incomplete"))
+    equal((kept.status, kept.output_text, kept.output[0].status), ("failed", "Three, two, one.", "in_progress"))
     assert "unknown_tool_call" in kept.error.message, kept.error
     equal(ask("And?", previous_response_id=failed.id).output_text, "user: Add. | assistant: Three, two, one. | user: And?")
 
