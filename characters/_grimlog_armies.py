@@ -1,7 +1,7 @@
 """Armies of the battle tracker: names, models and wounds, nothing else.
 
-Two sample armies stand here. A conversation plays others by the tool `set_army`, which takes a list of
-units, or the name of a file in the folder `armies` beside the folder of the characters. The files
+Two sample armies stand here. A conversation plays others by its metadata or by the tool `set_army`: a
+list of units, or the name of a file in the folder `armies` beside the folder of the characters. The files
 `player.json` and `opponent.json` there (either or both) are what conversations begin with:
 
     [{"name": "Terminator Squad", "models": 5, "wounds": 3, "roles": {"sergeant": 1, "regular": 4}}]
@@ -85,6 +85,22 @@ def _roles(entry):
     """A role for each model; models that no role is given for are regular ones."""
     given = [role for role in ROLES for _ in range(entry.get("roles", {}).get(role, 0))]
     return ["regular"] * (entry["models"] - len(given)) + given
+
+
+def army_of(text: str, stored: dict) -> list:
+    """The army that is written as JSON, or stored under a name."""
+    if not text.lstrip().startswith("["):
+        if text not in stored:
+            raise ValueError(f"there is no stored army list '{text[:60]}'; stored are {', '.join(stored)}")
+        return stored[text]
+    try:
+        army = json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"the army is not JSON: {error}") from None
+    wrong = fault_of(army)
+    if wrong:
+        raise ValueError(f"the army, {wrong}")
+    return army
 
 
 def fault_of(army) -> str | None:

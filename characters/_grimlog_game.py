@@ -28,6 +28,12 @@ class Game:
         self.units, self.events = {}, {}
         self._muster()
 
+    def _take_army(self, side, army):
+        """Another army for a side, whole and ready."""
+        self.armies[side], self.units[side] = copy.deepcopy(army), {}
+        self.attached = attachments(self.armies)
+        self._muster()
+
     def _muster(self):
         """Units follow the armies: one that is new is built, one that is gone is dropped, others stay as they are."""
         self.units = {side: muster(self.armies[side], self.units.get(side)) for side in SIDES}

@@ -9,7 +9,7 @@ result, and the call is carried out: the table decides, not the tracker.
 from typing import ClassVar
 
 from _grimlog_advice import opportunities, reminders, threats
-from _grimlog_armies import SIDES, attachments, fault_of
+from _grimlog_armies import SIDES, army_of, fault_of
 from _grimlog_damage import at_half_strength, damage, destroyed, of_role
 from _grimlog_game import ARMIES, Game, counted, listed
 from _grimlog_names import entry, find, known_or_as_said, stratagem_entries, words
@@ -71,6 +71,12 @@ class PromptGenerator(Game):
     def make_system_prompt(self) -> str:
         return self.instructions["instruction_prompt"].strip()
 
+    def begin_conversation(self, metadata):
+        """A conversation may begin with armies of its own: `player_army` and `opponent_army`, each a name or a list of units."""
+        for side in SIDES:
+            if f"{side}_army" in metadata:
+                self._take_army(side, army_of(metadata[f"{side}_army"], ARMIES))
+
     def get_tools(self) -> list:
         """The tools, and those that apply now: armies before the battle, overrides where a finding may be overridden."""
         rules = list(self._open_findings())
@@ -93,9 +99,7 @@ class PromptGenerator(Game):
             raise Refused("army_invalid", f"{wrong[:1].upper()}{wrong[1:]}; nothing changed.")
         text = f"{player}'s army: {counted(len(army), 'unit')}"
         self._record("army", text, [], side=player, stored=stored)
-        self.armies[player], self.units[player] = army, {}
-        self.attached = attachments(self.armies)
-        self._muster()
+        self._take_army(player, army)
         return text + ".", {"player": player, "units": list(self.units[player])}, []
 
     @reported

@@ -72,6 +72,14 @@ pub struct CallOutcome {
     pub took: Duration,
 }
 
+/// What an operation works on.
+#[derive(Clone, Copy, Default)]
+struct Contents<'a> {
+    call: Option<ToolCall<'a>>,
+    state: Option<&'a str>,
+    metadata: Option<&'a RawValue>,
+}
+
 impl Character {
     pub(crate) fn new(supervisor: mpsc::UnboundedSender<Request>, prompt_limit: Duration, loaded: LoadedFile) -> Self {
         let LoadedFile { manifest, jobs, rest } = loaded;
@@ -96,7 +104,15 @@ impl Character {
 
     /// Starts a conversation: makes an instance and its system prompt.
     pub async fn start_conversation(&self) -> Result<ConversationStart, CallError> {
-        let reply = self.run(Operation::StartConversation, None).await?;
+        self.start_conversation_with(None).await
+    }
+
+    /// The same for a conversation that has metadata: a JSON object.
+    pub async fn start_conversation_with(&self, metadata: Option<&str>) -> Result<ConversationStart, CallError> {
+        let metadata = metadata.map(serde_json::from_str).transpose().map_err(invalid)?;
+        let contents = Contents { metadata, ..Contents::default() };
+        let pending = self.send(Operation::StartConversation, contents, self.0.prompt_limit)?;
+        let reply = pending.await.map_err(|_| HostError::Closed)?.result.and_then(|reply| self.success_of(reply))?;
         let (system_prompt, state) = (reply.text.unwrap_or_default(), reply.state.map(into_text));
         Ok(ConversationStart { system_prompt, state, tools: reply.tools })
     }
@@ -155,11 +171,13 @@ impl Character {
         }
         let heard = request.heard.map(serde_json::from_str).transpose().map_err(invalid)?;
         let call = ToolCall { tool: request.tool, arguments, heard };
-        self.send(Operation::CallTool, Some(call), request.state, manifest.timeout_of(request.tool))
+        let state = request.state;
+        let contents = Contents { call: Some(call), state, ..Contents::default() };
+        self.send(Operation::CallTool, contents, manifest.timeout_of(request.tool))
     }
 
     async fn run(&self, operation: Operation, state: Option<&str>) -> Result<WorkerReply, CallError> {
-        let pending = self.send(operation, None, state, self.0.prompt_limit)?;
+        let pending = self.send(operation, Contents { state, ..Contents::default() }, self.0.prompt_limit)?;
         pending.await.map_err(|_| HostError::Closed)?.result.and_then(|reply| self.success_of(reply))
     }
 
@@ -174,13 +192,13 @@ impl Character {
     fn send(
         &self,
         operation: Operation,
-        call: Option<ToolCall<'_>>,
-        state: Option<&str>,
+        contents: Contents<'_>,
         limit: Duration,
     ) -> Result<oneshot::Receiver<JobResult>, CallError> {
+        let Contents { call, state, metadata } = contents;
         let number = self.0.next_number.fetch_add(1, Ordering::Relaxed);
         let state = state.map(serde_json::from_str).transpose().map_err(invalid)?;
-        let request = WorkerRequest { number, operation, call, state };
+        let request = WorkerRequest { number, operation, call, state, metadata };
         let frame = json_frame(&request).map_err(invalid)?;
         let (reply, pending) = oneshot::channel();
         let job = Job { number, frame, limit, created: Instant::now(), retries: 0, reply };

@@ -54,6 +54,9 @@ pub(crate) struct WorkerRequest<'a> {
     #[serde(flatten)]
     pub(crate) call: Option<ToolCall<'a>>,
     pub(crate) state: Option<&'a RawValue>,
+    /// What a conversation is begun with, for [`Operation::StartConversation`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) metadata: Option<&'a RawValue>,
 }
 
 /// The call of [`Operation::CallTool`].

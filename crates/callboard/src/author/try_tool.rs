@@ -35,8 +35,9 @@ pub(super) async fn try_tool(
     let character = registry.load_one(&call.character).await?;
     let cache = ToolCache::new(app::schema_limits(&settings.limits));
     let context = CallContext { settings, cache: &cache, request_id: "terminal".to_owned() };
-    let begun = StandaloneCalls::begin(&character, None, context).await;
-    let mut calls = begun.map_err(|ApiError { message, .. }| anyhow::anyhow!(message))?;
+    let failed = |ApiError { message, .. }| anyhow::anyhow!(message);
+    let memory = character.begin().await.map_err(failed)?;
+    let mut calls = StandaloneCalls::resume(&character, memory, context).await.map_err(failed)?;
     if calls.tool_names().next().is_none() {
         bail!("{} has no tools", character.character.manifest().name);
     }

@@ -2,11 +2,14 @@
 
 use callboard_core::model::BadRequest;
 use callboard_core::wire::ApiError;
-use callboard_python::{CallError, Character, ToolManifest};
+use callboard_python::{CallError, Character, ToolError, ToolManifest};
 use serde_json::Value;
 
 use super::offered_tools::offered;
 use crate::store::CharacterMemory;
+
+/// The exception by which the host reports metadata that a character refuses.
+const INVALID_METADATA: &str = "InvalidMetadata";
 
 /// A loaded character.
 pub struct LoadedCharacter {
@@ -40,8 +43,26 @@ impl LoadedCharacter {
 
     /// The character's part of a new conversation.
     pub async fn begin(&self) -> Result<CharacterMemory, ApiError> {
-        let start = self.character.start_conversation().await.map_err(|failure| self.failed(&failure))?;
+        self.begin_with("{}").await
+    }
+
+    /// The same for a conversation with this metadata, a JSON object: a character with `begin_conversation` gets it.
+    pub async fn begin_with(&self, metadata: &str) -> Result<CharacterMemory, ApiError> {
+        let given = Some(metadata).filter(|metadata| *metadata != "{}");
+        let start = self.character.start_conversation_with(given).await.map_err(|failure| self.not_begun(&failure))?;
         Ok(CharacterMemory::new(&self.character.manifest().id, start.system_prompt, start.state))
+    }
+
+    /// The error of a conversation that cannot begin: the client's, where the character refuses its metadata.
+    fn not_begun(&self, failure: &CallError) -> ApiError {
+        match failure {
+            CallError::Tool(ToolError::Raised { exception, message, .. }) if exception == INVALID_METADATA => {
+                let id = &self.character.manifest().id;
+                let message = format!("the character {id:?} cannot begin a conversation with this metadata: {message}");
+                BadRequest::invalid("metadata", message).into()
+            }
+            failure => self.failed(failure),
+        }
     }
 
     /// The error of a character that failed before its turn.

@@ -120,7 +120,7 @@ pub async fn resume_conversation(
     let own = &character.character.manifest().id;
     let mut memory = match character_part(store, turn.head(), Some(character), own).await? {
         Some(memory) => memory,
-        None => character.begin().await?,
+        None => character.begin_with(&turn.head().conversation.metadata).await?,
     };
     let (system, history) = split_history(request.history());
     let new: Vec<String> = newest(history, !items.is_empty()).into_iter().map(|message| message.json).collect();

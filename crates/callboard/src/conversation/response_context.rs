@@ -55,6 +55,14 @@ impl ResponseContext {
         Self { items, memory, target, unstored: false }
     }
 
+    /// The metadata of the conversation that the response belongs to: a JSON object.
+    pub fn metadata(&self) -> &str {
+        match &self.target {
+            SaveTarget::Conversation(turn) => &turn.head().conversation.metadata,
+            _ => "{}",
+        }
+    }
+
     /// The conversation that the response belongs to.
     pub fn conversation(&self) -> Option<&str> {
         match &self.target {

@@ -75,8 +75,12 @@ pub(super) async fn call(
     let _slot = shared.in_flight.enter()?;
     let begun = begin_calls(&shared.store, (&order.conversation, &owner), &character).await;
     let (turn, memory) = begun.map_err(|error| error.about("conversation"))?;
+    let memory = match memory {
+        Some(memory) => memory,
+        None => character.begin_with(&turn.head().conversation.metadata).await?,
+    };
     let context = CallContext { settings: &shared.app.settings, cache: &shared.app.tools, request_id: arrival.id };
-    let mut calls = StandaloneCalls::begin(&character, memory, context).await?;
+    let mut calls = StandaloneCalls::resume(&character, memory, context).await?;
     let ending = match calls.call(&tool, &order.arguments).await {
         Ok(run) => Ending::of_run(run, tool, calls.result_characters(), &order.arguments),
         Err(refused) => Ending::of_refusal(refused, tool, &order.arguments),

@@ -110,7 +110,7 @@ async fn drive(
     };
     let memory = match context.memory.take() {
         Some(memory) => memory,
-        None => character.begin().await?,
+        None => character.begin_with(context.metadata()).await?,
     };
     drive_character(turn_context, character, memory, CharacterRequest::Response { request, context: items }).await
 }

@@ -60,17 +60,13 @@ pub struct RefusedCall {
 }
 
 impl StandaloneCalls {
-    /// Continues a conversation; without a memory it begins one.
-    pub async fn begin(
+    /// Continues a conversation from the character's part of it.
+    pub async fn resume(
         character: &LoadedCharacter,
-        memory: Option<CharacterMemory>,
+        memory: CharacterMemory,
         context: CallContext<'_>,
     ) -> Result<Self, ApiError> {
         let CallContext { settings, cache, request_id } = context;
-        let memory = match memory {
-            Some(memory) => memory,
-            None => character.begin().await?,
-        };
         let (own, list) = tools(character, memory.record.state(), cache).await?;
         let tools = compile_tools(&list, cache)?;
         let manifest = character.character.manifest();

@@ -208,3 +208,31 @@ fn armies_and_overrides_of_grimlog_belong_to_one_conversation() {
     assert_eq!(changed["events"]["0002"]["override"], json!({"by": "opponent", "reason": "house rule"}));
     assert_eq!(changed["events"]["0003"]["kind"], "override");
 }
+
+#[test]
+fn a_conversation_may_begin_with_armies_in_its_metadata() {
+    let (script, server) = Script::start([text("Noted.")]);
+    let characters = concat!(env!("CARGO_MANIFEST_DIR"), "/../../characters");
+    let program = Program::start(&["--upstream", &server.url, "--characters", characters], &[]);
+    let with_army = |army: &str| {
+        let body = json!({"metadata": {"player_army": army}}).to_string();
+        ask(&program.address, "POST", "/v1/conversations", &[], &body).ok()["id"].as_str().unwrap().to_owned()
+    };
+    let turn = |conversation: &str| {
+        let body = json!({"model": "grimlog", "input": "Hello.", "conversation": conversation}).to_string();
+        ask(&program.address, "POST", "/v1/responses", &[], &body)
+    };
+    let nobz = r#"[{"name": "Nobz", "models": 5, "wounds": 2}]"#;
+    turn(&with_army(nobz)).ok();
+    let prompt = script.asked()[0]["messages"][0]["content"].as_str().unwrap().to_owned();
+    assert!(prompt.contains("Nobz: 5/5 models") && !prompt.contains("Terminator Squad"), "{prompt}");
+    let by_hand = with_army("opponent");
+    let body = json!({"conversation": by_hand, "arguments": {"unit_name": "Carnifex", "owner": "player"}}).to_string();
+    let path = "/v1/characters/grimlog/tools/mark_unit_destroyed";
+    assert_eq!(ask(&program.address, "POST", path, &[], &body).ok()["outcome"], "ok");
+    for (army, words) in [("orks", "no stored army list 'orks'"), ("[{}]", "unit 1"), ("[", "not JSON")] {
+        let refused = turn(&with_army(army));
+        assert_eq!((refused.status, refused.error("param").as_str()), (400, "metadata"), "{refused:?}");
+        assert!(refused.error("message").contains(words), "{refused:?}");
+    }
+}

@@ -133,12 +133,24 @@ class RequestHandler:
             raise ToolError("unknown_tool", name=name)
         return self._character.tools[name]
 
-    def _start_conversation(self, _request: Request) -> tuple[Reply, str | None]:
+    def _start_conversation(self, request: Request) -> tuple[Reply, str | None]:
         instance = self._character.states.restore(None)
+        if "metadata" in request and hasattr(instance, "begin_conversation"):
+            self._begin_conversation(instance, request["metadata"])
         reply: Reply = {"text": self._text(instance.make_system_prompt())}
         if hasattr(instance, "get_tools"):
             reply["tools"] = self._get_tools(instance)
         return reply, self._capture(instance, None)
+
+    def _begin_conversation(self, instance: Any, metadata: Any) -> None:
+        try:
+            resolve(instance.begin_conversation(metadata))
+        except ValueError as error:
+            # The metadata is the client's, and so is its fault.
+            fault = describe_message(error)
+            raise ToolError(
+                "raised", exception="InvalidMetadata", message=fault, place=None, traceback=""
+            ) from None
 
     def _turn_context(self, request: Request) -> tuple[Reply, str | None]:
         instance = self._character.states.restore(request["state"])
