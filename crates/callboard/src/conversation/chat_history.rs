@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use callboard_core::contract::ToolCache;
 use callboard_core::wire::ApiError;
-use callboard_core::wire::chat::{ChatRequest, PlainMessage};
+use callboard_core::wire::chat::{CallForm, ChatRequest, PlainMessage};
 use callboard_core::wire::responses::drop_unpaired;
 use serde_json::Value;
 
@@ -33,6 +33,8 @@ pub struct ChatHistory {
     stored: usize,
     /// The text sent so far.
     sent: String,
+    /// The ids of the calls sent so far.
+    calls: String,
 }
 
 /// Who a history belongs to.
@@ -84,7 +86,7 @@ pub async fn resume_chat(
     };
     let before = memory.messages.len();
     memory.messages.extend(history.into_iter().skip(found.covered).map(|message| message.json));
-    let owners = CallOwners { client_messages: before..memory.messages.len(), ..CallOwners::default() };
+    let owners = CallOwners { client_messages: before..memory.messages.len(), client_tools: request.client_tools() };
     let name = owner.conversation.is_some().then(|| SnapshotName { name: start.to_string(), turn: found.turn });
     let stored = place.stored(before);
     let history = ChatHistory {
@@ -96,6 +98,7 @@ pub async fn resume_chat(
         input: Vec::new(),
         stored,
         sent: String::new(),
+        calls: String::new(),
     };
     Ok(ResumedChat { memory, system, history })
 }
@@ -132,10 +135,11 @@ pub async fn resume_conversation(
         key: None,
         name: None,
         place,
-        owners: CallOwners::default(),
+        owners: CallOwners { client_tools: request.client_tools(), ..CallOwners::default() },
         input,
         stored: memory.messages.len(),
         sent: String::new(),
+        calls: String::new(),
     };
     Ok(ResumedChat { memory, system, history })
 }
@@ -150,9 +154,8 @@ fn newest(mut history: Vec<PlainMessage>, continues: bool) -> Vec<PlainMessage> 
 fn refuse_unsupported_fields(request: &ChatRequest, character: &LoadedCharacter) -> Result<(), ApiError> {
     let name = &character.character.manifest().id;
     let mut error = match request {
-        request if request.offers_tools => {
-            let message =
-                format!("the character {name:?} runs its own tools; send none here, or ask its model directly");
+        request if request.offers_tools && request.form == CallForm::Function => {
+            let message = format!("the character {name:?} takes functions as tools only; send them in tools");
             ApiError::new(400, "unsupported_parameter", message)
         }
         request if request.asks_for_format() => {
@@ -161,7 +164,7 @@ fn refuse_unsupported_fields(request: &ChatRequest, character: &LoadedCharacter)
         }
         _ => return Ok(()),
     };
-    error.param = Some(if request.offers_tools { "tools" } else { "response_format" }.to_owned());
+    error.param = Some(if request.asks_for_format() { "response_format" } else { "functions" }.to_owned());
     Err(error)
 }
 
@@ -196,6 +199,11 @@ async fn find(
 }
 
 impl ChatHistory {
+    /// Takes note of a call that is sent.
+    pub(super) fn sent_call(&mut self, id: &str) {
+        self.calls.push_str(id);
+    }
+
     /// Takes note of text that is sent.
     pub(super) fn sent_text(&mut self, text: &str) {
         self.sent.push_str(text);
@@ -209,7 +217,7 @@ impl ChatHistory {
     /// Saves a complete turn: the client's next history will end with the text that was sent.
     pub(super) async fn save(self, memory: Option<Arc<CharacterMemory>>) -> Result<(), StoreError> {
         let Some(memory) = memory else { return Ok(()) };
-        let key = self.key.map(|key| key.then("assistant", &self.sent));
+        let key = self.key.map(|key| key.then("assistant", &format!("{}{}", self.sent.trim(), self.calls)));
         let write = self.write(key, memory, None);
         self.place.finish(&self.store, write).await
     }

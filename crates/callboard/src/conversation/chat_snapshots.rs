@@ -89,6 +89,7 @@ mod tests {
         let message = |(role, text): (&str, &&str)| PlainMessage {
             role: role.to_owned(),
             text: (*text).to_owned(),
+            calls: String::new(),
             json: String::new(),
         };
         roles.zip(words).map(message).collect()

@@ -60,7 +60,7 @@ pub(super) fn keys_of(start: HistoryKey, messages: &[PlainMessage]) -> Vec<Histo
     let mut key = start;
     let mut keys = Vec::with_capacity(messages.len());
     for message in messages {
-        key = key.then(&message.role, &message.text);
+        key = key.then(&message.role, &format!("{}{}", message.text.trim(), message.calls));
         keys.push(key);
     }
     keys
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     fn message(role: &str, text: &str) -> PlainMessage {
-        PlainMessage { role: role.to_owned(), text: text.to_owned(), json: String::new() }
+        PlainMessage { role: role.to_owned(), text: text.to_owned(), calls: String::new(), json: String::new() }
     }
 
     #[test]

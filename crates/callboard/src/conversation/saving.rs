@@ -65,8 +65,12 @@ impl Saving {
 
     /// Takes note of an event that is sent.
     pub fn observe(&mut self, event: &Event) {
-        if let (Self::ChatHistory(history), Event::Text(text)) = (self, event) {
-            history.sent_text(text);
+        let Self::ChatHistory(history) = self else { return };
+        match event {
+            Event::Text(text) => history.sent_text(text),
+            Event::Call(call) => history.sent_call(call.id.as_str()),
+            Event::CallBegins { id, .. } => history.sent_call(id.as_str()),
+            _ => {}
         }
     }
 

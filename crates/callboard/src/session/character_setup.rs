@@ -71,7 +71,7 @@ pub async fn drive_character(
 fn rules(settings: &Settings, manifest: &Manifest, client: CharacterRequest<'_>) -> (TurnSettings, CharacterRules) {
     let stage = &settings.stage;
     let (most_calls, client_tools) = match client {
-        CharacterRequest::Chat { .. } => (None, Vec::new()),
+        CharacterRequest::Chat { request, .. } => (None, request.client_tools()),
         CharacterRequest::Response { request, .. } => (request.max_tool_calls, request.client_tools()),
     };
     let rules = CharacterRules {

@@ -144,3 +144,78 @@ fn a_history_goes_with_its_conversation() {
     assert_ne!(other, id);
     assert_eq!(stage.count(&other), 1);
 }
+
+/// The client's tool.
+fn show() -> Value {
+    json!([{"type": "function", "function": {"name": "show", "parameters": {"type": "object", "properties": {}}}}])
+}
+
+#[test]
+fn a_client_brings_tools_of_its_own_and_the_turn_continues_with_its_results() {
+    for (by_id, stream) in [(false, false), (false, true), (true, false)] {
+        let stage = Stage::with_turns(&[]);
+        stage.script.then([calls("", &[("add", json!({})), ("show", json!({}))]), text("Shown."), text("Bye.")]);
+        let id = by_id.then(|| new_conversation(&stage.program.address));
+        let headers = id.as_ref().map(|id| format!("{HEADER}: {id}"));
+        let headers: Vec<&str> = headers.iter().map(String::as_str).collect();
+        let ask_with = |messages: &Vec<Value>, stream: bool| {
+            let body = json!({"model": "counter", "messages": messages, "tools": show(), "stream": stream}).to_string();
+            ask(&stage.program.address, "POST", "/v1/chat/completions", &headers, &body)
+        };
+        let mut messages = vec![user("Add and show.")];
+        let answer = ask_with(&messages, stream);
+        let conversation = named(&answer);
+        assert!(!answer.body.contains("\"add\""), "its own calls are not the client's: {answer:?}");
+        let call = match stream {
+            true => streamed_call(&answer),
+            false => {
+                let choice = &answer.json()["choices"][0];
+                assert_eq!(choice["finish_reason"], "tool_calls", "{answer:?}");
+                choice["message"]["tool_calls"][0].clone()
+            }
+        };
+        assert_eq!(call["function"]["name"], "show");
+        messages.push(json!({"role": "assistant", "content": null, "tool_calls": [call]}));
+        messages.push(json!({"role": "tool", "tool_call_id": call["id"], "content": "It is shown."}));
+        let answer = ask_with(&messages, false);
+        assert_eq!((named(&answer), stage.count(&conversation)), (conversation.clone(), json!(1)));
+        let content = &answer.json()["choices"][0]["message"]["content"];
+        assert_eq!(content, "Shown.");
+        assert_eq!(results(&stage), ["The count is 1.", "It is shown."], "{by_id}");
+        messages.extend([assistant("Shown."), user("Bye.")]);
+        assert_eq!(named(&ask_with(&messages, false)), conversation);
+        assert_eq!(results(&stage), ["The count is 1.", "It is shown."], "{by_id}, a turn later");
+        let mut kinds = stage.kinds(&conversation);
+        kinds.sort_unstable();
+        let expected = ["assistant", "assistant", "function_call", "function_call_output", "mcp_call", "user", "user"];
+        assert_eq!(kinds, expected, "{by_id}");
+    }
+}
+
+/// The results that the model got with the last request, in the order of their texts.
+fn results(stage: &Stage) -> Vec<String> {
+    let asked = stage.script.asked().pop().unwrap();
+    let names: Vec<&Value> = asked["tools"].as_array().unwrap().iter().map(|tool| &tool["function"]["name"]).collect();
+    assert_eq!(names, ["add", "show"]);
+    let messages = asked["messages"].as_array().unwrap().iter().filter(|message| message["role"] == "tool");
+    let mut results: Vec<String> = messages.map(|result| result["content"].as_str().unwrap().to_owned()).collect();
+    results.sort_unstable_by(|one, other| other.cmp(one));
+    results
+}
+
+/// The one call of a stream.
+fn streamed_call(answer: &Answer) -> Value {
+    let chunks =
+        answer.body.lines().filter_map(|line| serde_json::from_str::<Value>(line.strip_prefix("data: ")?).ok());
+    let mut call = json!({});
+    for part in chunks.filter_map(|chunk| chunk["choices"][0]["delta"]["tool_calls"].get(0).cloned()) {
+        if part["id"].is_string() {
+            call = json!({"id": part["id"], "type": "function", "function": part["function"]});
+        } else {
+            let text = part["function"]["arguments"].as_str().unwrap();
+            let arguments = call["function"]["arguments"].as_str().unwrap_or_default().to_owned() + text;
+            call["function"]["arguments"] = arguments.into();
+        }
+    }
+    call
+}

@@ -28,6 +28,8 @@ pub struct PlainMessage {
     pub role: String,
     /// The content, text parts joined.
     pub text: String,
+    /// The ids of its calls, joined.
+    pub calls: String,
     /// The message as JSON text.
     pub json: String,
 }
@@ -37,6 +39,8 @@ struct Spoken {
     role: String,
     #[serde(default)]
     content: Value,
+    #[serde(default)]
+    tool_calls: Value,
 }
 
 impl ChatRequest {
@@ -67,5 +71,7 @@ fn read(json: &str) -> Option<PlainMessage> {
         Value::Array(parts) => parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)).collect(),
         _ => String::new(),
     };
-    Some(PlainMessage { role: spoken.role, text, json: json.to_owned() })
+    let calls = spoken.tool_calls.as_array().into_iter().flatten();
+    let calls = calls.filter_map(|call| call.get("id").and_then(Value::as_str)).collect();
+    Some(PlainMessage { role: spoken.role, text, calls, json: json.to_owned() })
 }

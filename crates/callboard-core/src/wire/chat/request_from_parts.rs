@@ -16,6 +16,9 @@ use crate::turn::TurnRequest;
 /// What places in a character's own tools begin with. The client did not write them, so no `param` names them.
 const CHARACTER: &str = "character.";
 
+/// Fields that say how the tools may be called.
+const RULES_OF_CALLS: [&str; 2] = ["tool_choice", "parallel_tool_calls"];
+
 /// What a character brings to a request.
 #[derive(Debug, Clone, Copy)]
 pub struct CharacterPart<'a> {
@@ -52,21 +55,49 @@ pub(in crate::wire) struct ToolPart<'a> {
 }
 
 impl ChatRequest {
-    /// The request to a character's model. `history` is a list of chat messages as JSON text.
+    /// The names of the client's tools, in their order.
+    #[must_use]
+    pub fn client_tools(&self) -> Vec<String> {
+        let name = |tool: &Value| Some(tool.get("function")?.get("name")?.as_str()?.to_owned());
+        self.tool_list().iter().filter_map(name).collect()
+    }
+
+    fn tool_list(&self) -> Vec<Value> {
+        self.get("tools").and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+    }
+
+    /// Refuses the client's tools that have a name of these.
+    fn refuse_names(&self, taken: &[Value]) -> Result<(), BadRequest> {
+        let taken: Vec<&str> = taken.iter().filter_map(|tool| tool.get("function")?.get("name")?.as_str()).collect();
+        let names = self.client_tools();
+        let Some((number, name)) = names.iter().enumerate().find(|(_, name)| taken.contains(&name.as_str())) else {
+            return Ok(());
+        };
+        let place = format!("tools[{number}].function.name");
+        let message = format!("{place}: {name:?} is a tool that the character runs itself; give yours another name");
+        Err(BadRequest::at(place, "duplicate_tool_name", message))
+    }
+
+    /// The request to a character's model, whose tools come before the client's. `history` is a list of chat messages as JSON text.
     pub fn for_character(
         &self,
         part: &CharacterPart<'_>,
         history: &[String],
         cache: &ToolCache,
     ) -> Result<(Self, TurnRequest), BadRequest> {
+        self.refuse_names(part.tools)?;
         let prompt = json!({"role": "system", "content": part.prompt}).to_string();
+        let client_tools = self.tool_list();
+        let client_tools = client_tools.iter().map(|tool| ToolPart { json: tool.to_string(), place: Some("tools") });
+        let rules = RULES_OF_CALLS.iter().filter(|_| self.offers_tools);
+        let rules = rules.filter_map(|key| Some((*key, self.get(key)?.into())));
         let list: Vec<&str> = std::iter::once(prompt.as_str()).chain(history.iter().map(String::as_str)).collect();
         let parts = ChatParts {
             model: part.model,
             facts: message_checks::check_each(list.iter().copied())?,
             messages: format!("[{}]", list.join(",")),
-            tools: ToolPart::of_character(part.tools).collect(),
-            fields: self.sampling_fields().map(|(key, text)| (key, text.into())).collect(),
+            tools: ToolPart::of_character(part.tools).chain(client_tools).collect(),
+            fields: self.sampling_fields().map(|(key, text)| (key, text.into())).chain(rules).collect(),
             stream: self.stream,
         };
         Self::from_parts(parts, cache)
@@ -125,6 +156,31 @@ mod tests {
 
     fn tool(schema: &str) -> Value {
         json!({"type": "function", "function": {"name": "roll", "parameters": {"type": schema}}})
+    }
+
+    #[test]
+    fn a_characters_client_may_bring_tools() {
+        let cache = ToolCache::default();
+        let named =
+            |name: &str| json!({"type": "function", "function": {"name": name, "parameters": {"type": "object"}}});
+        let read = |name: &str| {
+            let body = json!({"model": "narrator", "messages": [{"role": "user", "content": "hi"}], "tools": [named(name)],
+                "tool_choice": "required", "parallel_tool_calls": false});
+            ChatRequest::read(body.to_string().into_bytes(), &cache).unwrap().0
+        };
+        let own = [named("roll")];
+        let part = CharacterPart { id: "narrator", model: "m", prompt: "You tell.", tools: &own };
+        let request = read("show");
+        assert_eq!(request.client_tools(), ["show"]);
+        let (chat, turn) = request.for_character(&part, &[], &cache).unwrap();
+        let sent: Value = serde_json::from_slice(&chat.upstream_body(&ModelCall::default())).unwrap();
+        assert_eq!(
+            (&sent["tools"], &sent["tool_choice"]),
+            (&json!([named("roll"), named("show")]), &json!("required"))
+        );
+        assert!(!turn.rules.parallel);
+        let refused = read("roll").for_character(&part, &[], &cache).unwrap_err();
+        assert_eq!((refused.param.as_deref(), refused.code), (Some("tools[0].function.name"), "duplicate_tool_name"));
     }
 
     #[test]
