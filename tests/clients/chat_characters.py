@@ -6,6 +6,7 @@
 The model behind the characters runs character_scripts.py; the first message of each conversation selects the script.
 """
 import asyncio
+import json
 import os
 import sys
 import tempfile
@@ -342,7 +343,10 @@ def _():
     equal(whole("text", [user("Hello?")]), ("The callboard hangs backstage.", "stop"))
 
 
-TOOL = {"type": "function", "function": {"name": "mine", "parameters": {"type": "object", "properties": {}}}}
+WEATHER = {"type": "function", "function": {"name": "get_weather", "parameters": {
+    "type": "object", "required": ["city"], "additionalProperties": False,
+    "properties": {"city": {"type": "string"}, "days": {"type": "integer"}, "unit": {"enum": ["celsius", "fahrenheit"]}},
+}}}
 FORMAT = {"type": "json_schema", "json_schema": {"name": "x", "schema": {"type": "object", "properties": {}}}}
 
 
@@ -356,10 +360,33 @@ def refused(param, **options):
     raise AssertionError("accepted")
 
 
-@check("tools in a request to a character are refused")
-def _():
-    refused("tools", tools=[TOOL])
-    refused("tools", tools=[TOOL], stream=True)
+def message_of(**options):
+    """The message of a reply, whole or streamed, and its finish reason."""
+    if not options.get("stream"):
+        [choice] = client.chat.completions.create(model="narrator", **options).choices
+        return choice.message, choice.finish_reason
+    options.pop("stream")
+    with client.chat.completions.stream(model="narrator", **options) as stream:
+        [choice] = stream.get_final_completion().choices
+    return choice.message, choice.finish_reason
+
+
+def brings_a_tool(stream):
+    """The character's tool has run when the client gets its own call; the client's result goes on with both."""
+    messages = [user("Open the door and ask for the weather.")]
+    message, finish = message_of(messages=messages, tools=[WEATHER], stream=stream)
+    [call] = message.tool_calls
+    equal((call.function.name, json.loads(call.function.arguments)), ("get_weather", {"city": "Oslo", "days": 3, "unit": "celsius"}))
+    equal((message.content.strip(), finish), ("Come in.", "tool_calls"))
+    equal(server.next_lines(1), [f"{LINE} [HIGH] The red door was opened"])
+    messages += [message.model_dump(include={"role", "content", "tool_calls"}),
+                 {"role": "tool", "tool_call_id": call.id, "content": "3 days of sun"}]
+    message, finish = message_of(messages=messages, tools=[WEATHER], stream=stream)
+    equal((message.content, finish), ("Logged story event: The red door was opened | 3 days of sun", "stop"))
+
+
+check("a client brings a tool to a character, whole")(lambda: brings_a_tool(stream=False))
+check("a client brings a tool to a character, streamed")(lambda: brings_a_tool(stream=True))
 
 
 @check("a response format in a request to a character is refused")
