@@ -376,7 +376,8 @@ def brings_a_tool(stream):
     messages = [user("Open the door and ask for the weather.")]
     message, finish = message_of(messages=messages, tools=[WEATHER], stream=stream)
     [call] = message.tool_calls
-    equal((call.function.name, json.loads(call.function.arguments)), ("get_weather", {"city": "Oslo", "days": 3, "unit": "celsius"}))
+    arguments = json.loads(call.function.arguments)
+    equal((call.function.name, arguments), ("get_weather", {"city": "Oslo", "days": 3, "unit": "celsius"}))
     equal((message.content.strip(), finish), ("Come in.", "tool_calls"))
     equal(server.next_lines(1), [f"{LINE} [HIGH] The red door was opened"])
     messages += [message.model_dump(include={"role", "content", "tool_calls"}),
