@@ -122,6 +122,7 @@ fn run(
         thread.join().map_err(|_| anyhow::anyhow!("a server thread panicked"))??;
     }
     single_runtime()?.block_on(periodic_tasks::flush_last_traces(services));
+    tracing::info!("stopped");
     Ok(())
 }
 

@@ -84,6 +84,7 @@ const OWNERS: &[&str] = &[
     "crates/callboard/src/author/chat/line_editor.rs",
     "crates/callboard/src/server.rs",
     "crates/callboard/src/store/handle.rs",
+    "crates/callboard/src/telemetry/log_writer.rs",
 ];
 
 const SPAWNERS: &[&str] = &[

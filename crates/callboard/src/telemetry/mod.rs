@@ -4,4 +4,5 @@ pub mod character_metrics;
 mod line_format;
 pub mod log;
 pub mod log_throttle;
+mod log_writer;
 pub mod metrics;
