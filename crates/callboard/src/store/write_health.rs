@@ -17,7 +17,7 @@ const CHECK_BYTES: usize = 64 << 10;
 /// A check that succeeded is not repeated for this long.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
 
-/// The outcome of the last change, and when a check last succeeded. Clones share it.
+/// Whether a change failed since the last check, and when one last succeeded. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct WriteHealth {
     failed: Arc<AtomicBool>,
@@ -27,8 +27,9 @@ pub(super) struct WriteHealth {
 impl WriteHealth {
     /// Answers a job, and records its outcome.
     pub(super) fn answer(&self, job: Job, answer: Result<Answer, StoreError>) {
-        if !job.work.change.is_empty() {
-            self.failed.store(answer.is_err(), Ordering::Relaxed);
+        // A small change that succeeds proves nothing: see `CHECK_BYTES`.
+        if !job.work.change.is_empty() && answer.is_err() {
+            self.failed.store(true, Ordering::Relaxed);
         }
         // The receiver may be gone.
         let _ = job.reply.send(answer);
@@ -41,8 +42,8 @@ impl Store {
         self.reads.read(Statement::new("SELECT version FROM callboard_schema", [])).await?;
         let health = &self.inner.health;
         let mut checked = health.checked.lock().await;
-        let is_recent = checked.is_some_and(|at| at.elapsed() < CHECK_EVERY);
-        if is_recent && !health.failed.load(Ordering::Relaxed) {
+        let has_failed = health.failed.swap(false, Ordering::Relaxed);
+        if !has_failed && checked.is_some_and(|at| at.elapsed() < CHECK_EVERY) {
             return Ok(());
         }
         *checked = None;
