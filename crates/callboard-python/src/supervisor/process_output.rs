@@ -19,6 +19,8 @@ const STDERR_TAIL: usize = 2 << 10;
 /// Bounds a flush while a thread of the process prints without end.
 const READS_PER_FLUSH: usize = 1 << 10;
 
+type Read = fn(&pipe::Receiver, &mut [u8]) -> io::Result<usize>;
+
 /// The output of one process.
 pub(crate) struct ProcessOutput {
     stdout: OutputPipe,
@@ -61,8 +63,8 @@ impl ProcessOutput {
     pub(crate) async fn forward(&self) -> Infallible {
         loop {
             tokio::select! {
-                () = self.stdout.readable() => self.read_stdout(),
-                () = self.stderr.readable() => self.read_stderr(),
+                () = self.stdout.readable() => self.read_stdout(pipe::Receiver::try_read),
+                () = self.stderr.readable() => self.read_stderr(pipe::Receiver::try_read),
             };
         }
     }
@@ -77,8 +79,8 @@ impl ProcessOutput {
 
     /// Forwards everything printed so far, including unfinished lines, and reports what was dropped.
     pub(crate) fn flush(&self) {
-        let _ = (0..READS_PER_FLUSH).take_while(|_| self.read_stdout()).count();
-        let _ = (0..READS_PER_FLUSH).take_while(|_| self.read_stderr()).count();
+        let _ = (0..READS_PER_FLUSH).take_while(|_| self.read_stdout(read_unpolled)).count();
+        let _ = (0..READS_PER_FLUSH).take_while(|_| self.read_stderr(read_unpolled)).count();
         let mut lines = self.lines.borrow_mut();
         for pipe in [&self.stdout, &self.stderr] {
             let partial_line = pipe.partial_line.take();
@@ -107,17 +109,17 @@ impl ProcessOutput {
     }
 
     /// Reads once. Returns whether there was anything.
-    fn read_stdout(&self) -> bool {
-        self.read(&self.stdout, |_| {})
+    fn read_stdout(&self, read: Read) -> bool {
+        self.read(&self.stdout, read, |_| {})
     }
 
-    fn read_stderr(&self) -> bool {
-        self.read(&self.stderr, |bytes| self.lines.borrow_mut().add_to_tail(bytes))
+    fn read_stderr(&self, read: Read) -> bool {
+        self.read(&self.stderr, read, |bytes| self.lines.borrow_mut().add_to_tail(bytes))
     }
 
-    fn read(&self, pipe: &OutputPipe, observe: impl FnOnce(&[u8])) -> bool {
+    fn read(&self, pipe: &OutputPipe, read: Read, observe: impl FnOnce(&[u8])) -> bool {
         let mut chunk = self.chunk.borrow_mut();
-        match pipe.reader.try_read(&mut chunk) {
+        match read(&pipe.reader, &mut chunk) {
             Ok(length @ 1..) => {
                 let bytes = chunk.get(..length).unwrap_or_default();
                 observe(bytes);
@@ -129,6 +131,11 @@ impl ProcessOutput {
         }
         false
     }
+}
+
+/// Reads without asking the runtime, which may not have seen yet that the pipe is readable: a reply can arrive first.
+fn read_unpolled(reader: &pipe::Receiver, chunk: &mut [u8]) -> io::Result<usize> {
+    Ok(rustix::io::read(reader, chunk)?)
 }
 
 impl OutputPipe {
@@ -192,4 +199,26 @@ fn escape_control(text: &str) -> String {
         }
     }
     escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::Write;
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_flush_reads_what_the_runtime_has_not_seen_yet() {
+        let lines = Arc::new(Mutex::new(Vec::new()));
+        let taken = Arc::clone(&lines);
+        let sink = OutputSink::new(move |line| taken.lock().unwrap().push(line.text.to_owned()));
+        let (output, [stdout, stderr]) = ProcessOutput::new("printer", &sink, 100).unwrap();
+        for (end, text) in [(stdout, "one\ntwo"), (stderr, "three")] {
+            File::from(end).write_all(text.as_bytes()).unwrap();
+        }
+        output.flush();
+        assert_eq!(*lines.lock().unwrap(), ["one", "two", "three"]);
+    }
 }
