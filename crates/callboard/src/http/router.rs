@@ -22,8 +22,8 @@ use super::keys::Keys;
 use super::request_log::RequestLog;
 use super::responses::Responses;
 use super::{
-    character_tools, characters, conversations, health_and_metrics, models, passthrough, reply, request_id, responses,
-    socket, traces, upstreams,
+    character_tools, characters, conversations, events, health_and_metrics, models, page, passthrough, reply,
+    request_id, responses, socket, traces, upstreams,
 };
 use crate::conversation::ChatSnapshots;
 use crate::percent;
@@ -120,8 +120,10 @@ pub fn router(app: Arc<Services>, thread: ThreadServices) -> Router {
         .route("/v1/characters/{id}", get(characters::one))
         .route("/v1/characters/{id}/tools/{name}", post(character_tools::call))
         .route("/v1/upstreams", get(upstreams::list))
+        .route("/v1/events", get(events::listen))
         .route("/v1/traces", get(traces::list))
         .route("/v1/traces/{id}", get(traces::one))
+        .merge(page::routes())
         .route("/metrics", get(health_and_metrics::metrics))
         .route("/health", get(health_and_metrics::health))
         .route("/ready", get(health_and_metrics::ready))
@@ -164,8 +166,9 @@ fn admit(shared: &Shared, request: &Request, is_allowed_page: bool) -> Result<()
         return Ok(());
     }
     if shared.keys.is_open() {
-        shared.allowed_hosts.check(request, is_allowed_page)?;
-    } else if !matches!(path, "/health" | "/ready") && !shared.keys.admit(request.headers()) {
+        // Links on other pages may lead here.
+        shared.allowed_hosts.check(request, is_allowed_page || page::is_page(path))?;
+    } else if !matches!(path, "/health" | "/ready") && !page::is_page(path) && !shared.keys.admit(request.headers()) {
         return Err(ApiError::invalid_api_key());
     }
     percent::decoded(path).map_or_else(|| Err(ApiError::unreadable_path()), |_| Ok(()))

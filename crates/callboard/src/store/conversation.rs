@@ -73,7 +73,9 @@ impl Store {
 
     /// Deletes a conversation with all that belongs to it; false if there was none. A running turn of it can no longer be written.
     pub async fn delete_conversation(&self, id: &str) -> Result<bool, StoreError> {
-        Ok(self.writes.write(delete(id)).await?.is_none())
+        let conflict = self.writes.write(delete(id)).await?;
+        self.inner.changes.announce();
+        Ok(conflict.is_none())
     }
 }
 

@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::address::Address;
+use super::changes::Changes;
 use super::error::StoreError;
 use super::lease::{LeaseRenewal, TurnClaims};
 use super::other_processes::ProcessLock;
@@ -63,6 +64,7 @@ pub(super) struct StoreInner {
     pub(super) settings: StoreSettings,
     pub(super) claims: Arc<TurnClaims>,
     pub(super) pending_writes: PendingWrites,
+    pub(super) changes: Changes,
     pub(super) health: WriteHealth,
     /// The connections of each serving thread; none where all are shared.
     pub(super) share: Option<ThreadShare>,
@@ -109,6 +111,7 @@ impl Store {
             settings,
             claims,
             pending_writes: PendingWrites::default(),
+            changes: Changes::default(),
             health,
             share,
             other_processes,

@@ -6,6 +6,7 @@
 
 mod address;
 mod backoff;
+mod changes;
 mod character_memory;
 mod conversation;
 mod conversation_head;

@@ -71,9 +71,13 @@ pub struct Trace {
 impl Store {
     /// Stores traces and adds counts, in one transaction.
     pub async fn store_traces(&self, traces: Vec<Trace>, counts: Vec<Count>) -> Result<(), StoreError> {
-        let added = daily_count::add(counts, self.inner.next_number());
+        let (has_traces, added) = (!traces.is_empty(), daily_count::add(counts, self.inner.next_number()));
         let statements: Vec<Statement> = traces.into_iter().map(insert).chain(added).collect();
-        self.writes.write(statements).await.map(drop)
+        self.writes.write(statements).await?;
+        if has_traces {
+            self.inner.changes.announce_traces();
+        }
+        Ok(())
     }
 
     /// One trace.

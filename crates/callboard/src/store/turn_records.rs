@@ -44,6 +44,8 @@ impl Store {
     ) -> Result<(), StoreError> {
         change.extend(self.record_statements(records, ChainMode::Fork)?);
         self.inner.pending_writes.add(self.writes.submit(Work::write(change)));
+        // Who reads it waits for the write.
+        self.inner.changes.announce();
         Ok(())
     }
 
@@ -71,7 +73,9 @@ impl Store {
             return Ok(None);
         }
         let answer = self.writes.submit(Work::write(change));
-        Ok(self.inner.pending_writes.wait_for(answer).await?.conflict)
+        let conflict = self.inner.pending_writes.wait_for(answer).await?.conflict;
+        self.inner.changes.announce();
+        Ok(conflict)
     }
 
     /// In the same order as deletions, so that they never deadlock.

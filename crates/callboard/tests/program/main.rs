@@ -23,6 +23,8 @@ mod docs;
 #[cfg(test)]
 mod eval;
 #[cfg(test)]
+mod events;
+#[cfg(test)]
 mod keys_limits_and_drain;
 #[cfg(test)]
 mod late_failures;
@@ -32,6 +34,8 @@ mod log_lines;
 mod needless_retries;
 #[cfg(test)]
 mod open_responses;
+#[cfg(test)]
+mod page;
 #[cfg(test)]
 mod passthrough;
 #[cfg(test)]

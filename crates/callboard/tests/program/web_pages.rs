@@ -6,7 +6,7 @@ use serde_json::Value;
 const CHAT: &str = r#"{"model":"m","messages":[{"role":"user","content":"Hi"}]}"#;
 
 /// Every route of the program.
-const ROUTES: [(&str, &str); 26] = [
+const ROUTES: [(&str, &str); 27] = [
     ("POST", "/v1/chat/completions"),
     ("POST", "/v1/responses"),
     ("GET", "/v1/responses"),
@@ -27,6 +27,7 @@ const ROUTES: [(&str, &str); 26] = [
     ("GET", "/v1/characters"),
     ("POST", "/v1/characters/reload"),
     ("GET", "/v1/upstreams"),
+    ("GET", "/v1/events"),
     ("GET", "/v1/traces"),
     ("GET", "/v1/traces/a"),
     ("GET", "/metrics"),

@@ -1,0 +1,108 @@
+// A browser, and pages in it that fail their test when something goes wrong in them unseen.
+
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+
+const packages = createRequire(path.join(process.env.PAGE_PACKAGES, "package.json"));
+const { chromium } = packages("playwright-core");
+const AXE = readFileSync(packages.resolve("axe-core/axe.min.js"), "utf8");
+
+/** How long anything may take on a busy machine. */
+export const PATIENCE = Number(process.env.PAGE_PATIENCE ?? 60_000);
+export const DESKTOP = { width: 1280, height: 800 };
+export const PHONE = { width: 390, height: 844 };
+export const THEMES = ["light", "dark"];
+
+export async function launch() {
+  // Containers have no user namespaces for the sandbox, and little shared memory.
+  const args = ["--no-sandbox", "--disable-dev-shm-usage"];
+  return chromium.launch({ executablePath: process.env.CHROMIUM, args, timeout: PATIENCE });
+}
+
+/** A page at an address of a Callboard. What it logs as an error is collected in `page.complaints`. */
+export async function open(browser, callboard, hash = "", { viewport = DESKTOP, colorScheme = "light", context } = {}) {
+  const own = context ?? (await browser.newContext({ viewport, colorScheme, reducedMotion: "reduce" }));
+  own.setDefaultTimeout(PATIENCE);
+  await serveSource(own, callboard);
+  const page = await own.newPage();
+  page.complaints = [];
+  page.on("pageerror", (error) => page.complaints.push(String(error)));
+  page.on("pageerror", (error) => console.error(error));
+  page.on("console", (message) => message.type() === "error" && page.complaints.push(message.text()));
+  await page.goto(`${callboard.url}/${hash}`);
+  return page;
+}
+
+/** Serves the page's files from a folder instead of the binary, with the headers of the binary. */
+async function serveSource(context, callboard) {
+  const folder = process.env.PAGE_SOURCE && path.resolve(process.env.PAGE_SOURCE);
+  if (!folder) return;
+  const isPage = (url) => url.host === callboard.address && (url.pathname === "/" || url.pathname.startsWith("/page/"));
+  await context.route(isPage, async (route) => {
+    const { pathname } = new URL(route.request().url());
+    const file = path.join(folder, pathname === "/" ? "index.html" : pathname.slice("/page/".length));
+    if (!existsSync(file)) return route.continue();
+    const policy = (await fetch(`${callboard.url}/`)).headers.get("content-security-policy");
+    return route.fulfill({ path: file, headers: { "content-security-policy": policy, "content-type": typeOf(file) } });
+  });
+}
+
+function typeOf(file) {
+  const types = { ".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml" };
+  return types[path.extname(file)] ?? "text/plain";
+}
+
+/** Closes a page, and fails where it has logged errors, but for those that the test expects. */
+export async function close(page, expected = []) {
+  const complaints = page.complaints.filter((text) => !expected.some((pattern) => pattern.test(text)));
+  await page.context().close();
+  assert.deepEqual(complaints, []);
+}
+
+/** Fails where axe-core finds something serious. */
+export async function checkAccessibility(page, name) {
+  await page.evaluate(AXE);
+  const found = await page.evaluate(() => globalThis.axe.run({ resultTypes: ["violations"] }));
+  const serious = found.violations.filter(({ impact }) => ["serious", "critical"].includes(impact));
+  const told = serious.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map((node) => node.html).join(" | ")}`);
+  assert.deepEqual(told, [], name);
+}
+
+/** A picture of a view, for people to look at. */
+export async function picture(page, name, { fullPage = false } = {}) {
+  mkdirSync(process.env.PAGE_PICTURES, { recursive: true });
+  await page.screenshot({ path: path.join(process.env.PAGE_PICTURES, `${name}.png`), fullPage });
+}
+
+/**
+ * Shows a view in both themes, on a desk and on a phone: checks it by axe-core, that nothing is wider than the window, and takes pictures.
+ * `ready` waits until it is all there.
+ */
+export async function checkView(browser, callboard, { name, hash, ready, prepare = async () => {} }) {
+  for (const colorScheme of THEMES) {
+    for (const [size, viewport] of Object.entries({ desktop: DESKTOP, phone: PHONE })) {
+      const page = await open(browser, callboard, hash, { viewport, colorScheme });
+      await ready(page);
+      await prepare(page);
+      const shown = `${name}-${colorScheme}-${size}`;
+      await picture(page, shown);
+      await checkAccessibility(page, shown);
+      const [needed, given] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+      assert.ok(needed <= given, `${shown} is ${needed} pixels wide in a window of ${given}`);
+      await close(page);
+    }
+  }
+}
+
+/** Waits until a condition in the test holds: `look` is called until it returns something. */
+export async function eventually(look, what) {
+  const until = Date.now() + PATIENCE;
+  for (;;) {
+    const found = await look();
+    if (found) return found;
+    assert.ok(Date.now() < until, `not in time: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
