@@ -29,10 +29,9 @@ pub(crate) async fn run(services: &Services) {
     );
 }
 
-/// Probes all model servers once, then those that failed.
+/// Probes the model servers that failed.
 async fn probe_servers(services: &Services) {
     let (client, mut ticks) = (services.client(), tokio::time::interval(PROBE_EVERY));
-    services.upstreams.log_states(&client.clone().at_start()).await;
     loop {
         ticks.tick().await;
         services.upstreams.probe(&client).await;

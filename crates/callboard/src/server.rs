@@ -27,6 +27,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 
 use crate::config::{Settings, Timeouts};
+use crate::greeting::Start;
 use crate::http::{ClientConnection, ClientStream, OpenConnections, ThreadServices};
 use crate::services::Services;
 use crate::shutdown_requested::shutdown_requested;
@@ -34,6 +35,8 @@ use crate::telemetry::log_throttle::LogThrottle;
 use crate::timer_floor::TimerFloor;
 use crate::{app, greeting, http, periodic_tasks, telemetry};
 
+/// How long the start waits for model servers to list their models.
+const FIRST_ANSWERS: Duration = Duration::from_secs(1);
 const METRICS_UPKEEP: Duration = Duration::from_secs(5);
 /// How long replies that are cut off may take to send their last event.
 const LAST_EVENTS: Duration = Duration::from_secs(1);
@@ -57,8 +60,10 @@ pub fn serve(mut settings: Settings, read_settings: &ReadSettings<'_>) -> anyhow
     runtime.block_on(app::find_model_servers(&mut settings))?;
     let threads = thread_count(settings.threads);
     let services = Arc::new(app::build(settings, threads)?);
-    runtime.block_on(load_characters(&services));
-    greeting::print(&services.settings, address);
+    let client = services.client().at_start();
+    let found = services.upstreams.states_within(FIRST_ANSWERS, &client);
+    let ((), servers) = runtime.block_on(async { tokio::join!(load_characters(&services), found) });
+    greeting::print(&Start { services: &services, servers: &servers, listening: address });
     run(&services, listener, read_settings, Startup { runtime, hangup })
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use callboard_test_support::golden_page::{Page, read_pages};
 
-use golden_harness::{Harness, check_page, on_threads, responses};
+use golden_harness::{Harness, check_exported, check_page, on_threads, responses};
 
 fn pages() -> Vec<Arc<Page>> {
     let pages: Vec<Arc<Page>> = read_pages().into_iter().map(Arc::new).collect();
@@ -44,6 +44,14 @@ fn every_page_passes_over_responses() {
     let passing =
         on_threads(&playable, |page| responses::check_page(&harness, page).is_none().then(|| page.stem.clone()));
     assert!(passing.is_empty(), "these pages pass over the Responses API; remove them from the list: {passing:?}");
+}
+
+#[test]
+fn an_exported_turn_gives_the_same_reply_again() {
+    let harness = Harness::new();
+    let all: Vec<Arc<Page>> = scenarios().collect();
+    let faults = on_threads(&all, |page| check_exported(&harness, page));
+    assert!(faults.is_empty(), "{} turns are not reproduced\n\n{}", faults.len(), faults.join("\n"));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::json::read_arguments;
 use super::{CheckedArguments, Outcome, RawCall, Violation};
 use crate::journal::diff_regardless_of_order;
+use crate::model::CallId;
 
 /// The most bytes that are kept of a call's arguments.
 const MOST_BYTES: usize = 64 << 10;
@@ -25,6 +26,8 @@ pub struct CallText {
 pub struct BadCall {
     /// The tool that was meant; the name as written where there is none.
     pub tool: String,
+    /// The ids that it got: several where it was several calls in one.
+    pub ids: Vec<CallId>,
     /// What was done; none until it is known.
     pub outcome: Option<Outcome>,
     /// The violation, or the repairs.
@@ -51,6 +54,7 @@ impl BadCall {
         Self {
             tool: checked.first().map_or_else(|| raw.name.clone(), |call| call.tool.clone()),
             outcome: Some(Outcome::Repaired),
+            ids: Vec::new(),
             violations,
             paths: changed_paths(raw, checked),
             reason: None,
@@ -60,9 +64,10 @@ impl BadCall {
     }
 
     /// A call that could not be repaired.
-    pub(crate) fn broken(raw: &RawCall, violation: &Violation) -> Self {
+    pub(crate) fn broken(raw: &RawCall, id: &CallId, violation: &Violation) -> Self {
         Self {
             tool: violation.tool.clone().unwrap_or_else(|| raw.name.clone()),
+            ids: vec![id.clone()],
             outcome: None,
             violations: vec![violation.kind.code()],
             paths: violation.paths.iter().take(MOST_PATHS).cloned().collect(),

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::BadCall;
+use crate::model::CallId;
 
 /// The most calls whose text is kept.
 const MOST_BAD_CALLS: usize = 100;
@@ -77,11 +78,21 @@ impl Report {
         self.events.push(ContractEvent { violation, outcome });
     }
 
-    /// Keeps a call that was not valid as the model wrote it.
-    pub(crate) fn add_bad_call(&mut self, call: impl FnOnce() -> BadCall) {
+    /// Keeps a call that was not valid as the model wrote it; false where there are too many.
+    pub(crate) fn add_bad_call(&mut self, call: impl FnOnce() -> BadCall) -> bool {
         let calls = Arc::make_mut(self.bad_calls.get_or_insert_default());
-        if calls.len() < MOST_BAD_CALLS {
+        let has_room = calls.len() < MOST_BAD_CALLS;
+        if has_room {
             calls.push(call());
+        }
+        has_room
+    }
+
+    /// Gives the last bad call the ids of the calls that it became.
+    pub(crate) fn identify_last_bad_call(&mut self, ids: Vec<CallId>) {
+        let calls = self.bad_calls.as_mut().map(Arc::make_mut);
+        if let Some(last) = calls.and_then(|calls| calls.last_mut()) {
+            last.ids = ids;
         }
     }
 

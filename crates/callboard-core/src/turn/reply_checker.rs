@@ -63,21 +63,23 @@ impl ReplyChecker {
             Ok(checked) => {
                 let is_repaired = checked.len() != 1 || checked.iter().any(|call| !call.repairs.is_empty());
                 self.report.count_valid(is_repaired);
-                if is_repaired {
-                    self.report.add_bad_call(|| BadCall::repaired(&raw, &checked));
-                }
+                let is_kept = is_repaired && self.report.add_bad_call(|| BadCall::repaired(&raw, &checked));
                 let (mut offered, silently) = (raw.id.as_deref(), raw.from_text || streamed);
                 let mut other = raw.other;
                 let call = |checked| {
                     let call = self.call(checked, offered.take(), silently);
-                    CheckedCall::Valid(Call { other: std::mem::take(&mut other), ..call })
+                    Call { other: std::mem::take(&mut other), ..call }
                 };
-                checked.into_iter().map(call).collect()
+                let calls: Vec<Call> = checked.into_iter().map(call).collect();
+                if is_kept {
+                    self.report.identify_last_bad_call(calls.iter().map(|call| call.id.clone()).collect());
+                }
+                calls.into_iter().map(CheckedCall::Valid).collect()
             }
             Err(violation) => {
                 self.report.count_broken();
-                self.report.add_bad_call(|| BadCall::broken(&raw, &violation));
                 let id = self.id_for(raw.id.as_deref(), true);
+                self.report.add_bad_call(|| BadCall::broken(&raw, &id, &violation));
                 vec![CheckedCall::Broken { raw, id, violation }]
             }
         }

@@ -7,6 +7,7 @@ mod loaded_character;
 mod offered_tools;
 mod output_sinks;
 mod registry;
+mod source_excerpt;
 mod tool_problems;
 mod undo_tool_definition;
 
@@ -15,4 +16,5 @@ pub use loaded_character::LoadedCharacter;
 pub use offered_tools::{compile_tools, offered};
 pub use output_sinks::{OutputBuffer, terminal_output};
 pub use registry::{CharacterRegistry, FileProblem};
+pub use source_excerpt::source_excerpt;
 pub use undo_tool_definition::UNDO;

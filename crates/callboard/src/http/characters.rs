@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::reply::{self, HttpResult};
 use super::router::Shared;
-use crate::characters::{CharacterRegistry, FileProblem, LoadedCharacter};
+use crate::characters::{CharacterRegistry, FileProblem, LoadedCharacter, source_excerpt};
 
 /// All characters, and all files that could not be loaded.
 pub(super) async fn list(State(shared): State<Shared>) -> Response {
@@ -41,7 +41,7 @@ pub(super) async fn reload(State(shared): State<Shared>) -> HttpResult {
 
 fn registry_json(registry: &CharacterRegistry) -> Value {
     let characters: Vec<Value> = registry.all().iter().map(|character| character_json(character, false)).collect();
-    let problems: Vec<Value> = registry.problems().iter().map(problem_json).collect();
+    let problems: Vec<Value> = registry.problems().iter().map(|problem| problem_json(problem, registry)).collect();
     json!({"object": "list", "folder": registry.folder(), "data": characters, "problems": problems})
 }
 
@@ -73,13 +73,13 @@ fn character_json(character: &LoadedCharacter, whole: bool) -> Value {
     object
 }
 
-fn problem_json(problem: &FileProblem) -> Value {
+fn problem_json(problem: &FileProblem, registry: &CharacterRegistry) -> Value {
     let problems: Vec<Value> = problem
         .problems
         .iter()
         .map(|problem| {
             json!({"file": problem.file, "line": problem.line, "what": problem.what, "remedy": problem.remedy,
-                "kind": problem.kind.label()})
+                "kind": problem.kind.label(), "excerpt": source_excerpt(registry.folder(), problem)})
         })
         .collect();
     json!({"id": problem.id, "earlier_version_on_stage": problem.earlier_loaded, "problems": problems})

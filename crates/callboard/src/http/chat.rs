@@ -64,9 +64,8 @@ async fn pass_through(
     incoming.log.upstream(&upstream.url);
     incoming.log.contract(upstream.contract.as_str());
     let about = TurnStart {
-        endpoint: Chat::ENDPOINT,
+        client: requester.traced(Chat::ENDPOINT, incoming.recorded.as_deref()),
         request_id: &incoming.id,
-        caller: requester.caller.as_ref(),
         ..TurnStart::of(request)
     };
     let mut trace = shared.app.traces.begin(&about);

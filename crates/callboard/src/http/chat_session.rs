@@ -12,7 +12,7 @@ use super::router::Shared;
 use crate::characters::LoadedCharacter;
 use crate::conversation::{ChatOwner, ResumedChat, Saving, resume_chat, resume_conversation};
 use crate::session::{CharacterRequest, Session, TurnDriver, drive_character};
-use crate::trace::TraceEvent;
+use crate::trace::{ClientRequest, TraceEvent};
 use crate::upstream::Route;
 
 /// Who answers.
@@ -65,7 +65,10 @@ pub(super) async fn chat_session<W: ReplyWriter>(
         }
         Answerer::Model(routes) => (TurnDriver::gateway(context, (request, turn), routes), Saving::Nothing),
     };
-    let trace = driver.trace_with(&shared.app.traces, endpoint, incoming.requester.caller.as_ref());
+    let named_conversation = owner.conversation.as_deref();
+    let client =
+        ClientRequest { named_conversation, ..incoming.requester.traced(endpoint, incoming.recorded.as_deref()) };
+    let trace = driver.trace_with(&shared.app.traces, client);
     let conversation = owner.conversation.as_deref().or(saving.chat_conversation());
     trace.record(TraceEvent::StoredAs { conversation, response: None });
     Ok(Session::new(Some(driver), writer, saving))

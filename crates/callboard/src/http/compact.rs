@@ -18,7 +18,7 @@ impl Wire for Compact {
 
     async fn open(shared: &Shared, mut incoming: Incoming) -> Result<Prepared<CompactionWriter>, ApiError> {
         let mut compaction = CompactionRequest::read(std::mem::take(&mut incoming.body))?;
-        let Incoming { id: request_id, requester, memory, .. } = &incoming;
+        let Incoming { id: request_id, requester, memory, recorded, .. } = &incoming;
         let context = requester.turn_context(shared, request_id, memory);
         let asked = compaction.request.model.clone();
         let character = shared.app.characters.for_model(&asked)?;
@@ -35,7 +35,7 @@ impl Wire for Compact {
         let (chat, writer) = compaction.prepare(earlier, stamp, context.tools)?;
         let routes = context.upstreams.routes(&model, &context.client, context.authorization.as_ref()).await?;
         let mut driver = TurnDriver::gateway(context, chat, routes);
-        driver.trace_with(&shared.app.traces, Self::ENDPOINT, requester.caller.as_ref());
+        driver.trace_with(&shared.app.traces, requester.traced(Self::ENDPOINT, recorded.as_deref()));
         Ok(Prepared::Whole(Session::new(Some(driver), writer, Saving::Nothing)))
     }
 }

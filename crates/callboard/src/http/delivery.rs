@@ -50,6 +50,8 @@ pub(super) struct Incoming {
     pub(super) conversation: Option<HeaderValue>,
     pub(super) requester: Requester,
     pub(super) body: Vec<u8>,
+    /// The body for the trace, where content is recorded.
+    pub(super) recorded: Option<String>,
     pub(super) memory: RequestMemory,
     pub(super) log: RequestLog,
 }
@@ -80,7 +82,8 @@ async fn answer<W: Wire>(shared: &Shared, arrival: &Arrival, request: Request) -
     // Taken after the body, so slow uploads hold no slot.
     let held = Held::new(shared.in_flight.enter()?, memory.clone(), arrival.log.clone());
     let log = arrival.log.clone();
-    let incoming = Incoming { id: arrival.id.clone(), conversation, requester, body: bytes, memory, log };
+    let recorded = shared.app.traces.records_content().then(|| String::from_utf8_lossy(&bytes).into_owned());
+    let incoming = Incoming { id: arrival.id.clone(), conversation, requester, body: bytes, recorded, memory, log };
     let reply = reply::<W>(shared, arrival, incoming, held, client.clone());
     match client {
         Some(client) => for_client(&client, version, reply).await,

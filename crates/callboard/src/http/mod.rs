@@ -2,6 +2,8 @@
 
 mod allowed_hosts;
 mod body;
+mod call_query;
+mod calls;
 mod character_tools;
 mod characters;
 mod chat;
@@ -14,6 +16,7 @@ mod cors;
 mod delivery;
 mod events;
 mod form_data;
+mod golden_pages;
 mod health_and_metrics;
 mod in_flight_limit;
 mod keys;

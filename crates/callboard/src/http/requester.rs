@@ -1,7 +1,7 @@
 //! Who sends a request: key, owner, named conversation, trace.
 
 use callboard_core::model::BadRequest;
-use http::header::AUTHORIZATION;
+use http::header::{AUTHORIZATION, USER_AGENT};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use sha2::{Digest, Sha256};
 
@@ -11,7 +11,7 @@ use crate::conversation::ChatOwner;
 use crate::hex;
 use crate::memory_budget::RequestMemory;
 use crate::session::TurnContext;
-use crate::trace::TraceParent;
+use crate::trace::{ClientRequest, TraceParent};
 
 /// Names a conversation with a character.
 pub(super) const CONVERSATION: HeaderName = HeaderName::from_static("callboard-conversation");
@@ -29,6 +29,8 @@ pub(super) struct Requester {
     pub(super) owner: String,
     /// The trace that the client has begun.
     pub(super) caller: Option<TraceParent>,
+    /// What the client calls itself.
+    user_agent: Option<HeaderValue>,
 }
 
 impl Requester {
@@ -37,7 +39,14 @@ impl Requester {
             true => (headers.get(AUTHORIZATION).cloned(), String::new()),
             false => (None, bearer(headers).map(owner).unwrap_or_default()),
         };
-        Self { authorization, owner, caller: TraceParent::of(headers) }
+        Self { authorization, owner, caller: TraceParent::of(headers), user_agent: headers.get(USER_AGENT).cloned() }
+    }
+
+    /// A request of this client, for the trace of its turn.
+    pub(super) fn traced<'a>(&'a self, endpoint: &'static str, body: Option<&'a str>) -> ClientRequest<'a> {
+        let client = self.user_agent.as_ref().and_then(|name| name.to_str().ok());
+        let client = client.filter(|name| name.len() <= LONGEST_NAME);
+        ClientRequest { endpoint, client, body, caller: self.caller.as_ref(), named_conversation: None }
     }
 
     /// What a turn for this client needs.

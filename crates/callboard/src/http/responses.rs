@@ -38,9 +38,10 @@ impl Wire for Responses {
         let request = ResponsesRequest::read(std::mem::take(&mut incoming.body))?;
         incoming.log.model(&request.model);
         let framing = request.stream.then_some(Framing::ServerSent);
-        let Incoming { id, requester, memory, .. } = &incoming;
-        let session =
-            prepare(shared, ResponseTurn { id, request, requester, memory, framing, connection: None }).await?;
+        let Incoming { id, requester, memory, recorded, .. } = &incoming;
+        let turn =
+            ResponseTurn { id, request, requester, memory, recorded: recorded.as_deref(), framing, connection: None };
+        let session = prepare(shared, turn).await?;
         Ok(if framing.is_some() { Prepared::Stream(session) } else { Prepared::Whole(session) })
     }
 }
@@ -52,6 +53,8 @@ pub(super) struct ResponseTurn<'a> {
     pub(super) request: ResponsesRequest,
     pub(super) requester: &'a Requester,
     pub(super) memory: &'a RequestMemory,
+    /// The request as it was sent, where content is recorded.
+    pub(super) recorded: Option<&'a str>,
     /// None for a whole reply.
     pub(super) framing: Option<Framing>,
     /// The earlier responses of a WebSocket.
@@ -60,7 +63,7 @@ pub(super) struct ResponseTurn<'a> {
 
 /// Prepares the turn.
 pub(super) async fn prepare(shared: &Shared, turn: ResponseTurn<'_>) -> Result<Session<ResponseWriter>, ApiError> {
-    let ResponseTurn { id: request_id, mut request, requester, memory, framing, connection } = turn;
+    let ResponseTurn { id: request_id, mut request, requester, memory, recorded, framing, connection } = turn;
     let (app, model, owner) = (&shared.app, request.model.clone(), &requester.owner);
     let character = app.characters.for_model(&model)?;
     let (store, known) = (&shared.store, character.as_deref());
@@ -73,7 +76,7 @@ pub(super) async fn prepare(shared: &Shared, turn: ResponseTurn<'_>) -> Result<S
     };
     let (id, conversation) = (new_response_id(), context.conversation().map(str::to_owned));
     if let Some(driver) = &mut driver {
-        let trace = driver.trace_with(&app.traces, Responses::ENDPOINT, requester.caller.as_ref());
+        let trace = driver.trace_with(&app.traces, requester.traced(Responses::ENDPOINT, recorded));
         trace.record(TraceEvent::StoredAs { conversation: conversation.as_deref(), response: Some(&id) });
     }
     let mut new_id = item_ids(&id);

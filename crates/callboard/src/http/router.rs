@@ -22,8 +22,8 @@ use super::keys::Keys;
 use super::request_log::RequestLog;
 use super::responses::Responses;
 use super::{
-    character_tools, characters, conversations, events, health_and_metrics, models, page, passthrough, reply,
-    request_id, responses, socket, traces, upstreams,
+    calls, character_tools, characters, conversations, events, golden_pages, health_and_metrics, models, page,
+    passthrough, reply, request_id, responses, socket, traces, upstreams,
 };
 use crate::conversation::ChatSnapshots;
 use crate::percent;
@@ -123,6 +123,9 @@ pub fn router(app: Arc<Services>, thread: ThreadServices) -> Router {
         .route("/v1/events", get(events::listen))
         .route("/v1/traces", get(traces::list))
         .route("/v1/traces/{id}", get(traces::one))
+        .route("/v1/traces/{id}/golden_page", get(golden_pages::one))
+        .route("/v1/calls", get(calls::list))
+        .route("/v1/calls/summary", get(calls::summary))
         .merge(page::routes())
         .route("/metrics", get(health_and_metrics::metrics))
         .route("/health", get(health_and_metrics::health))

@@ -179,7 +179,7 @@ impl Connection {
         let (prepared, _ticket) = match entered {
             Ok((request, ticket)) => {
                 log.model(&request.model);
-                (self.prepare((&request_id, memory), request, caller, cache).await?, Some(ticket))
+                (self.prepare((&request_id, received), request, caller, cache).await?, Some(ticket))
             }
             Err(error) => (Err(error), None),
         };
@@ -203,7 +203,7 @@ impl Connection {
 
     async fn prepare(
         &mut self,
-        (id, memory): (&str, &RequestMemory),
+        (id, received): (&str, &Received),
         request: ResponsesRequest,
         caller: Option<TraceParent>,
         cache: &ConnectionCache,
@@ -211,8 +211,9 @@ impl Connection {
         let (shared, mut requester) = (self.shared.clone(), self.requester.clone());
         requester.caller = caller.or(requester.caller);
         let requester = &requester;
-        let turn =
-            ResponseTurn { id, request, requester, memory, framing: Some(Framing::Lines), connection: Some(cache) };
+        let recorded = shared.app.traces.records_content().then_some(received.text.as_str());
+        let (memory, framing) = (&received.memory, Some(Framing::Lines));
+        let turn = ResponseTurn { id, request, requester, memory, recorded, framing, connection: Some(cache) };
         let prepared = prepare(&shared, turn);
         listening(&mut self.input, &mut self.waiting, prepared).await
     }

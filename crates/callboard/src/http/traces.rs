@@ -41,10 +41,14 @@ pub(super) async fn list(State(shared): State<Shared>, RawQuery(query): RawQuery
 
 /// One trace.
 pub(super) async fn one(State(shared): State<Shared>, Path(id): Path<String>) -> HttpResult {
+    Ok(reply::json(stored(&shared, &id).await?.body))
+}
+
+/// A trace by its id.
+pub(super) async fn stored(shared: &Shared, id: &str) -> Result<Trace, ApiError> {
     shared.app.traces.flush().await;
-    let trace = shared.store.trace(&id).await.map_err(failed)?;
-    let missing = || ApiError::new(404, "trace_not_found", format!("there is no trace {id:?}"));
-    Ok(reply::json(trace.ok_or_else(missing)?.body))
+    let trace = shared.store.trace(id).await.map_err(failed)?;
+    trace.ok_or_else(|| ApiError::new(404, "trace_not_found", format!("there is no trace {id:?}")))
 }
 
 fn read_query(query: &str) -> Result<(PageQuery, TraceFilter), BadRequest> {
@@ -114,6 +118,6 @@ fn written<'a>(found: &'a [Trace], limit: usize) -> String {
 }
 
 /// The message of the database stays in the log.
-fn failed(error: StoreError) -> ApiError {
+pub(super) fn failed(error: StoreError) -> ApiError {
     ApiError { message: "traces cannot be read now; Callboard's log says why".to_owned(), ..ApiError::from(error) }
 }

@@ -1,28 +1,58 @@
 //! The model servers over HTTP: how they are doing, and what they were found to refuse.
 
-use axum::extract::State;
-use axum::response::Response;
+use std::time::{Duration, Instant};
+
+use axum::extract::{RawQuery, State};
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use super::reply;
+use super::query::known_pairs;
+use super::reply::{self, HttpResult};
 use super::router::Shared;
-use crate::upstream::Upstream;
+use crate::upstream::{Client, ServerState, Upstream};
 
-/// All of them.
-pub(super) async fn list(State(shared): State<Shared>) -> Response {
-    let list: Vec<Value> = shared.app.upstreams.on_offer().map(|upstream| entry(upstream)).collect();
-    reply::json(json!({"object": "list", "data": list}).to_string())
+/// All of them. With `ask=true` each is asked for its models now.
+pub(super) async fn list(State(shared): State<Shared>, RawQuery(query): RawQuery) -> HttpResult {
+    let pairs = known_pairs(query.as_deref().unwrap_or_default(), &["ask"])?;
+    let is_asked = pairs.iter().any(|(name, value)| name == "ask" && value == "true");
+    let entries = shared.app.upstreams.on_offer().map(|upstream| async {
+        let mut entry = entry(upstream);
+        if is_asked {
+            entry["state"] = state(upstream, &shared.client).await;
+        }
+        entry
+    });
+    let list: Vec<Value> = join_all(entries).await;
+    Ok(reply::json(json!({"object": "list", "data": list}).to_string()))
 }
 
 fn entry(upstream: &Upstream) -> Value {
     json!({
         "url": upstream.url,
         "built_in": upstream.local.is_some(),
+        "has_key": upstream.key.is_some(),
         "in_flight": upstream.in_flight(),
         "set_aside": upstream.is_set_aside(),
         "contract": upstream.contract.as_str(),
         "models": upstream.models,
         "aliases": upstream.aliases.iter().map(|alias| format!("{}={}", alias.name, alias.target)).collect::<Vec<_>>(),
         "learned": upstream.profiles.quirks(),
+        "formats": upstream.profiles.families(),
     })
+}
+
+/// Whether it answers, in words, with its models and how long it took.
+async fn state(upstream: &Upstream, client: &Client) -> Value {
+    if upstream.local.is_some() {
+        let words = "answers, 1 model, which lives in Callboard itself";
+        return json!({"answers": true, "words": words, "models": [upstream.url], "took_ms": 0});
+    }
+    let begun = Instant::now();
+    let state = upstream.state(client).await;
+    let models = if let ServerState::Lists(models) = &state { models.as_slice() } else { &[] };
+    json!({"answers": state.answers(), "words": state.to_string(), "models": models, "took_ms": millis(begun.elapsed())})
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

@@ -17,7 +17,7 @@ use crate::memory_budget::RequestMemory;
 use crate::random;
 use crate::store::CharacterMemory;
 use crate::telemetry::metrics;
-use crate::trace::{TraceEvent, TraceParent, TraceRecorder, Traces, TurnStart};
+use crate::trace::{ClientRequest, TraceEvent, TraceRecorder, Traces, TurnStart};
 use crate::upstream::{Client, InFlight, ReplyBody, Route, Upstreams};
 
 /// What every turn needs from the program.
@@ -161,18 +161,12 @@ impl TurnDriver {
         }
     }
 
-    /// Records the turn, which came in by this endpoint. Without it nothing is recorded.
-    pub fn trace_with(
-        &mut self,
-        traces: &Traces,
-        endpoint: &'static str,
-        caller: Option<&TraceParent>,
-    ) -> &mut TraceRecorder {
+    /// Records the turn, which this request began. Without it nothing is recorded.
+    pub fn trace_with(&mut self, traces: &Traces, client: ClientRequest<'_>) -> &mut TraceRecorder {
         let about = TurnStart {
-            endpoint,
             request_id: self.model.request_id(),
             character: self.runner().map(|runner| runner.character().manifest().id.as_str()),
-            caller,
+            client,
             ..TurnStart::of(&self.request)
         };
         self.trace = traces.begin(&about);

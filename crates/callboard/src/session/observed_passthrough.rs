@@ -100,6 +100,7 @@ impl Passthrough {
                 Some(Err(failure))
             }
             Ok(Some(bytes)) => {
+                trace.record(TraceEvent::ReplyPiece(&bytes));
                 observer.iter_mut().for_each(|observer| observer.feed(&bytes, trace));
                 Some(Ok(bytes))
             }

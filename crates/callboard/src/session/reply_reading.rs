@@ -79,6 +79,7 @@ impl TurnDriver {
             Ok(piece) => piece,
         };
         self.timers.received();
+        piece.iter().for_each(|bytes| self.trace.record(TraceEvent::ReplyPiece(bytes)));
         let reader = &mut reading.reader;
         let fed = match &piece {
             Some(bytes) => reader.feed(bytes, &mut self.deltas),

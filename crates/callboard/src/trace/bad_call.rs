@@ -8,6 +8,8 @@ use serde::Serialize;
 pub struct BadCall {
     /// The tool that was meant; the name as written where there is none.
     pub tool: String,
+    /// The ids of its calls in `tool_calls`, as far as it got there.
+    pub call_ids: Vec<String>,
     /// What was done.
     pub outcome: &'static str,
     /// The violation, or the repairs.
@@ -42,6 +44,7 @@ impl BadCall {
         let outcome = call.outcome.unwrap_or(Outcome::Refused).as_str();
         let known = Self {
             tool: call.tool.clone(),
+            call_ids: call.ids.iter().map(|id| id.as_str().to_owned()).collect(),
             outcome,
             violations: call.violations.clone(),
             paths: Vec::new(),

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 /// Longer texts are cut, so that one turn cannot fill the store.
-const MOST_BYTES: usize = 256 << 10;
+pub(super) const MOST_BYTES: usize = 256 << 10;
 
 /// The input of the model.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -14,6 +14,12 @@ pub struct RecordedInput {
     /// The messages, if they may be recorded and are not too long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub messages: Option<Box<RawValue>>,
+    /// The request as the client sent it, under the same conditions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request: Option<Box<RawValue>>,
+    /// The conversation that the client named in a header.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub named_conversation: Option<String>,
 }
 
 /// The text of the reply.
@@ -29,8 +35,7 @@ pub struct RecordedOutput {
 impl RecordedInput {
     /// The input of a request; `messages` only if they may be recorded.
     pub(super) fn new(bytes: usize, messages: Option<&str>) -> Self {
-        let short = messages.filter(|text| text.len() <= MOST_BYTES);
-        Self { bytes, messages: short.and_then(|text| RawValue::from_string(text.to_owned()).ok()) }
+        Self { bytes, messages: messages.and_then(recorded_json), ..Self::default() }
     }
 }
 
@@ -44,6 +49,12 @@ impl RecordedOutput {
             text.push_str(head(piece, room));
         }
     }
+}
+
+/// JSON text that may be recorded; none if it is too long.
+pub(super) fn recorded_json(text: &str) -> Option<Box<RawValue>> {
+    let short = Some(text).filter(|text| text.len() <= MOST_BYTES);
+    short.and_then(|text| RawValue::from_string(text.to_owned()).ok())
 }
 
 /// A text that may be recorded, cut if it is too long.

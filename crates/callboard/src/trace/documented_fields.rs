@@ -6,6 +6,7 @@ use callboard_core::contract::CallTally;
 use callboard_core::turn::ToolOutcome;
 use serde_json::Value;
 
+use super::content::recorded_json;
 use super::{
     BadCall, ContractNote, Millis, RecordedCall, RecordedInput, RecordedOutput, RunBy, TokenUsage, ToolCall,
     TraceContext, TraceError, TurnOutcome, TurnTrace, UpstreamRequest,
@@ -39,12 +40,18 @@ fn full() -> TurnTrace {
         rounds: 1,
         calls: CallTally::default(),
         usage: Some(TokenUsage::default()),
-        input: RecordedInput::new(1, Some("5")),
+        client: Some(text()),
+        input: RecordedInput {
+            request: recorded_json("6"),
+            named_conversation: Some(text()),
+            ..RecordedInput::new(1, Some("5"))
+        },
         output: RecordedOutput { bytes: 1, text: Some(text()) },
         upstream_requests: vec![request()],
         contract: vec![ContractNote { violation: "x", outcome: "x", at_ms: Millis::default() }],
         bad_calls: vec![BadCall {
             tool: text(),
+            call_ids: vec![text()],
             outcome: "x",
             violations: vec!["x"],
             paths: vec![text()],
@@ -71,10 +78,14 @@ fn request() -> UpstreamRequest {
         answered_by: Some(String::new()),
         outcome: "refused",
         status: Some(400),
+        retry_after_seconds: Some(1),
         finish_reason: Some("stop"),
         usage: Some(TokenUsage::default()),
         span_id: String::new(),
         learned: vec!["x"],
+        reply: Some(String::new()),
+        reply_bytes: Some(1),
+        reply_broken: true,
     }
 }
 

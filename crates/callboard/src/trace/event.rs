@@ -20,6 +20,8 @@ pub enum TraceEvent<'a> {
     },
     /// The head of the model server's reply has arrived.
     ReplyBegun,
+    /// A piece of the model server's reply, as it came.
+    ReplyPiece(&'a [u8]),
     /// The server names the model that answers, where it does.
     AnsweredBy(Option<&'a str>),
     /// A quirk was learned from the server's refusal.

@@ -7,6 +7,7 @@ use callboard_core::model::{Finish, Item, Usage};
 use callboard_core::turn::{Event, ToolOutcome, ToolResult};
 use http::HeaderMap;
 
+use super::recorded_reply::RecordedReply;
 use super::upstream_request::{OK, OPEN};
 use super::{
     BadCall, ContractNote, Millis, RunBy, ToolCall, ToolTiming, TraceError, TraceEvent, Traces, TurnOutcome, TurnTrace,
@@ -29,13 +30,23 @@ struct Recording {
     /// Whether the current request has an entry in the trace.
     has_request: bool,
     content: bool,
+    /// The reply of the current request, where it is recorded.
+    reply: RecordedReply,
     trace: TurnTrace,
 }
 
 impl TraceRecorder {
     pub(super) fn new(traces: Traces, trace: TurnTrace, content: bool) -> Self {
         let began = Instant::now();
-        Self(Some(Box::new(Recording { traces, began, contract_events: 0, has_request: false, content, trace })))
+        Self(Some(Box::new(Recording {
+            traces,
+            began,
+            contract_events: 0,
+            has_request: false,
+            content,
+            reply: RecordedReply::default(),
+            trace,
+        })))
     }
 
     /// Records a request to a model server, and returns the trace headers to send with it.
@@ -68,6 +79,8 @@ impl Recording {
         match event {
             TraceEvent::StoredAs { conversation, response } => self.stored_as(conversation, response),
             TraceEvent::ReplyBegun => self.reply_begun(),
+            TraceEvent::ReplyPiece(bytes) if self.content => self.reply.add(bytes),
+            TraceEvent::ReplyPiece(_) => {}
             TraceEvent::AnsweredBy(model) => self.request(|request| {
                 request.answered_by = request.answered_by.take().or_else(|| model.map(str::to_owned));
             }),
@@ -134,16 +147,24 @@ impl Recording {
     }
 
     fn request_failed(&mut self, failure: &Failure) {
+        match failure {
+            Failure::Refused { reply, .. } if self.content => self.reply.add(reply.body.as_bytes()),
+            Failure::Broken(_) if self.content => self.request(|request| request.reply_broken = true),
+            _ => {}
+        }
         self.end_request(failure.label());
-        if let Failure::Refused { status, .. } = failure {
-            self.request(|request| request.status = Some(status.as_u16()));
+        if let Failure::Refused { status, retry_after, .. } = failure {
+            self.request(|request| {
+                (request.status, request.retry_after_seconds) = (Some(status.as_u16()), *retry_after);
+            });
         }
     }
 
     fn end_request(&mut self, outcome: &'static str) {
-        let now = self.now();
+        let (now, reply) = (self.now(), std::mem::take(&mut self.reply));
         self.request(|request| {
             if request.outcome == OPEN {
+                request.set_reply(reply);
                 request.outcome = outcome;
                 request.duration_ms = Millis(now.0.saturating_sub(request.start_ms.0));
             }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use callboard_core::wire::chat::ChatRequest;
 
+use super::content::recorded_json;
 use super::context::Sampling;
 use super::counted_model_names::ModelNames;
 use super::otlp::Outbox;
@@ -31,11 +32,26 @@ pub struct TraceRules {
     pub models: Vec<String>,
 }
 
+/// The request of a client that begins a turn.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ClientRequest<'a> {
+    /// Its endpoint.
+    pub endpoint: &'static str,
+    /// The client, as it names itself.
+    pub client: Option<&'a str>,
+    /// Its body; copied only where it may be recorded.
+    pub body: Option<&'a str>,
+    /// The conversation that the client named in a header.
+    pub named_conversation: Option<&'a str>,
+    /// The caller's own trace.
+    pub caller: Option<&'a TraceParent>,
+}
+
 /// What is known when a turn begins.
 #[derive(Debug, Default)]
 pub struct TurnStart<'a> {
-    /// The endpoint of its request.
-    pub endpoint: &'static str,
+    /// Its request.
+    pub client: ClientRequest<'a>,
     /// The id of its request.
     pub request_id: &'a str,
     /// The character; none for the gateway.
@@ -48,8 +64,6 @@ pub struct TurnStart<'a> {
     pub continues: bool,
     /// Bytes of messages and tools.
     pub input_bytes: usize,
-    /// The caller's own trace.
-    pub caller: Option<&'a TraceParent>,
     /// The messages as JSON text; copied only where they may be recorded.
     pub messages: &'a str,
 }
@@ -64,6 +78,17 @@ impl<'a> TurnStart<'a> {
             input_bytes: request.prompt_bytes(),
             messages: request.messages_text(),
             ..Self::default()
+        }
+    }
+
+    fn recorded_input(&self, content: bool) -> RecordedInput {
+        if !content {
+            return RecordedInput::new(self.input_bytes, None);
+        }
+        RecordedInput {
+            request: self.client.body.and_then(recorded_json),
+            named_conversation: self.client.named_conversation.map(str::to_owned),
+            ..RecordedInput::new(self.input_bytes, Some(self.messages))
         }
     }
 }
@@ -96,13 +121,18 @@ impl Traces {
         }))
     }
 
+    /// Whether the content of turns may be recorded.
+    pub fn records_content(&self) -> bool {
+        self.0.rules.content && (self.0.rules.percent > 0 || self.0.outbox.is_some())
+    }
+
     /// A recorder for a turn that begins now.
     pub fn begin(&self, about: &TurnStart<'_>) -> TraceRecorder {
         let (started_at_ms, random) = (clock::milliseconds(), random::bytes::<10>());
         let draw = random.iter().fold(0_usize, |sum, byte| (sum * 256 + usize::from(*byte)) % 100);
         let (id, sampled) = (new_id(started_at_ms, &random), draw < self.0.rules.percent);
         let sampling = Sampling { collector: self.0.outbox.is_some(), sampled, any: self.0.rules.percent > 0 };
-        let context = TraceContext::begin(about.caller, &id, random::bytes::<8>(), sampling);
+        let context = TraceContext::begin(about.client.caller, &id, random::bytes::<8>(), sampling);
         let content = self.0.rules.content && (sampled || context.exported);
         let trace = TurnTrace {
             character: about.character.map(str::to_owned),
@@ -111,11 +141,12 @@ impl Traces {
             object: "trace",
             context,
             started_at_ms,
-            endpoint: about.endpoint,
+            endpoint: about.client.endpoint,
             request_id: about.request_id.to_owned(),
             tools_offered: about.tools_offered,
             continues: about.continues,
-            input: RecordedInput::new(about.input_bytes, content.then_some(about.messages)),
+            client: about.client.client.map(str::to_owned),
+            input: about.recorded_input(content),
             sampled,
             ..TurnTrace::default()
         };

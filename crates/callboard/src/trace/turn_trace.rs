@@ -59,6 +59,9 @@ pub struct TurnTrace {
     pub first_word_ms: Option<Millis>,
     /// The endpoint of its request.
     pub endpoint: &'static str,
+    /// The client, as it names itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
     /// The id of its request.
     pub request_id: String,
     /// The conversation.
@@ -180,8 +183,10 @@ impl TurnTrace {
         let texts = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         let calls: usize = self.tool_calls.iter().map(|call| texts(&call.arguments) + texts(&call.result)).sum();
         let messages = self.input.messages.as_ref().map_or(0, |messages| messages.get().len());
+        let request = self.input.request.as_ref().map_or(0, |request| request.get().len());
+        let replies: usize = self.upstream_requests.iter().map(|request| texts(&request.reply)).sum();
         let bad_calls: usize = self.bad_calls.iter().map(BadCall::content_bytes).sum();
-        calls + bad_calls + messages + texts(&self.output.text)
+        calls + bad_calls + messages + request + replies + texts(&self.output.text)
     }
 }
 

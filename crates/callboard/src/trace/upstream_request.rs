@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::recorded_reply::RecordedReply;
 use super::{Millis, TokenUsage};
 
 /// The outcome of a request whose reply has not ended; at the end of a turn it means that the client disconnected first.
@@ -33,6 +34,9 @@ pub struct UpstreamRequest {
     /// The status of a refusal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
+    /// How long the refusal says to wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry_after_seconds: Option<u64>,
     /// Why the model stopped, in the server's own words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finish_reason: Option<&'static str>,
@@ -44,9 +48,23 @@ pub struct UpstreamRequest {
     /// The quirk learned from the refusal; the next request leaves the field out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub learned: Vec<&'static str>,
+    /// Whether the connection broke within the reply, where that may be recorded.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub reply_broken: bool,
+    /// Bytes of the reply, where it may be recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reply_bytes: Option<usize>,
+    /// The reply as it came, where it may be recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reply: Option<String>,
 }
 
 impl UpstreamRequest {
+    /// Sets the reply, of which nothing was added where it may not be recorded.
+    pub(super) fn set_reply(&mut self, reply: RecordedReply) {
+        (self.reply, self.reply_bytes) = reply.text_and_length();
+    }
+
     /// True when the server gave no complete reply.
     pub fn failed(&self) -> bool {
         self.outcome != OK && self.outcome != OPEN

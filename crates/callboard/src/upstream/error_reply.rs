@@ -15,15 +15,18 @@ pub struct ErrorReply {
     pub code: Option<String>,
     /// The place it names.
     pub param: Option<String>,
+    /// All of it, for traces.
+    pub body: String,
 }
 
 impl ErrorReply {
     /// Reads a body: JSON of any shape, or a line of text.
     pub(super) fn read(body: &[u8]) -> Self {
-        match serde_json::from_slice::<Value>(body) {
+        let read = match serde_json::from_slice::<Value>(body) {
             Ok(value) => Self::of_json(&value),
             Err(_) => Self { message: plain_text(body), ..Self::default() },
-        }
+        };
+        Self { body: String::from_utf8_lossy(body).into_owned(), ..read }
     }
 
     fn of_json(value: &Value) -> Self {
@@ -31,7 +34,7 @@ impl ErrorReply {
         let value = value.as_array().and_then(|list| list.first()).filter(|first| is_wrapped(first)).unwrap_or(value);
         let error = value.get("error").filter(|error| !error.is_null()).unwrap_or(value);
         let text = |key: &str| error.get(key).and_then(Value::as_str).map(str::to_owned);
-        Self { message: message(value, error), code: text("code"), param: text("param") }
+        Self { message: message(value, error), code: text("code"), param: text("param"), ..Self::default() }
     }
 
     /// The error of a server that redirects.

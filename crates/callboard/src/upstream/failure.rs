@@ -105,7 +105,7 @@ impl Failure {
 
     /// The error reply, to learn quirks from.
     pub fn refusal(&self) -> Option<Refusal<'_>> {
-        let Self::Refused { status, reply: ErrorReply { message, code, param }, .. } = self else { return None };
+        let Self::Refused { status, reply: ErrorReply { message, code, param, .. }, .. } = self else { return None };
         let message = message.as_deref().unwrap_or_default();
         Some(Refusal { status: status.as_u16(), message, param: param.as_deref(), code: code.as_deref() })
     }

@@ -56,6 +56,12 @@ impl ModelProfiles {
         known.map(|(model, profile)| (model.clone(), words(profile))).collect()
     }
 
+    /// The format in which each model that was asked writes calls as text.
+    pub fn families(&self) -> BTreeMap<String, &'static str> {
+        let profiles = self.lock();
+        profiles.iter().map(|(model, profile)| (model.clone(), profile.family.label())).collect()
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<ModelProfile>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

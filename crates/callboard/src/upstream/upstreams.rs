@@ -1,7 +1,7 @@
 //! The configured model servers: which of them serve a model, in which order, and what models there are.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use callboard_core::wire::ApiError;
 use futures_util::future::join_all;
@@ -274,10 +274,15 @@ impl Upstreams {
         false
     }
 
-    /// Asks every server for its models, and logs which answer.
-    pub async fn log_states(&self, client: &Client) {
+    /// Asks every server for its models, and logs which answer. A server that has not answered in time has no state.
+    pub async fn states_within(&self, time: Duration, client: &Client) -> Vec<(Arc<Upstream>, Option<ServerState>)> {
         let servers = self.list.iter().filter(|upstream| upstream.local.is_none());
-        join_all(servers.map(|upstream| log_state(upstream, client))).await;
+        let states = servers.map(|upstream| async {
+            let state = tokio::time::timeout(time, upstream.state(client)).await.ok();
+            log_state(upstream, state.as_ref());
+            (Arc::clone(upstream), state)
+        });
+        join_all(states).await
     }
 
     /// Checks whether servers that are set aside answer again.
@@ -314,10 +319,11 @@ impl Upstreams {
     }
 }
 
-async fn log_state(upstream: &Upstream, client: &Client) {
-    match upstream.state(client).await {
-        state @ ServerState::Lists(_) => tracing::info!(upstream = upstream.url, "model server {state}"),
-        state => tracing::warn!(upstream = upstream.url, "model server {state}"),
+fn log_state(upstream: &Upstream, state: Option<&ServerState>) {
+    match state {
+        Some(state @ ServerState::Lists(_)) => tracing::info!(upstream = upstream.url, "model server {state}"),
+        Some(state) => tracing::warn!(upstream = upstream.url, "model server {state}"),
+        None => tracing::warn!(upstream = upstream.url, "model server has not listed its models yet"),
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use callboard_test_support::golden_page::Page;
-use callboard_test_support::{Connection, ModelServer, Program, ask};
+use callboard_test_support::{Answer, Connection, ModelServer, Program, ask};
 use serde_json::Value;
 
 use super::scripts::Scripts;
@@ -60,7 +60,14 @@ impl Harness {
         ask(&self.address(""), "GET", "/metrics", &[], "").body
     }
 
-    fn address(&self, settings: &str) -> String {
+    /// Sends a request for a page to a program with these settings; returns the reply and the upstream requests.
+    pub(super) fn play_with(&self, page: &Arc<Page>, settings: &str, body: &str) -> (Answer, Vec<Value>) {
+        let address = self.address(settings);
+        self.play_at(page, 1, || post(&address, "/v1/chat/completions", body, || self.scripts.client_has_text(page)))
+    }
+
+    /// The address of the program with these settings.
+    pub(super) fn address(&self, settings: &str) -> String {
         let mut programs = self.programs.lock().expect("no thread fails with it");
         let program = programs.entry(settings.to_owned()).or_insert_with(|| self.start_with(settings, &[]));
         program.address.clone()
@@ -83,7 +90,7 @@ pub(super) fn holds_text(line: &[u8]) -> bool {
 }
 
 /// Posts a request; `on_text` is called when some text has arrived.
-pub(super) fn post(address: &str, path: &str, body: &str, on_text: impl Fn()) -> callboard_test_support::Answer {
+pub(super) fn post(address: &str, path: &str, body: &str, on_text: impl Fn()) -> Answer {
     let headers = ["content-type: application/json"];
     Connection::send(address, "POST", path, &headers, body).rest_by_line(|line| {
         if holds_text(line) {

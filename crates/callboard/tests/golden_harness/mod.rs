@@ -3,6 +3,7 @@
 mod compact_json;
 mod compare;
 mod conversation;
+mod exported;
 mod harness;
 mod ids;
 mod play;
@@ -16,5 +17,6 @@ mod strict_json;
 mod threads;
 
 pub(crate) use compare::check_page;
+pub(crate) use exported::check_exported;
 pub(crate) use harness::Harness;
 pub(crate) use threads::on_threads;

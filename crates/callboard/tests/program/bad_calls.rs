@@ -64,7 +64,9 @@ fn without_content_a_trace_names_tool_and_violation_only() {
     post(&program.address, &with_tool("Roll."));
     let expected =
         json!([{"tool": "roll", "outcome": "repaired", "violations": ["trailing_comma", "number_from_text"]}]);
-    assert_eq!(newest(&program)["bad_calls"], expected);
+    let mut trace = newest(&program);
+    let ids = trace["bad_calls"][0].as_object_mut().unwrap().shift_remove("call_ids").unwrap();
+    assert_eq!((&trace["bad_calls"], &ids[0]), (&expected, &trace["tool_calls"][0]["id"]));
     let page = folder.traces(&["--listen", &program.address]);
     let end = "  repaired roll: trailing_comma, number_from_text\n\
         set trace.content = true, or CALLBOARD_TRACE_CONTENT=true, to record what was called\n";

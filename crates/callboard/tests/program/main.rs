@@ -7,6 +7,8 @@ mod author_messages;
 #[cfg(test)]
 mod bad_calls;
 #[cfg(test)]
+mod calls;
+#[cfg(test)]
 mod characters;
 #[cfg(test)]
 mod characters_folder;

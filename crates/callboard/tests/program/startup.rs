@@ -3,7 +3,8 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-use callboard_test_support::{ask, binary, greeting_server};
+use crate::traces::COUNTER;
+use callboard_test_support::{CharacterFolder, Program, ask, binary, greeting_server};
 use tempfile::TempDir;
 
 /// Starts the program in a folder, without waiting.
@@ -66,4 +67,27 @@ fn a_hangup_before_the_program_listens_does_not_end_it() {
     drop(opened);
     assert!(first_line(&mut child).contains("listening on http://127.0.0.1:"));
     end(child);
+}
+
+const BROKEN: &str = "CHARACTER_NAME = \"Broken\"\nINSTRUCTIONS = \"none\"\n";
+
+/// A newcomer sees at once what was found and what was not.
+#[test]
+fn the_start_says_what_was_found() {
+    let (server, characters) = (greeting_server(), CharacterFolder::with("counter", COUNTER));
+    characters.write("broken", BROKEN);
+    let flags = ["--upstream", &server.url, "--characters", characters.path(), "--store", "sqlite::memory:"];
+    let program = Program::start(&flags, &[]);
+    let address = program.address.clone();
+    program.terminate();
+    let printed = program.printed_until_exit().join("\n");
+    for line in [
+        format!("  page:          http://{address}/  (open it in a browser)"),
+        format!("  clients:       http://{address}/v1  (the base URL for any OpenAI client)"),
+        format!("  model server:  {} answers, ", server.url),
+        format!("  characters:    1 loaded from {}: counter\n", characters.path()),
+        "/broken.py:2: INSTRUCTIONS is str; it must be a dict; write INSTRUCTIONS = ".to_owned(),
+    ] {
+        assert!(printed.contains(&line), "{line}\n{printed}");
+    }
 }

@@ -52,7 +52,7 @@ impl Folder {
     }
 }
 
-const COUNTER: &str = r#"
+pub(crate) const COUNTER: &str = r#"
 CHARACTER_NAME = "Counter"
 INSTRUCTIONS = {"instruction_prompt": "You count."}
 TOOL_TIMEOUT_MS = {"nap": 60}

@@ -43,6 +43,22 @@ const NAMES: &[(Family, &[&str])] = &[
 ];
 
 impl Family {
+    /// The name of its format.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Hermes => "Hermes",
+            Self::QwenCoder => "Qwen3-Coder",
+            Self::Llama => "Llama",
+            Self::Mistral => "Mistral",
+            Self::DeepSeek => "DeepSeek",
+            Self::Dsml => "DeepSeek V3.2",
+            Self::Kimi => "Kimi",
+            Self::Glm => "GLM",
+            Self::MiniMax => "MiniMax",
+        }
+    }
+
     /// The family of a model.
     #[must_use]
     pub fn of(model: &str) -> Self {
