@@ -23,14 +23,15 @@ export async function launch() {
 
 /** A page at an address of a Callboard. What it logs as an error is collected in `page.complaints`. */
 export async function open(browser, callboard, hash = "", { viewport = DESKTOP, colorScheme = "light", context } = {}) {
-  const own = context ?? (await browser.newContext({ viewport, colorScheme, reducedMotion: "reduce" }));
+  const isPhone = viewport === PHONE;
+  const own = context ?? (await browser.newContext({ viewport, colorScheme, reducedMotion: "reduce", hasTouch: isPhone, isMobile: isPhone }));
   own.setDefaultTimeout(PATIENCE);
   await serveSource(own, callboard);
   const page = await own.newPage();
   page.complaints = [];
   page.on("pageerror", (error) => page.complaints.push(String(error)));
   page.on("pageerror", (error) => console.error(error));
-  page.on("console", (message) => message.type() === "error" && page.complaints.push(message.text()));
+  page.on("console", (message) => message.type() === "error" && page.complaints.push(`${message.text()} ${message.location().url}`));
   await page.goto(`${callboard.url}/${hash}`);
   return page;
 }
@@ -73,6 +74,8 @@ export async function checkAccessibility(page, name) {
 /** A picture of a view, for people to look at. */
 export async function picture(page, name, { fullPage = false } = {}) {
   mkdirSync(process.env.PAGE_PICTURES, { recursive: true });
+  // What was scrolled is painted.
+  await page.evaluate(() => new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted))));
   await page.screenshot({ path: path.join(process.env.PAGE_PICTURES, `${name}.png`), fullPage });
 }
 

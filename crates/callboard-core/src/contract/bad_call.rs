@@ -22,7 +22,7 @@ pub struct CallText {
 }
 
 /// A call that was repaired, asked for again, or refused.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BadCall {
     /// The tool that was meant; the name as written where there is none.
     pub tool: String,

@@ -91,6 +91,19 @@ impl StateRecord {
         Self { marks: marks.map(|entry| (entry.sequence, entry.undone_by)).collect(), earlier: 0, ..self }
     }
 
+    /// The record as it was before this entry, with what undos had marked by then.
+    pub fn before(&self, sequence: u64) -> Result<Self, UndoError> {
+        let entries = self.journal.iter().take_while(|entry| entry.sequence < sequence);
+        let kept: Vec<Entry> = entries.map(|entry| Entry { undone_by: None, ..entry.clone() }).collect();
+        let initial = value(self.initial.as_deref());
+        let timeline = Timeline::read(&initial, &kept)?;
+        let (state, marks) = (timeline.state()?, timeline.marks());
+        let state = if kept.is_empty() { self.initial.clone() } else { Some(state.to_string()) };
+        let mut record = Self::resumed(self.initial.clone(), state, kept, sequence);
+        record.mark(&marks);
+        Ok(record.committed())
+    }
+
     /// The sequence that the next entry gets.
     #[must_use]
     pub fn next_sequence(&self) -> u64 {
@@ -209,6 +222,21 @@ mod tests {
         assert!(record.undo(&Target::Last(1), note("5", "undo")).is_err());
         assert_eq!(record.undo(&Target::Last(0), note("5", "undo")), Ok(None));
         assert_eq!(record.journal().len(), 4);
+    }
+
+    #[test]
+    fn an_earlier_record_is_as_it_was_then() {
+        let mut record = StateRecord::new(Some(r#"{"a":1}"#.to_owned()));
+        let mut earlier = vec![record.clone()];
+        record.change(note("1", "set"), r#"{"a":2}"#.to_owned());
+        earlier.push(record.clone());
+        record.undo(&Target::Last(1), note("2", "undo")).unwrap();
+        earlier.push(record.clone());
+        record.undo(&Target::Cascade("2".to_owned()), note("3", "undo")).unwrap();
+        earlier.push(record.clone());
+        for (sequence, was) in (1..).zip(earlier) {
+            assert_eq!(record.before(sequence), Ok(was.committed()), "before {sequence}");
+        }
     }
 
     #[test]

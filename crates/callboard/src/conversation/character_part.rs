@@ -27,7 +27,7 @@ pub async fn begin_calls(
 
 /// The character's part of a conversation, with its journal where the character offers undo, and the newest entries where it has
 /// names: what was named lately tells which of several is meant.
-pub(super) async fn character_part(
+pub async fn character_part(
     store: &Store,
     head: &ConversationHead,
     character: Option<&LoadedCharacter>,

@@ -15,7 +15,7 @@ use super::body::read_body;
 use super::reply::HttpResult;
 use super::requester::Requester;
 use super::router::Shared;
-use super::{conversation_list, query, reply, state_journal_undo};
+use super::{conversation_fork, conversation_list, query, reply, state_journal_undo};
 use crate::clock;
 use crate::conversation::{
     begin_turn, item_ids, items_after, new_conversation_id, new_response_id, owned_conversation, renew_taken,
@@ -31,6 +31,7 @@ pub(super) fn routes() -> Router<Shared> {
         .route("/v1/conversations/{id}/items/{item}", get(one_item).delete(delete_item))
         .route("/v1/conversations/{id}/state", get(state_journal_undo::state))
         .route("/v1/conversations/{id}/journal", get(state_journal_undo::list))
+        .route("/v1/conversations/{id}/fork", post(conversation_fork::create))
         .route("/v1/conversations/{id}/undo", post(state_journal_undo::undo))
 }
 
@@ -140,7 +141,7 @@ pub(super) async fn owned(shared: &Shared, id: &str, headers: &HeaderMap) -> Res
     owned_conversation(&shared.store, id, &Requester::of(shared, headers).owner).await
 }
 
-fn object(conversation: &Conversation) -> Response {
+pub(super) fn object(conversation: &Conversation) -> Response {
     let metadata: Map<String, Value> = serde_json::from_str(&conversation.metadata).unwrap_or_default();
     let created = u64::try_from(conversation.created_at / 1000).unwrap_or_default();
     reply::json(conversation_object(&conversation.id, created, &metadata).to_string())

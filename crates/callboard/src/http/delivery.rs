@@ -14,6 +14,7 @@ use futures_util::{Stream, StreamExt as _, stream};
 use http::{HeaderMap, HeaderValue, Version};
 use tokio::time::{sleep, timeout};
 
+use super::bad_call_comments::BadCallComments;
 use super::body::{RequestBody, read_body};
 use super::client_connection::ClientConnection;
 use super::in_flight_limit::Ticket;
@@ -196,6 +197,8 @@ async fn streamed<W: Wire>(
     arrival: &Arrival,
     client: Option<Arc<ClientConnection>>,
 ) -> Response {
+    let bad_calls = arrival.shows_bad_calls.then(BadCallComments::new);
+    let mut texts = StepTexts { log: arrival.log.clone(), bad_calls };
     let (first, over) = match session.next().await {
         Step::Failed(error, text) if text.is_empty() => {
             arrival.log.turn_ends(&session, Some(&error.code));
@@ -203,29 +206,25 @@ async fn streamed<W: Wire>(
         }
         step => {
             arrival.log.stream_begins();
-            text_of(step, &mut session, &arrival.log)
+            texts.of(step, &mut session)
         }
     };
     metrics::first_byte(W::ENDPOINT, arrival.at.elapsed());
     let conversation = session.chat_conversation().map(str::to_owned);
-    let start = (Box::new(session), Some(first), over);
-    let log = arrival.log.clone();
-    let body = stream::unfold(start, move |(mut session, first, over)| {
-        let log = log.clone();
-        async move {
-            let (text, over) = match first {
-                Some(first) => {
-                    session.mark_seen();
-                    (first, over)
-                }
-                None if over => return None,
-                None => {
-                    let step = session.next().await;
-                    text_of(step, &mut session, &log)
-                }
-            };
-            Some((text, (session, None, over)))
-        }
+    let start = (Box::new(session), texts, Some(first), over);
+    let body = stream::unfold(start, |(mut session, mut texts, first, over)| async move {
+        let (text, over) = match first {
+            Some(first) => {
+                session.mark_seen();
+                (first, over)
+            }
+            None if over => return None,
+            None => {
+                let step = session.next().await;
+                texts.of(step, &mut session)
+            }
+        };
+        Some((text, (session, texts, None, over)))
     });
     let body = Body::from_stream(with_probe(body, client).map(Ok::<_, std::convert::Infallible>));
     let mut response = reply::with_type(body, reply::EVENT_STREAM);
@@ -266,17 +265,29 @@ fn probes(client: Arc<ClientConnection>) -> impl Stream<Item = ()> {
     })
 }
 
-/// The text of a step, and whether it is the last.
-fn text_of<W: ReplyWriter>(step: Step, session: &mut Session<W>, log: &RequestLog) -> (String, bool) {
-    match &step {
-        Step::Done(..) => log.turn_ends(session, None),
-        Step::Failed(error, _) => log.turn_ends(session, Some(&error.code)),
-        Step::Piece(_) | Step::KeepAlive => {}
-    }
-    match step {
-        Step::Piece(text) => (text, false),
-        // The reply has begun with it, so its start comes first.
-        Step::KeepAlive => (session.start() + KEEP_ALIVE, false),
-        Step::Done(text, _) | Step::Failed(_, text) => (text, true),
+/// Turns the steps of a stream into text, and logs its end.
+struct StepTexts {
+    log: RequestLog,
+    bad_calls: Option<BadCallComments>,
+}
+
+impl StepTexts {
+    /// The text of a step, and whether it is the last.
+    fn of<W: ReplyWriter>(&mut self, step: Step, session: &mut Session<W>) -> (String, bool) {
+        match &step {
+            Step::Done(..) => self.log.turn_ends(session, None),
+            Step::Failed(error, _) => self.log.turn_ends(session, Some(&error.code)),
+            Step::Piece(_) | Step::KeepAlive => {}
+        }
+        let (text, is_last) = match step {
+            Step::Piece(text) => (text, false),
+            // The reply has begun with it, so its start comes first.
+            Step::KeepAlive => (session.start() + KEEP_ALIVE, false),
+            Step::Done(text, _) | Step::Failed(_, text) => (text, true),
+        };
+        match &mut self.bad_calls {
+            Some(comments) => (comments.next(session.report().bad_calls(), is_last) + &text, is_last),
+            None => (text, is_last),
+        }
     }
 }

@@ -1,15 +1,18 @@
 //! Callboard over HTTP: routes, keys, and the conversion of requests and replies. No decision about calls is made here.
 
 mod allowed_hosts;
+mod bad_call_comments;
 mod body;
 mod call_query;
 mod calls;
+mod character_prompt;
 mod character_tools;
 mod characters;
 mod chat;
 mod chat_session;
 mod client_connection;
 mod compact;
+mod conversation_fork;
 mod conversation_list;
 mod conversations;
 mod cors;

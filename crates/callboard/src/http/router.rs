@@ -22,8 +22,8 @@ use super::keys::Keys;
 use super::request_log::RequestLog;
 use super::responses::Responses;
 use super::{
-    calls, character_tools, characters, conversations, events, golden_pages, health_and_metrics, models, page,
-    passthrough, reply, request_id, responses, socket, traces, upstreams,
+    bad_call_comments, calls, character_prompt, character_tools, characters, conversations, events, golden_pages,
+    health_and_metrics, models, page, passthrough, reply, request_id, responses, socket, traces, upstreams,
 };
 use crate::conversation::ChatSnapshots;
 use crate::percent;
@@ -71,6 +71,8 @@ pub(super) struct Arrival {
     pub(super) id: String,
     pub(super) at: Instant,
     pub(super) log: RequestLog,
+    /// Whether a stream shows the calls that were not valid.
+    pub(super) shows_bad_calls: bool,
     /// True when the program ends and waits no longer.
     pub(super) ending: watch::Receiver<bool>,
 }
@@ -118,6 +120,7 @@ pub fn router(app: Arc<Services>, thread: ThreadServices) -> Router {
         .route("/v1/characters", get(characters::list))
         .route("/v1/characters/reload", post(characters::reload))
         .route("/v1/characters/{id}", get(characters::one))
+        .route("/v1/characters/{id}/prompt", get(character_prompt::one))
         .route("/v1/characters/{id}/tools/{name}", post(character_tools::call))
         .route("/v1/upstreams", get(upstreams::list))
         .route("/v1/events", get(events::listen))
@@ -140,7 +143,8 @@ async fn around(State(shared): State<Shared>, mut request: Request, next: Next) 
     let mut ending = shared.ending.clone();
     let id = request_id::of(request.headers());
     let log = RequestLog::begin(&request, &id);
-    let arrival = Arrival { id, at: Instant::now(), log, ending: ending.clone() };
+    let shows_bad_calls = bad_call_comments::are_asked_for(request.headers());
+    let arrival = Arrival { id, at: Instant::now(), log, shows_bad_calls, ending: ending.clone() };
     let page = shared.cors_origins.allowed(request.headers(), shared.keys.is_open());
     let mut response = match admit(&shared, &request, page.is_some()) {
         Err(error) => arrival.refused(&error),

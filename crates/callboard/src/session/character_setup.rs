@@ -102,24 +102,52 @@ pub(super) fn arguments_limit(settings: &Settings, manifest: &Manifest) -> (usiz
     }
 }
 
-/// The conversation's prompt, this turn's context, and what the client adds.
+/// What a model is given before the messages.
+pub struct CharacterPrompt {
+    /// The conversation's prompt.
+    pub system: String,
+    /// What Callboard adds for a character that acts.
+    pub rules: Option<&'static str>,
+    /// This turn's context.
+    pub context: Option<String>,
+}
+
+impl CharacterPrompt {
+    /// The prompt of the next turn.
+    pub async fn of(character: &LoadedCharacter, memory: &CharacterMemory) -> Result<Self, ApiError> {
+        let context = character.character.turn_context(memory.record.state()).await;
+        let context = context.map_err(|failure| character.failed(&failure))?;
+        let acts = !character.character.manifest().reply.delivers_text;
+        Ok(Self { system: memory.system_prompt.clone(), rules: acts.then_some(TOOLS_ONLY), context })
+    }
+
+    fn parts(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.system.as_str()).chain(self.rules).chain(self.context.as_deref())
+    }
+}
+
+/// The character's prompt, and what the client adds.
 async fn prompt(
     character: &LoadedCharacter,
     memory: &CharacterMemory,
     client: CharacterRequest<'_>,
 ) -> Result<String, ApiError> {
-    let context = character.character.turn_context(memory.record.state()).await;
-    let context = context.map_err(|failure| character.failed(&failure))?;
-    let acts = !character.character.manifest().reply.delivers_text;
+    let prompt = CharacterPrompt::of(character, memory).await?;
     let system = match client {
         CharacterRequest::Chat { system, .. } => system,
         CharacterRequest::Response { .. } => &[],
     };
-    let parts = std::iter::once(memory.system_prompt.as_str())
-        .chain(acts.then_some(TOOLS_ONLY))
-        .chain(context.as_deref())
-        .chain(system.iter().map(String::as_str));
+    let parts = prompt.parts().chain(system.iter().map(String::as_str));
     Ok(parts.filter(|part| !part.trim().is_empty()).collect::<Vec<_>>().join("\n\n"))
+}
+
+/// The tools that models get in this state.
+pub async fn offered_tools(
+    character: &LoadedCharacter,
+    state: Option<&str>,
+    cache: &ToolCache,
+) -> Result<Vec<Value>, ApiError> {
+    Ok(tools(character, state, cache).await?.1)
 }
 
 /// The character's model: its own, the configured one, or the first there is. Without a server, its own is the rehearsal model.

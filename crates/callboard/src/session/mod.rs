@@ -16,7 +16,7 @@ mod standalone_calls;
 mod tool_runner;
 mod undo_tool;
 
-pub use character_setup::{CharacterRequest, character_model, drive_character};
+pub use character_setup::{CharacterPrompt, CharacterRequest, character_model, drive_character, offered_tools};
 pub use driver::{Progress, TurnContext, TurnDriver};
 pub use observed_passthrough::{Observer, passthrough};
 pub use session::{Session, Step};

@@ -39,7 +39,7 @@ pub struct RecordedCall {
 
 impl BadCall {
     /// The call; its `content` only where that may be recorded.
-    pub(super) fn of(call: &contract::BadCall, content: bool) -> Self {
+    pub fn of(call: &contract::BadCall, content: bool) -> Self {
         // A call that nothing was done about ended with its turn.
         let outcome = call.outcome.unwrap_or(Outcome::Refused).as_str();
         let known = Self {

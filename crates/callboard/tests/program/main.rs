@@ -19,6 +19,8 @@ mod chat_conversations;
 #[cfg(test)]
 mod connections;
 #[cfg(test)]
+mod conversation_forks;
+#[cfg(test)]
 mod conversation_refusals;
 #[cfg(test)]
 mod docs;

@@ -1,0 +1,82 @@
+// What can be looked up beside a thread: what the model is given, and earlier conversations.
+
+import { get } from "../api.js";
+import { Problem } from "../parts/problem.js";
+import { Labelled } from "../parts/call.js";
+import { href } from "../router.js";
+import { html, useEffect, useRef, useState } from "../ui.js";
+import { textOf } from "./items.js";
+
+const LISTED = 30;
+
+/** A panel over the page. It is closed by Escape, its button, or a click beside it. */
+export function Panel({ title, close, children }) {
+  const dialog = useRef(null);
+  useEffect(() => dialog.current.showModal(), []);
+  return html`
+    <dialog ref=${dialog} class="panel" aria-label=${title} onClose=${close} onClick=${(event) => event.target === dialog.current && dialog.current.close()}>
+      <div class="panel-body">
+        <header><h2>${title}</h2><button type="button" onClick=${() => dialog.current.close()}>Close</button></header>
+        ${children}
+      </div>
+    </dialog>
+  `;
+}
+
+function useRead(read, key) {
+  const [state, setState] = useState({});
+  useEffect(() => {
+    read().then((value) => setState({ value }), (error) => setState({ error }));
+  }, [key]);
+  return state;
+}
+
+export function PromptPanel({ character, conversation, close }) {
+  const { value, error } = useRead(() => get(`v1/characters/${character}/prompt`, { conversation }), `${character} ${conversation}`);
+  return html`
+    <${Panel} title="What the model is given" close=${close}>
+      ${error && html`<${Problem} error=${error} />`}
+      ${value && html`
+        <${Labelled} label="System prompt" text=${value.system_prompt} />
+        ${value.rules && html`<${Labelled} label="Added, because this character acts" text=${value.rules} />`}
+        ${value.turn_context ? html`<${Labelled} label="Context of the next turn" text=${value.turn_context} />` : html`<p class="small muted">No context is added to a turn.</p>`}
+        <div><div class="label">${value.tools.length} tools</div><ul class="tools">${value.tools.map(toolLine)}</ul></div>
+      `}
+    <//>
+  `;
+}
+
+function toolLine({ function: { name, description } }) {
+  return html`<li><code>${name}</code> <span class="small muted">${description}</span></li>`;
+}
+
+export function HistoryPanel({ close }) {
+  const { value, error } = useRead(readHistory, "");
+  return html`
+    <${Panel} title="Conversations" close=${close}>
+      ${error && html`<${Problem} error=${error} />`}
+      ${value?.length === 0 && html`<p class="muted">None yet. Every conversation is kept here, also those of other clients.</p>`}
+      ${value && html`<ul class="history">${value.map((entry) => html`<${HistoryEntry} entry=${entry} close=${close} />`)}</ul>`}
+    <//>
+  `;
+}
+
+function HistoryEntry({ entry: { id, character, updated_at, first }, close }) {
+  const when = new Date(updated_at * 1000).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+  return html`
+    <li><a href=${href(["talk", id])} onClick=${close}>
+      <span dir="auto">${first || "Empty conversation"}</span>
+      <span class="small muted">${character ?? "model"} · ${when}</span>
+    </a></li>
+  `;
+}
+
+async function readHistory() {
+  const { data } = await get("v1/conversations", { limit: LISTED });
+  return Promise.all(data.map(async (entry) => ({ ...entry, first: await firstWords(entry.id) })));
+}
+
+async function firstWords(id) {
+  const { data } = await get(`v1/conversations/${id}/items`, { limit: 1, order: "asc" });
+  return data.length && data[0].type === "message" ? textOf(data[0].content).slice(0, 120) : "";
+}
