@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { checkView, close, launch, open, PHONE } from "./harness/browser.mjs";
-import { hasResults, gated, ModelServer } from "./harness/model-server.mjs";
+import { checkView, close, eventually, launch, open, PHONE } from "./harness/browser.mjs";
+import { gated, ModelServer } from "./harness/model-server.mjs";
 import { Callboard } from "./harness/process.mjs";
 import { call, conversationOf, say } from "./harness/talk.mjs";
 
@@ -183,7 +183,7 @@ test("nothing moves while a reply streams", async () => {
   await page.getByRole("button", { name: "Send" }).waitFor();
   assert.equal(await place(), before);
   const isAtEnd = () => page.evaluate(() => scrollY + innerHeight >= document.scrollingElement.scrollHeight - 2);
-  assert.ok(await isAtEnd(), "the end is in sight");
+  await eventually(isAtEnd, "the end is in sight");
   await close(page);
 });
 

@@ -117,7 +117,13 @@ function useStickToEnd(thread) {
   const atEnd = useRef(true);
   useEffect(() => {
     const page = document.scrollingElement;
-    const look = () => (atEnd.current = page.scrollTop + innerHeight >= page.scrollHeight - 80);
+    let last = 0;
+    const look = () => {
+      // What has grown since is no reason to stay: only a person scrolls up.
+      if (page.scrollTop + innerHeight >= page.scrollHeight - 80) atEnd.current = true;
+      else if (page.scrollTop < last) atEnd.current = false;
+      last = page.scrollTop;
+    };
     const follow = () => atEnd.current && page.scrollTo({ top: page.scrollHeight, behavior: "instant" });
     const grown = new ResizeObserver(follow);
     grown.observe(document.querySelector(".turns"));
