@@ -88,10 +88,31 @@ fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
 
 /// The next quote or backslash. A search is set up for long strings only; most are short.
 fn next_mark(bytes: &[u8]) -> Option<usize> {
-    const SHORT: usize = 24;
-    let (start, rest) = bytes.split_at_checked(SHORT).unwrap_or((bytes, &[]));
-    let early = start.iter().position(|byte| matches!(byte, b'"' | b'\\'));
-    early.or_else(|| Some(SHORT + memchr2(b'"', b'\\', rest)?))
+    const SHORT: usize = 4;
+    let (words, _) = bytes.as_chunks::<8>();
+    for (index, word) in words.iter().take(SHORT).enumerate() {
+        if let Some(at) = first_mark(*word) {
+            return Some(index * 8 + at);
+        }
+    }
+    let searched = words.len().min(SHORT) * 8;
+    Some(searched + memchr2(b'"', b'\\', bytes.get(searched..)?)?)
+}
+
+/// The first quote or backslash of eight bytes, all looked at together.
+fn first_mark(word: [u8; 8]) -> Option<usize> {
+    let word = u64::from_le_bytes(word);
+    let marks = zero_bytes(word ^ every_byte(b'"')) | zero_bytes(word ^ every_byte(b'\\'));
+    (marks != 0).then(|| marks.trailing_zeros() as usize / 8)
+}
+
+/// The highest bit of each byte that is zero, and perhaps of bytes behind such a one.
+const fn zero_bytes(word: u64) -> u64 {
+    word.wrapping_sub(every_byte(1)) & !word & every_byte(0x80)
+}
+
+const fn every_byte(byte: u8) -> u64 {
+    u64::from_ne_bytes([byte; 8])
 }
 
 fn bracket_end(bytes: &[u8], mut at: usize) -> Option<usize> {
@@ -158,6 +179,21 @@ mod tests {
         }
         for text in ["", "{}", "[,]", "[1,]", "[1 2]", "[1]]", "[\"]", "[{]"] {
             assert_eq!(items(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn marks_are_found_at_every_distance() {
+        for filler in [b'#', 0, 0x80 | b'"', 0x80 | b'\\', b'!', b']', 0xff] {
+            for distance in 0..70 {
+                let mut bytes = vec![filler; 70];
+                assert_eq!(next_mark(&bytes[..distance]), None, "{filler} {distance}");
+                for mark in [b'"', b'\\'] {
+                    bytes[distance] = mark;
+                    assert_eq!(next_mark(&bytes), Some(distance), "{filler} {mark}");
+                    assert_eq!(next_mark(&bytes[..=distance]), Some(distance), "{filler} {mark}");
+                }
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! From a request to its reply, for every wire: a wire prepares a [`Session`], and this sends what comes of it, whole or as server-sent
 //! events.
 
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -70,7 +71,9 @@ pub(super) async fn serve<W: Wire>(State(shared): State<Shared>, request: Reques
     let Some(arrival) = request.extensions().get::<Arrival>().cloned() else {
         return reply::error(&ApiError::new(500, "no_request_id", "the request has no id"));
     };
-    let response = answer::<W>(&shared, &arrival, request).await.unwrap_or_else(|error| arrival.refused(&error));
+    // Boxed here, because the layers of the router move the future of a handler several times.
+    let answer = Box::pin(answer::<W>(&shared, &arrival, request));
+    let response = answer.await.unwrap_or_else(|error| arrival.refused(&error));
     metrics::request(W::ENDPOINT, response.status().as_u16(), arrival.at.elapsed());
     response
 }
@@ -85,7 +88,7 @@ async fn answer<W: Wire>(shared: &Shared, arrival: &Arrival, request: Request) -
     let log = arrival.log.clone();
     let recorded = shared.app.traces.records_content().then(|| String::from_utf8_lossy(&bytes).into_owned());
     let incoming = Incoming { id: arrival.id.clone(), conversation, requester, body: bytes, recorded, memory, log };
-    let reply = reply::<W>(shared, arrival, incoming, held, client.clone());
+    let reply = pin!(reply::<W>(shared, arrival, incoming, held, client.clone()));
     match client {
         Some(client) => for_client(&client, version, reply).await,
         None => reply.await,
@@ -126,9 +129,8 @@ async fn reply<W: Wire>(
 pub(super) async fn for_client(
     client: &ClientConnection,
     version: Version,
-    reply: impl Future<Output = Result<Response, ApiError>>,
+    mut reply: Pin<&mut impl Future<Output = Result<Response, ApiError>>>,
 ) -> Result<Response, ApiError> {
-    let mut reply = std::pin::pin!(reply);
     tokio::select! {
         biased;
         reply = reply.as_mut() => return reply,

@@ -1,6 +1,7 @@
 //! Requests that are passed through to the server that has the model: embeddings, audio, images and the like. Neither they nor their
 //! replies are checked or changed, except for a model's alias.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -55,7 +56,7 @@ async fn answer(shared: &Shared, arrival: &Arrival, request: Request) -> Result<
     // Taken after the body, so slow uploads hold no slot.
     let held = Held::new(shared.in_flight.enter()?, memory, arrival.log.clone());
     let request = RawRequest { path, headers, body: bytes.into() };
-    let reply = reply(shared, arrival, (&requester, request), held);
+    let reply = pin!(reply(shared, arrival, (&requester, request), held));
     match client {
         Some(client) => for_client(&client, version, reply).await,
         None => reply.await,

@@ -76,7 +76,9 @@ impl Pairs<'_, '_> {
             LineFormat::Json if is_text => write!(self.writer, ",\"{name}\":{}", Value::from(value)),
             LineFormat::Json => write!(self.writer, ",\"{name}\":{value}"),
             LineFormat::Text if name == "message" => self.message(value),
-            LineFormat::Text if is_bare(value) => write!(self.writer, " {name}={value}"),
+            LineFormat::Text if is_bare(value) => {
+                [" ", name, "=", value].iter().try_for_each(|part| self.writer.write_str(part))
+            }
             LineFormat::Text => write!(self.writer, " {name}={}", Value::from(value)),
         };
     }
@@ -90,10 +92,11 @@ impl Pairs<'_, '_> {
     }
 }
 
-/// True for a value that needs no quotes.
+/// True for a value that needs no quotes. Most values are ASCII, which needs no tables of letters.
 fn is_bare(value: &str) -> bool {
     let is_sign = |letter: char| letter.is_whitespace() || letter.is_control() || matches!(letter, '"' | '=' | '\\');
-    !value.is_empty() && !value.contains(is_sign)
+    let is_plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'=' | b'\\');
+    !value.is_empty() && (value.bytes().all(is_plain) || !value.contains(is_sign))
 }
 
 impl Visit for Pairs<'_, '_> {
