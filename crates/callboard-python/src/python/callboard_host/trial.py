@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 # What waits longer, for a service that is away perhaps, is not held against the file.
 TURN_SECONDS = 2.0
+# Optional methods that every turn runs. A file without them needs no process of its own for its trial.
+_EVERY_TURN = ("make_turn_context", "get_names")
 
 
 class Trial:
@@ -51,8 +53,8 @@ class Trial:
             return None
         state = states.capture(instance)
         tools = self._get_tools(instance, warn) if hasattr(self._generator, "get_tools") else None
-        found = None if self._problems.found else run_apart(lambda: self._try_turn(state), TURN_SECONDS)
-        self._problems.found.extend(found or [])
+        if not self._problems.found and any(hasattr(self._generator, name) for name in _EVERY_TURN):
+            self._problems.found.extend(run_apart(lambda: self._try_turn(state), TURN_SECONDS) or [])
         return tools
 
     def _get_tools(self, instance: Any, warn: Callable[[str], None]) -> list[Tool]:
