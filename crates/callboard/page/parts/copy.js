@@ -22,5 +22,7 @@ export function CopyButton({ text, label = "Copy" }) {
       setDone("Copying failed");
     }
   };
-  return html`<button type="button" onClick=${copy} onBlur=${() => setDone("")}><span role="status">${done || label}</span></button>`;
+  return html`
+    <button type="button" onClick=${copy} onBlur=${() => setDone("")}>${done || label}<span class="hidden-label" role="status">${done}</span></button>
+  `;
 }

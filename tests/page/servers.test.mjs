@@ -1,0 +1,63 @@
+// Servers: what answers and what is known of it, how to connect, and a test of the connection.
+
+import { after, before, test } from "node:test";
+
+import { checkView, close, launch, open } from "./harness/browser.mjs";
+import { ModelServer } from "./harness/model-server.mjs";
+import { Callboard } from "./harness/process.mjs";
+
+let browser, model, callboard;
+
+before(async () => {
+  [browser, model] = await Promise.all([launch(), ModelServer.start()]);
+  model.model("caller", (reply) => reply.call("get_weather", '{"city":"Paris",}'));
+  model.model("talker", (reply) => reply.text("Sunny, I suppose."));
+  callboard = await Callboard.start({ upstream: model.url });
+});
+
+after(async () => {
+  await Promise.all([browser?.close(), callboard?.close()]);
+  model?.close();
+});
+
+test("a server is shown with its models, and a model is tried with a tool", async () => {
+  const page = await open(browser, callboard, "#/servers");
+  await page.getByText("Answers, 2 models: caller, talker.").waitFor();
+  await page.getByRole("combobox", { name: "Model" }).selectOption("caller");
+  await page.getByRole("button", { name: "Test the connection" }).click();
+  await page.getByText("it calls tools").waitFor();
+  await page.getByText('get_weather {"city":"Paris"}').waitFor();
+  await page.getByText("contract: repaired=trailing_comma").waitFor();
+  await page.getByRole("combobox", { name: "Model" }).selectOption("talker");
+  await page.getByRole("button", { name: "Test the connection" }).click();
+  await page.getByText("it answers, without a call").waitFor();
+  await page.getByRole("link", { name: "What happened" }).click();
+  await page.locator("tr.call-row", { hasText: "talker" }).waitFor();
+  await close(page);
+});
+
+test("recipes name this Callboard's own address", async () => {
+  const page = await open(browser, callboard, "#/servers");
+  const recipe = page.locator("details.recipe", { hasText: "Codex" });
+  await recipe.locator("summary").click();
+  await recipe.getByText(`base_url = "${callboard.url}/v1"`).waitFor();
+  await page.getByText("vLLM", { exact: true }).click();
+  await page.getByText("--enable-auto-tool-choice --tool-call-parser hermes").waitFor();
+  await close(page);
+});
+
+test("a server that is gone is named, with its reason", async () => {
+  const mortal = await ModelServer.start();
+  const alone = await Callboard.start({ upstream: mortal.url });
+  mortal.close();
+  const page = await open(browser, alone, "#/servers");
+  await page.getByText(/^Does not answer: cannot connect/).waitFor();
+  await close(page);
+  await alone.close();
+});
+
+test("the servers, in both themes and sizes", async () => {
+  const ready = (page) => page.getByText("Answers, 2 models").waitFor();
+  const prepare = (page) => page.locator("details.recipe").first().locator("summary").click();
+  await checkView(browser, callboard, { name: "servers", hash: "#/servers", ready, prepare });
+});
