@@ -50,7 +50,7 @@ test("a key is asked for, refused, accepted and kept for the tab", async () => {
   await page.reload();
   await page.getByRole("status").getByText("127.0.0.1").waitFor();
   assert.equal(await dialog.count(), 0);
-  for (const path of ["v1/events", "v1/characters", "v1/conversations", "v1/traces", "v1/upstreams", "metrics"]) {
+  for (const path of ["v1/events", "v1/characters", "v1/conversations", "v1/traces", "v1/calls", "v1/calls/summary", "v1/traces/1/golden_page", "v1/upstreams", "metrics"]) {
     assert.equal((await fetch(`${guarded.url}/${path}`)).status, 401, path);
   }
   await close(page, [/401/]);

@@ -99,6 +99,13 @@ export async function checkView(browser, callboard, { name, hash, ready, prepare
   }
 }
 
+/** The processor time that the page has taken, in milliseconds. Time on a clock would count what other programs take, too. */
+export async function processorTime(page) {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
+  return async () => (await session.send("Performance.getMetrics")).metrics.find(({ name }) => name === "TaskDuration").value * 1000;
+}
+
 /** Waits until a condition in the test holds: `look` is called until it returns something. */
 export async function eventually(look, what) {
   const until = Date.now() + PATIENCE;

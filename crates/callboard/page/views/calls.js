@@ -1,6 +1,5 @@
 // Calls: every call of every client and conversation, newest first, with figures over them. `#/calls/ID` shows one turn beside the list.
 
-import { get } from "../api.js";
 import { CallCharts } from "../parts/call-charts.js";
 import { callParameters, filterLine, RANGES, rangeOf, readFilterLine } from "../parts/call-filter.js";
 import { CallList } from "../parts/call-list.js";
@@ -10,7 +9,7 @@ import { Problem } from "../parts/problem.js";
 import { VERDICTS, verdictWord } from "../parts/verdict.js";
 import { href, route, setQuery } from "../router.js";
 import * as live from "../live.js";
-import { classes, html, useEffect, useMemo, useRef, useState } from "../ui.js";
+import { classes, html, useEffect, useMemo, useState } from "../ui.js";
 import { CallFeed } from "../parts/call-feed.js";
 import { Turn } from "./turn.js";
 

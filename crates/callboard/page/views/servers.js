@@ -28,12 +28,12 @@ export default function Servers() {
       ${error && html`<${Problem} error=${error} retry=${look} />`}
       <ul class="server-list" aria-busy=${String(!servers)}>${servers?.map((server) => html`<li key=${server.url}><${Server} server=${server} /></li>`)}</ul>
       ${servers?.every(({ built_in: own }) => own) && html`<${NoServer} />`}
-      <section class="part" aria-labelledby="test-title"><h2 id="test-title">Try it as a client would</h2>
+      <section class="group" aria-labelledby="test-title"><h2 id="test-title">Try it as a client would</h2>
         <p class="small muted">One question with a tool, sent to <code>${location.origin}/v1</code>.</p>
         <${ConnectionTest} models=${servers?.flatMap(({ state }) => state.models) ?? []} />
       </section>
-      <section class="part" aria-labelledby="clients-title"><h2 id="clients-title">Point a client at this Callboard</h2><${Recipes} all=${clients(location.origin, apiKey.value !== "")} /></section>
-      <section class="part" aria-labelledby="connect-title"><h2 id="connect-title">Connect a model server</h2><${Recipes} all=${SERVERS} /></section>
+      <section class="group" aria-labelledby="clients-title"><h2 id="clients-title">Point a client at this Callboard</h2><${Recipes} all=${clients(location.origin, apiKey.value !== "")} /></section>
+      <section class="group" aria-labelledby="connect-title"><h2 id="connect-title">Connect a model server</h2><${Recipes} all=${SERVERS} /></section>
     </section>
   `;
 }
@@ -75,7 +75,7 @@ function Models({ models }) {
   const [all, setAll] = useState(false);
   const shown = all ? models : models.slice(0, MOST_MODELS);
   return html`
-    <ul class="tags">${shown.map((model) => html`<li class="mono">${model}</li>`)}
+    <ul class="models">${shown.map((model) => html`<li class="mono">${model}</li>`)}
       ${models.length > shown.length && html`<li><button type="button" class="quiet" onClick=${() => setAll(true)}>${models.length - shown.length} more</button></li>`}
     </ul>
   `;

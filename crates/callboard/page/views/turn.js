@@ -10,6 +10,7 @@ import { Problem } from "../parts/problem.js";
 import { TimeLine } from "../parts/time-line.js";
 import { Verdict, violationList } from "../parts/verdict.js";
 import { href } from "../router.js";
+import { apiKey } from "../session.js";
 import { html, useEffect, useState } from "../ui.js";
 
 export function Turn({ id }) {
@@ -143,7 +144,7 @@ function TakeAlong({ trace }) {
   };
   return html`
     <section class="take-along">
-      <${CopyButton} label="Copy as curl" text=${() => curlOf(trace, location.origin)} />
+      <${CopyButton} label="Copy as curl" text=${() => curlOf(trace, location.origin, apiKey.value !== "")} />
       <button type="button" onClick=${download}>Export as a golden page</button>
       ${error && html`<${Problem} error=${error} />`}
     </section>
