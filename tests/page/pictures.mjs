@@ -1,6 +1,6 @@
 // The pictures of docs/pictures: Grimlog after a few utterances, the calls of several clients, and a repaired one. Run by scripts/page-pictures.
 
-import { writeFileSync } from "node:fs";
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
 
@@ -24,6 +24,9 @@ before(async () => {
   model.model("devstral:24b", (reply, body) => reply.call("replace_in_file", hasResults(body) ? '{"path":"src/lib.rs","line":12}' : '{"file":"src/lib.rs"}'));
   model.model("smollm2:1.7b", (reply) => reply.call("replace_in_file", '{"path": 7}'));
   callboard = await Callboard.start({ upstream: model.url, environment: { CALLBOARD_TRACE_CONTENT: "true" } });
+  // The characters of the tests are no part of the picture.
+  readdirSync(path.join(import.meta.dirname, "characters")).forEach((name) => rmSync(path.join(callboard.characters, name)));
+  await callboard.request("/v1/characters/reload", { method: "POST", body: {} });
 });
 
 after(async () => {

@@ -13,6 +13,7 @@ const BUCKETS = 48;
 export function CallCharts({ query }) {
   const figures = useFigures(query);
   if (!figures) return html`<div class="charts" aria-busy="true"><div class="chart"></div><div class="chart"></div></div>`;
+  if (figures.total.turns === 0) return html`<p class="small muted">Nothing to draw in the ${rangeOf(query).label}.</p>`;
   return html`<div class="charts"><${VerdictChart} figures=${figures} /><${TimeChart} figures=${figures} /></div>`;
 }
 

@@ -50,11 +50,15 @@ function NoServer() {
 function Server({ server }) {
   const { url, state, in_flight: running, set_aside: aside, contract } = server;
   const well = state.answers && !aside;
+  const activity = [
+    state.answers && !server.built_in && `listed its models in ${duration(state.took_ms)}`,
+    running > 0 && `${counted(running, "request")} in flight`,
+  ].filter(Boolean);
   return html`
     <article class="server">
       <div class="heading">
         <h2><span class="dot" data-state=${well ? "ok" : "lost"} aria-hidden="true"></span>${server.built_in ? "Rehearsal model" : url}</h2>
-        <span class="small muted">${state.answers && !server.built_in ? `listed its models in ${duration(state.took_ms)}` : ""}${running ? ` · ${counted(running, "request")} in flight` : ""}</span>
+        ${activity.length > 0 && html`<span class="small muted">${activity.join(" · ")}</span>`}
       </div>
       <p class=${state.answers ? "small" : "problem"}>${wordsOf(server)}</p>
       ${aside && html`<p class="warning">Skipped for a while after repeated failures; it is tried again by itself.</p>`}
