@@ -90,9 +90,10 @@ async fn reply(
     let whole = request.body.clone();
     let mut last = Err(ApiError::no_upstream());
     for (number, route) in routes.iter().enumerate() {
-        if let Some(model) = model.as_ref().filter(|model| model.name != route.model) {
-            request.body = model.replaced(&whole, &route.model).into();
-        }
+        request.body = match model.as_ref().filter(|model| model.name != route.model) {
+            Some(model) => model.replaced(&whole, &route.model).into(),
+            None => whole.clone(),
+        };
         arrival.log.upstream(&route.upstream.url);
         let busy = route.upstream.begin();
         let sent = shared.client.pass_on(&route.upstream, requester.authorization.as_ref(), &request).await;

@@ -138,6 +138,23 @@ fn the_server_that_has_the_model_is_asked() {
     assert_eq!(send(&alone, "/tokenize", "{\"prompt\":\"x\"}").body, "first /tokenize {\"prompt\":\"x\"}");
 }
 
+/// Each server gets the name that it knows the model by, also where the one before it knows another.
+#[test]
+fn the_next_server_gets_its_own_name_of_the_model() {
+    let busy = ModelServer::start(|mut exchange| match exchange.path.as_str() {
+        "/v1/models" => exchange.json(200, r#"{"data":[]}"#),
+        _ => exchange.json(503, "{}"),
+    });
+    let second = echo("embed");
+    let text = format!(
+        "[[upstream]]\nurl = \"{}\"\naliases = [\"embed=local-embed\"]\n[[upstream]]\nurl = \"{}\"\n",
+        busy.url, second.url
+    );
+    let program = Program::with_settings(&text, &[], &[]);
+    let answer = send(&program, "/v1/embeddings", r#"{"model":"embed"}"#);
+    assert_eq!(answer.body, r#"embed /v1/embeddings {"model":"embed"}"#, "{answer:?}");
+}
+
 #[test]
 fn characters_and_the_built_in_model_take_chat_only() {
     let folder = CharacterFolder::with("counter", COUNTER);
