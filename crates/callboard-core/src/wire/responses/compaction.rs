@@ -2,7 +2,7 @@
 //!
 //! Calls that still wait for their outputs are returned behind the summary, so that the outputs can follow.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
@@ -10,7 +10,6 @@ use super::ResponsesRequest;
 use super::chat_item::{ChatItem, MessageRole};
 use super::compaction_item;
 use super::object::usage_json;
-use super::request::read_items;
 use super::stored_items::NewId;
 use crate::contract::{Report, ToolCache};
 use crate::dialect::separate_reasoning;
@@ -69,8 +68,8 @@ impl CompactionRequest {
         let CompactionStamp { id, created_at, model, mut new_id } = stamp;
         let mut items = earlier;
         items.extend(self.request.input_items(&mut new_id));
-        let pending = pending_calls(&items)?;
-        let messages = self.request.messages_of(&without(&items, &pending), INSTRUCTION)?;
+        let (pending, items) = split_pending(items)?;
+        let messages = self.request.messages_of(&items, INSTRUCTION)?;
         let transcript = Value::Array(messages.0.clone()).to_string();
         let parts = self.request.chat_parts(&model, messages);
         let chat = ChatRequest::from_parts(parts, cache)?;
@@ -91,18 +90,26 @@ pub struct CompactionStamp {
     pub new_id: NewId,
 }
 
-fn pending_calls(items: &[Value]) -> Result<Vec<Value>, BadRequest> {
-    let read = read_items(items.to_vec(), "input")?;
-    let answered: HashSet<&str> = read.iter().filter_map(|item| item.meaning.answers()).collect();
-    let waits = |meaning: &ChatItem| match meaning {
-        ChatItem::Call(call) => call.whole && !answered.contains(call.call_id.as_str()),
-        _ => false,
-    };
-    Ok(read.iter().filter(|item| waits(&item.meaning)).map(|item| item.value.clone()).collect())
+/// The calls that wait for their outputs, and the other items.
+fn split_pending(items: Vec<Value>) -> Result<(Vec<Value>, Vec<Value>), BadRequest> {
+    let places = pending_calls(&items)?;
+    let (mut pending, mut others) = (Vec::with_capacity(places.len()), Vec::with_capacity(items.len()));
+    for (place, item) in items.into_iter().enumerate() {
+        if places.contains(&place) { pending.push(item) } else { others.push(item) }
+    }
+    Ok((pending, others))
 }
 
-fn without(items: &[Value], left_out: &[Value]) -> Vec<Value> {
-    items.iter().filter(|item| !left_out.contains(item)).cloned().collect()
+/// Where the calls are that wait for their outputs. An id may be used again once it is answered.
+fn pending_calls(items: &[Value]) -> Result<HashSet<usize>, BadRequest> {
+    let mut waiting: HashMap<String, usize> = HashMap::new();
+    for (place, item) in items.iter().enumerate() {
+        match ChatItem::read(item, &format!("input[{place}]"))? {
+            ChatItem::Call(call) if call.whole => drop(waiting.insert(call.call_id, place)),
+            item => drop(item.answers().and_then(|id| waiting.remove(id))),
+        }
+    }
+    Ok(waiting.into_values().collect())
 }
 
 fn user_messages(items: &[Value]) -> Vec<Value> {
@@ -220,6 +227,16 @@ mod tests {
         let read = ChatItem::read(&output[1], "input[1]").unwrap();
         let ChatItem::Message { role, content } = read else { panic!("{read:?}") };
         assert!(role == MessageRole::User && content.text().ends_with("It is seven."), "{content:?}");
+    }
+
+    #[test]
+    fn an_id_that_is_used_again_waits_again() {
+        let output = json!({"type": "function_call_output", "call_id": "a", "output": "7"});
+        let object = compact(&json!([call("a"), output, call("a")]), "Seven.");
+        assert_eq!(
+            (&object["output"][1]["type"], &object["output"][1]["call_id"]),
+            (&json!("function_call"), &json!("a"))
+        );
     }
 
     #[test]
