@@ -12,6 +12,10 @@ use crate::turn::Event;
 /// What a chunk with text has around its head and its text, at most.
 const CHUNK_FRAME: usize = 128;
 
+/// Unknown fields of the reply are repeated in every chunk, as servers do with `system_fingerprint`, unless they are longer than this, as
+/// the token ids of a prompt are.
+const LONGEST_REPEATED: usize = 256;
+
 /// What every chunk and every whole reply carries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stamp {
@@ -31,6 +35,9 @@ pub struct ChunkWriter {
     stamp: Stamp,
     head: String,
     other: OtherFields,
+    /// Unknown fields of the reply that are too long to be in every chunk: they are in the next one and in the last.
+    long: Map<String, Value>,
+    long_is_new: bool,
     tail: &'static str,
     begun: bool,
     calls: usize,
@@ -42,10 +49,20 @@ impl ChunkWriter {
     /// A writer for one reply.
     #[must_use]
     pub fn new(stamp: &Stamp, usage_asked: bool) -> Self {
-        let head = head(stamp, &Map::new());
+        let head = head(stamp, &[]);
         let tail = if usage_asked { "],\"usage\":null}\n\n" } else { "]}\n\n" };
-        let (stamp, other) = (stamp.clone(), OtherFields::default());
-        Self { stamp, head, other, tail, begun: false, calls: 0, logprobs: None, usage_asked }
+        Self {
+            stamp: stamp.clone(),
+            head,
+            other: OtherFields::default(),
+            long: Map::new(),
+            long_is_new: false,
+            tail,
+            begun: false,
+            calls: 0,
+            logprobs: None,
+            usage_asked,
+        }
     }
 
     /// Writes one event.
@@ -76,7 +93,7 @@ impl ChunkWriter {
     /// Writes the end of a reply: finish, what was done to keep the contract, usage when asked for, `[DONE]`.
     pub fn finish(&mut self, finish: Finish, usage: Option<&Usage>, report: &Report, out: &mut String) {
         self.begin(out);
-        out.push_str(&self.head);
+        self.push_head(true, out);
         let finish = self.stamp.form.finish_word(finish);
         let _ = write!(out, "{{\"index\":0,\"delta\":{{}},\"logprobs\":null,\"finish_reason\":\"{finish}\"");
         push_fields(out, &std::mem::take(&mut self.other.choice));
@@ -105,8 +122,16 @@ impl ChunkWriter {
         self.choice(out, write);
     }
 
+    fn push_head(&self, with_long: bool, out: &mut String) {
+        match with_long && !self.long.is_empty() {
+            true => out.push_str(&head(&self.stamp, &[&self.other.reply, &self.long])),
+            false => out.push_str(&self.head),
+        }
+    }
+
     fn choice(&mut self, out: &mut String, write: impl FnOnce(&mut String)) {
-        out.push_str(&self.head);
+        let long_is_new = std::mem::take(&mut self.long_is_new);
+        self.push_head(long_is_new, out);
         out.push_str("{\"index\":0,\"delta\":{");
         write(out);
         out.push_str("},\"logprobs\":");
@@ -120,17 +145,30 @@ impl ChunkWriter {
         out.push_str(self.tail);
     }
 
-    /// Fields of the reply are in every chunk from now on, those of the choice in the next one.
+    /// Short fields of the reply are in every chunk from now on, those of the choice in the next one.
     fn other_fields(&mut self, fields: OtherFields, out: &mut String) {
         let OtherFields { reply, choice, message } = fields;
         if !reply.is_empty() {
-            self.other.reply.extend(reply);
-            self.head = head(&self.stamp, &self.other.reply);
+            self.reply_fields(reply);
         }
         self.other.choice.extend(choice);
         if !message.is_empty() {
             self.delta(out, |out| out.push_str(fields_json(&message).trim_start_matches(',')));
         }
+    }
+
+    fn reply_fields(&mut self, fields: Map<String, Value>) {
+        for (key, value) in fields {
+            if value.to_string().len() > LONGEST_REPEATED {
+                self.other.reply.shift_remove(&key);
+                self.long.insert(key, value);
+                self.long_is_new = true;
+            } else {
+                self.long.shift_remove(&key);
+                self.other.reply.insert(key, value);
+            }
+        }
+        self.head = head(&self.stamp, &[&self.other.reply]);
     }
 
     fn call_begins(&mut self, id: &str, name: &str, other: &Map<String, Value>, out: &mut String) {
@@ -168,11 +206,11 @@ impl ChunkWriter {
 }
 
 /// What every chunk begins with.
-fn head(stamp: &Stamp, other: &Map<String, Value>) -> String {
+fn head(stamp: &Stamp, other: &[&Map<String, Value>]) -> String {
     let (id, model, created) = (json_text(&stamp.id), json_text(&stamp.model), stamp.created);
     let mut head =
         format!("data: {{\"id\":{id},\"object\":\"chat.completion.chunk\",\"created\":{created},\"model\":{model}");
-    push_fields(&mut head, other);
+    other.iter().for_each(|fields| push_fields(&mut head, fields));
     head.push_str(",\"choices\":[");
     head
 }
@@ -263,6 +301,19 @@ mod tests {
         assert_eq!(chunks[2]["choices"][0]["delta"], json!({"annotations": [1]}));
         assert_eq!((&chunks[2]["choices"][0]["seed"], chunks[3]["choices"][0].get("seed")), (&json!(7), None));
         assert_eq!(chunks[4]["choices"][0]["stop_reason"], "eos");
+    }
+
+    /// A server that sends the tokens of a long prompt in its first chunk does not have them repeated with every word.
+    #[test]
+    fn long_fields_are_in_the_next_chunk_and_in_the_last() {
+        let tokens: Vec<u32> = (0..1000).collect();
+        let reply = map(&json!({"prompt_token_ids": tokens, "system_fingerprint": "f"}));
+        let mut events = vec![Event::Other(Box::new(OtherFields { reply, ..OtherFields::default() }))];
+        events.extend((0..5).map(|_| Event::Text("a".to_owned())));
+        let chunks = chunks(CallForm::Tools, events, Finish::Stop);
+        let with = |key: &str| -> Vec<bool> { chunks.iter().map(|chunk| chunk.get(key).is_some()).collect() };
+        assert_eq!(with("system_fingerprint"), [true; 7]);
+        assert_eq!(with("prompt_token_ids"), [true, false, false, false, false, false, true]);
     }
 
     #[test]
