@@ -1,5 +1,7 @@
 //! One chunk of a reply, or a whole reply, as deltas. Odd forms of servers are normalised here.
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess};
 use serde_json::{Map, Value};
@@ -148,23 +150,27 @@ pub(super) struct Marks {
     pub(super) has_choice: bool,
     /// The server's name for the model.
     pub(super) model: Option<String>,
-    /// The unknown fields that are the same in most chunks. Boxed, because few servers send any.
-    repeated: Box<OtherFields>,
+    /// The unknown fields that are the same in most chunks. Shared, because marks are copied and these may be large.
+    repeated: Arc<OtherFields>,
 }
 
 impl Marks {
     /// The fields that say something new. Those of a message always do.
     fn new_fields(&mut self, mut fields: OtherFields) -> Option<Delta> {
-        keep_new(&mut fields.reply, &mut self.repeated.reply);
-        keep_new(&mut fields.choice, &mut self.repeated.choice);
+        retain_new(&mut fields.reply, &self.repeated.reply);
+        retain_new(&mut fields.choice, &self.repeated.choice);
+        if !(fields.reply.is_empty() && fields.choice.is_empty()) {
+            let known = Arc::make_mut(&mut self.repeated);
+            known.reply.extend(fields.reply.clone());
+            known.choice.extend(fields.choice.clone());
+        }
         fields.message.retain(|_, value| !value.is_null());
         (!fields.is_empty()).then(|| Delta::Other(Box::new(fields)))
     }
 }
 
-fn keep_new(fields: &mut Map<String, Value>, known: &mut Map<String, Value>) {
+fn retain_new(fields: &mut Map<String, Value>, known: &Map<String, Value>) {
     fields.retain(|key, value| !value.is_null() && known.get(key) != Some(value));
-    known.extend(fields.iter().map(|(key, value)| (key.clone(), value.clone())));
 }
 
 /// Appends the deltas of a chunk.
