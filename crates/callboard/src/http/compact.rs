@@ -3,6 +3,7 @@
 use callboard_core::wire::ApiError;
 use callboard_core::wire::responses::{CompactionRequest, CompactionStamp, CompactionWriter};
 
+use super::chat_session::model_routes;
 use super::delivery::{Incoming, Prepared, Wire};
 use super::router::Shared;
 use crate::clock;
@@ -18,6 +19,7 @@ impl Wire for Compact {
 
     async fn open(shared: &Shared, mut incoming: Incoming) -> Result<Prepared<CompactionWriter>, ApiError> {
         let mut compaction = CompactionRequest::read(std::mem::take(&mut incoming.body))?;
+        incoming.log.model(&compaction.request.model);
         let Incoming { id: request_id, requester, memory, recorded, .. } = &incoming;
         let context = requester.turn_context(shared, request_id, memory);
         let asked = compaction.request.model.clone();
@@ -33,7 +35,7 @@ impl Wire for Compact {
         let (id, created_at) = (new_compaction_id(), clock::seconds());
         let stamp = CompactionStamp { id, created_at, model: model.clone(), new_id };
         let (chat, writer) = compaction.prepare(earlier, stamp, context.tools)?;
-        let routes = context.upstreams.routes(&model, &context.client, context.authorization.as_ref()).await?;
+        let routes = model_routes(shared, requester, &model).await?;
         let mut driver = TurnDriver::gateway(context, chat, routes);
         driver.trace_with(&shared.app.traces, requester.traced(Self::ENDPOINT, recorded.as_deref()));
         Ok(Prepared::Whole(Session::new(Some(driver), writer, Saving::Nothing)))

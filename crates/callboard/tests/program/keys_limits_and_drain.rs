@@ -184,8 +184,9 @@ fn an_unknown_model_is_answered_with_near_names() {
         let expected = format!("the model {model:?} does not exist; did you mean {near:?}? There are: {all}");
         let chat = post(&program.address, &WHOLE.replace("\"m\"", &format!("{model:?}")));
         let body = format!("{{\"model\":{model:?},\"input\":\"Hi\"}}");
-        let response = ask(&program.address, "POST", "/v1/responses", &[], &body);
-        for answer in [chat, response] {
+        let at = |path: &str| ask(&program.address, "POST", path, &[], &body);
+        let [response, compaction] = ["/v1/responses", "/v1/responses/compact"].map(at);
+        for answer in [chat, response, compaction] {
             assert_eq!((answer.status, answer.error("code").as_str()), (404, "model_not_found"), "{answer:?}");
             assert_eq!((answer.error("message"), answer.error("param")), (expected.clone(), "model".to_owned()));
         }
@@ -231,8 +232,7 @@ fn a_dead_model_server_is_a_503() {
     for body in [WHOLE, STREAMED] {
         let answer = post(&program.address, body);
         assert_eq!((answer.status, answer.error("code").as_str()), (503, "upstream_unavailable"));
-        assert!(answer.headers.contains("retry-after: "));
-        assert!(answer.error("message").contains(&dead), "{answer:?}");
+        assert!(answer.headers.contains("retry-after: ") && answer.error("message").contains(&dead), "{answer:?}");
     }
     let ready = ask(&program.address, "GET", "/ready", &[], "");
     assert_eq!((ready.status, ready.error("message")), (503, format!("no model server answers: {dead}")));
