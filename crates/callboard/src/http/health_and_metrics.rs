@@ -5,6 +5,7 @@ use std::time::Duration;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use callboard_core::wire::ApiError;
+use http::HeaderMap;
 use serde_json::json;
 
 use super::reply;
@@ -12,6 +13,8 @@ use super::router::Shared;
 
 /// The timeout of the store check.
 const STORE_TIME: Duration = Duration::from_secs(1);
+/// Anyone may ask for readiness; where the model servers are is for those with a key.
+const NEEDS_KEY: &str = "send an API key to see which were asked";
 
 /// The process is alive.
 pub(super) async fn health() -> Response {
@@ -20,10 +23,11 @@ pub(super) async fn health() -> Response {
 
 /// Ready when a model server answers. An unavailable store is reported but does not make it unready: plain models work without
 /// one, and a shared database would otherwise take every instance out of service. `?store=required` changes that.
-pub(super) async fn ready(State(shared): State<Shared>, RawQuery(query): RawQuery) -> Response {
+pub(super) async fn ready(State(shared): State<Shared>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
     if !shared.app.upstreams.any_answers(&shared.client).await {
         let urls: Vec<&str> = shared.app.settings.upstreams.iter().map(|upstream| upstream.url.as_str()).collect();
-        return reply::error(&ApiError::no_upstream_answers(&urls.join(", ")));
+        let urls = if shared.keys.admit(&headers) { urls.join(", ") } else { NEEDS_KEY.to_owned() };
+        return reply::error(&ApiError::no_upstream_answers(&urls));
     }
     let checked = tokio::time::timeout(STORE_TIME, shared.store.check()).await;
     let is_well = matches!(checked, Ok(Ok(())));

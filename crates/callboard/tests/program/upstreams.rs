@@ -367,3 +367,16 @@ fn no_request_is_lost_when_one_of_two_servers_dies() {
     });
     assert!(counts[0].load(Ordering::SeqCst) >= 160, "all requests after the kill go to the server that stays");
 }
+
+/// Anyone may ask whether Callboard is ready, so only those with a key learn where its model servers are.
+#[test]
+fn readiness_names_model_servers_only_to_those_with_a_key() {
+    let dead = ModelServer::unused_url();
+    let program = Program::with_upstream(&dead, &[("CALLBOARD_API_KEYS", "mine")]);
+    for (headers, asked) in
+        [(&[][..], "send an API key to see which were asked"), (&["authorization: Bearer mine"], dead.as_str())]
+    {
+        let ready = ask(&program.address, "GET", "/ready", headers, "");
+        assert_eq!((ready.status, ready.error("message")), (503, format!("no model server answers: {asked}")));
+    }
+}
