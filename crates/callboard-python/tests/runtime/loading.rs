@@ -130,6 +130,15 @@ async fn every_variable_reaches_the_manifest() {
     assert_eq!((manifest.metadata, manifest.voice), (None, None));
 }
 
+/// What is run apart at load is waited for, also where the file has asked the system to reap its children.
+#[tokio::test]
+async fn a_file_may_ignore_the_end_of_its_children() {
+    let ignoring = "import signal\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n";
+    let context = "    def make_turn_context(self):\n        return 'now'\n";
+    let character = TestHost::start().load_text(&format!("{ignoring}{PLAIN}{context}")).await;
+    assert!(character.manifest().has_turn_context);
+}
+
 #[tokio::test]
 async fn odd_things_are_warned_of() {
     let host = TestHost::start();

@@ -8,7 +8,7 @@ import select
 import time
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from callboard_host.descendants import children, end_processes, kill
+from callboard_host.descendants import children, end_processes, kill, reap
 from callboard_host.process_setup import exit_with_parent, flush_streams
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def run_apart(work: Callable[[], Any], seconds: float) -> Any:
     finally:
         os.close(reader)
         kill(pid)
-        os.waitpid(pid, 0)
+        reap(pid)
         end_processes(lambda: [child for child in children() if child not in before])
     return json.loads(line) if line.endswith(_END) else None
 

@@ -51,7 +51,7 @@ def end_processes(find: Callable[[], list[int]]) -> None:
         for pid in _with_descendants(found):
             kill(pid)
         for pid in found:
-            _reap(pid)
+            reap(pid)
         found = find()
 
 
@@ -62,7 +62,8 @@ def _with_descendants(processes: list[int]) -> list[int]:
     return found
 
 
-def _reap(pid: int) -> None:
+def reap(pid: int) -> None:
+    """Waits for the end of a child, unless the system reaps it by itself."""
     try:
         os.waitpid(pid, _WALL)
     except ChildProcessError:
