@@ -18,7 +18,10 @@ fn wait_for(program: &Program, expected: &[&str]) {
 fn write(folder: &Path, id: &str, name: &str) {
     std::fs::create_dir_all(folder).unwrap();
     let code = COUNTER.replace("\"Counter\"", &format!("{name:?}"));
-    std::fs::write(folder.join(format!("{id}.py")), code).unwrap();
+    // Renamed, so that no half of it is loaded.
+    let unfinished = folder.join(format!("{id}.new"));
+    std::fs::write(&unfinished, code).unwrap();
+    std::fs::rename(unfinished, folder.join(format!("{id}.py"))).unwrap();
 }
 
 #[test]

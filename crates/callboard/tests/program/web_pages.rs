@@ -6,7 +6,7 @@ use serde_json::Value;
 const CHAT: &str = r#"{"model":"m","messages":[{"role":"user","content":"Hi"}]}"#;
 
 /// Every route of the program.
-const ROUTES: [(&str, &str); 27] = [
+const ROUTES: [(&str, &str); 33] = [
     ("POST", "/v1/chat/completions"),
     ("POST", "/v1/responses"),
     ("GET", "/v1/responses"),
@@ -16,16 +16,22 @@ const ROUTES: [(&str, &str); 27] = [
     ("GET", "/v1/responses/resp_a/input_items"),
     ("POST", "/v1/responses/resp_a/cancel"),
     ("POST", "/v1/conversations"),
+    ("GET", "/v1/conversations"),
     ("GET", "/v1/conversations/conv_a"),
     ("POST", "/v1/conversations/conv_a"),
     ("DELETE", "/v1/conversations/conv_a"),
     ("POST", "/v1/conversations/conv_a/items"),
     ("DELETE", "/v1/conversations/conv_a/items/msg_a"),
+    ("GET", "/v1/conversations/conv_a/items/msg_a"),
     ("GET", "/v1/conversations/conv_a/state"),
+    ("GET", "/v1/conversations/conv_a/journal"),
     ("POST", "/v1/conversations/conv_a/undo"),
     ("GET", "/v1/models"),
     ("GET", "/v1/characters"),
+    ("GET", "/v1/characters/counter"),
     ("POST", "/v1/characters/reload"),
+    ("POST", "/v1/characters/counter/tools/add"),
+    ("POST", "/v1/embeddings"),
     ("GET", "/v1/upstreams"),
     ("GET", "/v1/events"),
     ("GET", "/v1/traces"),
@@ -68,6 +74,7 @@ fn posts_that_browsers_send_without_asking_change_nothing() {
     let conversation = new_conversation(&program.address);
     let (items, undo) =
         (format!("/v1/conversations/{conversation}/items"), format!("/v1/conversations/{conversation}/undo"));
+    let call = format!("{{\"conversation\":\"{conversation}\"}}");
     let item = r#"{"items":[{"type":"message","role":"user","content":"planted"}]}"#;
     let paths = [
         ("/v1/chat/completions", CHAT),
@@ -75,6 +82,7 @@ fn posts_that_browsers_send_without_asking_change_nothing() {
         ("/v1/characters/reload", ""),
         (&items, item),
         (&undo, r#"{"last":1}"#),
+        ("/v1/characters/counter/tools/add", &call),
     ];
     for kind in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"] {
         for (path, body) in paths {
@@ -93,6 +101,8 @@ fn posts_that_browsers_send_without_asking_change_nothing() {
     }
     let list: Value = ask(&program.address, "GET", &items, &[], "").ok();
     assert_eq!(list["data"], Value::Array(Vec::new()), "nothing was carried out");
+    let state = ask(&program.address, "GET", &format!("/v1/conversations/{conversation}/state"), &[], "").ok();
+    assert_eq!(state["version"], 0, "nothing was carried out");
 }
 
 /// A page that chose the host of its own handshake, too.
