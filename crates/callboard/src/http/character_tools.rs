@@ -11,7 +11,7 @@ use callboard_core::wire::responses::read_object;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::body::read_body;
+use super::body::{RequestBody, read_body};
 use super::characters::loaded;
 use super::reply::{self, HttpResult};
 use super::requester::Requester;
@@ -69,8 +69,8 @@ pub(super) async fn call(
     request: Request,
 ) -> HttpResult {
     let owner = Requester::of(&shared, request.headers()).owner;
-    let body = read_body(request, &shared).await?;
-    let order = Order::read(body.bytes)?;
+    let RequestBody { bytes, memory: budget } = read_body(request, &shared).await?;
+    let order = Order::read(bytes)?;
     let character = loaded(&shared, &character_id)?;
     let _slot = shared.in_flight.enter()?;
     let begun = begin_calls(&shared.store, (&order.conversation, &owner), &character).await;
@@ -79,6 +79,7 @@ pub(super) async fn call(
         Some(memory) => memory,
         None => character.begin_with(&turn.head().conversation.metadata).await?,
     };
+    budget.grow(memory.bytes())?;
     let context = CallContext { settings: &shared.app.settings, cache: &shared.app.tools, request_id: arrival.id };
     let mut calls = StandaloneCalls::resume(&character, memory, context).await?;
     let ending = match calls.call(&tool, &order.arguments).await {
