@@ -138,9 +138,10 @@ fn field_of(root: &Value, property: &Value, name: &str, path: Vec<String>, requi
 
 /// The first of `examples`, or what follows "for example" in the description: one short text.
 fn example_of(property: &Value, description: &str) -> Option<String> {
+    const LONGEST: usize = 40;
     const LEADS: &[&str] = &["for example ", "e.g. ", "such as ", "for instance "];
     let listed = property.get("examples").and_then(Value::as_array).and_then(|examples| examples.first());
-    if let Some(text) = listed.and_then(Value::as_str) {
+    if let Some(text) = listed.and_then(Value::as_str).filter(|text| text.len() <= LONGEST) {
         return Some(text.to_owned());
     }
     let (at, lead) = LEADS.iter().find_map(|lead| Some((description.find(lead)?, lead)))?;
@@ -152,7 +153,7 @@ fn example_of(property: &Value, description: &str) -> Option<String> {
     };
     let text = text.split(ends).next().unwrap_or(text).split(" or ").next().unwrap_or(text);
     let text = text.trim().trim_end_matches('.').trim_matches(['"', '\'', '`']);
-    (!text.is_empty() && text.len() <= 40).then(|| text.to_owned())
+    (!text.is_empty() && text.len() <= LONGEST).then(|| text.to_owned())
 }
 
 fn holds_of(root: &Value, property: &Value, title: &[String], summary: &[String], depth: usize) -> Holds {

@@ -15,6 +15,8 @@ use super::undo_tool_definition::undo_offer;
 
 /// With one of these keys the author has decided about further properties.
 const DECIDED: [&str; 2] = ["additionalProperties", "unevaluatedProperties"];
+/// With one of these keys, a part of a schema may allow properties that it does not name.
+const UNNAMED: [&str; 3] = ["additionalProperties", "unevaluatedProperties", "patternProperties"];
 /// Keys of a schema under which parts of it are named by the author.
 const NAMED: [&str; 3] = ["properties", "patternProperties", "dependentSchemas"];
 /// Keys whose values are not schemas.
@@ -91,7 +93,7 @@ fn collect_names(schema: &Map<String, Value>, named: &mut BTreeSet<String>) -> b
         named.extend(
             part.get("properties").and_then(Value::as_object).into_iter().flat_map(|names| names.keys().cloned()),
         );
-        let allows_any = DECIDED.iter().any(|key| part.get(*key).is_some_and(|value| *value != Value::Bool(false)));
+        let allows_any = UNNAMED.iter().any(|key| part.get(*key).is_some_and(|value| *value != Value::Bool(false)));
         !allows_any && collect_names(part, named)
     })
 }
@@ -192,6 +194,8 @@ mod tests {
         assert_eq!(closed_schema["properties"]["b"], json!({}));
         let open =
             json!({"type": "object", "allOf": [{"properties": {"b": {}}, "additionalProperties": {"type": "string"}}]});
+        assert_eq!(closed(open.clone()), open);
+        let open = json!({"type": "object", "allOf": [{"patternProperties": {"^side_": {"type": "string"}}}]});
         assert_eq!(closed(open.clone()), open);
     }
 }

@@ -102,7 +102,8 @@ async fn claim(store: &Store, owner: &str, place: &ConversationPlace) -> Result<
             let fits = conversation.owner == owner && conversation.next_position == place.position;
             Ok(fits.then_some(turn))
         }
-        Err(StoreError::NotFound(_)) => Ok(None),
+        // Busy: a turn of another process runs.
+        Err(StoreError::NotFound(_) | StoreError::Busy { .. }) => Ok(None),
         Err(error) => Err(error),
     }
 }

@@ -120,6 +120,14 @@ impl Visit for Pairs<'_, '_> {
         self.pair(field, &value.to_string(), false);
     }
 
+    fn record_i128(&mut self, field: &Field, value: i128) {
+        self.pair(field, &value.to_string(), false);
+    }
+
+    fn record_u128(&mut self, field: &Field, value: u128) {
+        self.pair(field, &value.to_string(), false);
+    }
+
     fn record_bool(&mut self, field: &Field, value: bool) {
         self.pair(field, if value { "true" } else { "false" }, false);
     }
@@ -159,7 +167,7 @@ mod tests {
     fn log() {
         let (missing, words): (Option<&str>, &str) = (None, "two words");
         tracing::warn!(
-            url = "http://a/v1", words, missing, empty = "", pair = "a=b", quoted = "a\"b", line = "a\nb", number = 3_u64,
+            url = "http://a/v1", words, missing, empty = "", pair = "a=b", quoted = "a\"b", line = "a\nb", number = 3_u64, ms = 4_u128,
             part = 0.5, truth = true, failure = %"status 500: x", list = ?["a"], "something\nfailed"
         );
     }
@@ -170,7 +178,7 @@ mod tests {
         let (time, rest) = line.split_once(' ').unwrap();
         assert!(time.ends_with('Z') && time.contains('T'), "{line}");
         let expected = " WARN callboard::telemetry::line_format::tests: something\\nfailed url=http://a/v1 words=\"two words\" empty=\"\" \
-            pair=\"a=b\" quoted=\"a\\\"b\" line=\"a\\nb\" number=3 part=0.5 truth=true failure=\"status 500: x\" list=\"[\\\"a\\\"]\"\n";
+            pair=\"a=b\" quoted=\"a\\\"b\" line=\"a\\nb\" number=3 ms=4 part=0.5 truth=true failure=\"status 500: x\" list=\"[\\\"a\\\"]\"\n";
         assert_eq!(rest, expected);
         assert!(logged(LineFormat::Text, true, log).contains("\x1b[33m WARN\x1b[0m"));
     }
@@ -183,7 +191,7 @@ mod tests {
         assert!(value.as_object_mut().unwrap().remove("timestamp").unwrap().as_str().unwrap().ends_with('Z'));
         let expected = serde_json::json!({"level": "WARN", "target": "callboard::telemetry::line_format::tests",
             "message": "something\nfailed", "url": "http://a/v1", "words": "two words", "empty": "", "pair": "a=b",
-            "quoted": "a\"b", "line": "a\nb", "number": 3, "part": 0.5, "truth": true, "failure": "status 500: x",
+            "quoted": "a\"b", "line": "a\nb", "number": 3, "ms": 4, "part": 0.5, "truth": true, "failure": "status 500: x",
             "list": "[\"a\"]"});
         assert_eq!(value, expected);
     }
