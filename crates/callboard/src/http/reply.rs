@@ -13,6 +13,10 @@ pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json"
 const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 pub(super) const USAGE: HeaderName = HeaderName::from_static("callboard-usage");
 
+/// The code of the error that a response is, for the log.
+#[derive(Clone)]
+pub(super) struct ErrorCode(pub(super) String);
+
 /// An error response.
 pub(super) fn error(error: &ApiError) -> Response {
     let mut response = json(error.to_json());
@@ -23,6 +27,7 @@ pub(super) fn error(error: &ApiError) -> Response {
     if error.no_retry {
         response.headers_mut().insert(SHOULD_RETRY, HeaderValue::from_static("false"));
     }
+    response.extensions_mut().insert(ErrorCode(error.code.clone()));
     response
 }
 

@@ -81,7 +81,6 @@ impl Arrival {
     /// The reply to a request that is refused.
     pub(super) fn refused(&self, error: &ApiError) -> Response {
         tracing::debug!(request_id = self.id, code = error.code, param = error.param, "refused");
-        self.log.error(&error.code);
         reply::error(error)
     }
 }
@@ -163,6 +162,9 @@ async fn around(State(shared): State<Shared>, mut request: Request, next: Next) 
     }
     response.headers_mut().insert(request_id::REQUEST_ID, request_id::header(&arrival.id));
     arrival.log.status(response.status().as_u16());
+    if let Some(reply::ErrorCode(code)) = response.extensions().get() {
+        arrival.log.error(code);
+    }
     response
 }
 

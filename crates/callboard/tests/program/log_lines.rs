@@ -75,6 +75,8 @@ fn each_request_is_one_line() {
     for (method, path, body, status, error) in [
         ("POST", "/v1/chat/completions", "{", "400", Some("invalid_json")),
         ("GET", "/v1/models", "", "200", None),
+        ("GET", "/v1/conversations/conv_none", "", "404", Some("conversation_not_found")),
+        ("DELETE", "/v1/models", "", "405", Some("method_not_allowed")),
         ("GET", "/no%20where?my=secret", "", "404", Some("unknown_url")),
     ] {
         ask(&program.address, method, path, &[&format!("x-request-id: r{status}")], body);
