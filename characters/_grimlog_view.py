@@ -2,12 +2,14 @@
 
 A path is a JSON Pointer into the state; inside a table it starts at the row.
 - facts: labels with one value each
+- steps: one of several texts, in their order
 - table: a row for each entry of an object; `of` is the value that a cell counts down from, and a row
   whose `struck` is true is crossed out
 - timeline: the entries of an object, newest first
 """
 
 from _grimlog_armies import SIDES
+from _grimlog_rules import PHASES
 
 VIEW = {
     "title": "Battle",
@@ -21,6 +23,7 @@ VIEW = {
                 {"label": "Phase", "path": "/phase"},
             ],
         },
+        {"show": "steps", "path": "/phase", "of": PHASES},
         *(
             {
                 "show": "facts",

@@ -22,7 +22,20 @@ keep the queue, and the listener's player follows it.
     "language": "en/fr",
 }
 
-METADATA = {"good": True, "comment": "Tools as plain functions: queue, skip, volume."}
+METADATA = {
+    "good": True,
+    "comment": "Tools as plain functions: queue, skip, volume.",
+    "examples": ["Set the volume to 8.", "Skip this one."],
+}
+
+VIEW = {
+    "title": "Booth",
+    "parts": [
+        {"show": "facts", "items": [{"label": "Playing", "path": "/playing"}]},
+        {"show": "facts", "items": [{"label": "Volume", "path": "/volume"}]},
+        {"show": "list", "title": "Queue", "path": "/queue"},
+    ],
+}
 
 LONGEST_QUEUE = 50
 

@@ -26,7 +26,21 @@ add_item and remove_item. At 0 health the hero is knocked out, and the story goe
     "language": "en",
 }
 
-METADATA = {"good": True, "comment": "Dice, a character sheet and an inventory, kept as state."}
+METADATA = {
+    "good": True,
+    "comment": "Dice, a character sheet and an inventory, kept as state.",
+    "examples": ["Set the hero: Mira, a ranger.", "Roll 2d6+3.", "Add 3 torches to the bag."],
+}
+
+VIEW = {
+    "title": "Character sheet",
+    "parts": [
+        {"show": "facts", "items": [{"label": "Hero", "path": "/hero/name"}, {"label": "Calling", "path": "/hero/calling"}]},
+        {"show": "bars", "items": [{"label": "Health", "path": "/hero/health", "of": "/hero/full_health"}]},
+        {"show": "table", "title": "Bag", "path": "/bag", "key": "Item", "value": "How many"},
+        {"show": "timeline", "title": "Rolls", "path": "/rolls", "text": "/total", "kind": "/dice"},
+    ],
+}
 
 CALLINGS = {"fighter": 24, "ranger": 20, "rogue": 18, "healer": 18, "wizard": 14}  # health at the start
 DICE = re.compile(r"([0-9]{0,2})d([0-9]{1,4})([+-][0-9]{1,3})?", re.IGNORECASE)

@@ -54,7 +54,16 @@ conversation partner.
     "language": "en",
 }
 
-METADATA = {"good": True, "comment": "A battle tracker: spoken game actions become tool calls on a game state."}
+METADATA = {
+    "good": True,
+    "comment": "A battle tracker: spoken game actions become tool calls on a game state.",
+    "examples": [
+        "Start the shooting phase.",
+        "The carnifex lost five wounds.",
+        "I hold objectives 1 and 2.",
+        "Five victory points for me.",
+    ],
+}
 
 REPLY = {"deliver_text": False, "ask_again": True, "confirm": True}
 UNDO = True

@@ -32,7 +32,11 @@ to an end that follows from the user's choices.
     "language": "en/fr",
 }
 
-METADATA = {"good": True, "comment": "Two interactive stories; logs story events to the terminal."}
+METADATA = {
+    "good": True,
+    "comment": "Two interactive stories; logs story events to the terminal.",
+    "examples": ["Log that the dragon has arrived.", "Log with high importance that the red door was opened."],
+}
 
 WHEN_TO_LOG = """
 You keep the story's log with log_story_event. Call it in the same reply in which something

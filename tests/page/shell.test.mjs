@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { close, launch, open } from "./harness/browser.mjs";
+import { checkView, close, launch, open } from "./harness/browser.mjs";
 import { ModelServer } from "./harness/model-server.mjs";
 import { Callboard } from "./harness/process.mjs";
 
@@ -54,6 +54,13 @@ test("a key is asked for, refused, accepted and kept for the tab", async () => {
     assert.equal((await fetch(`${guarded.url}/${path}`)).status, 401, path);
   }
   await close(page, [/401/]);
+  await guarded.close();
+});
+
+test("the question for a key is well made in both themes, on a desk and on a phone", async () => {
+  const guarded = await Callboard.start({ upstream: model.url, environment: { CALLBOARD_API_KEYS: "right" } });
+  const ready = (page) => page.getByRole("dialog", { name: "API key" }).waitFor();
+  await checkView(browser, guarded, { name: "key", hash: "", ready, expected: [/401/] });
   await guarded.close();
 });
 

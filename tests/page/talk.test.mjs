@@ -54,6 +54,27 @@ test("the narrator's call appears in place, and is there after a reload", async 
   await close(page);
 });
 
+test("a first start says what Callboard does, and begins with an example", async () => {
+  const page = await open(browser, callboard, "#/talk?with=grimlog");
+  await page.getByText("makes their tool calls dependable").waitFor();
+  await page.getByRole("button", { name: "I hold objectives 1 and 2." }).click();
+  await call(page, "update_objective_control").locator(".chip.valid").waitFor();
+  await conversationOf(page);
+  await close(page);
+});
+
+test("a conversation with a plain model goes on with that model", async () => {
+  const id = await callboard.conversation();
+  await callboard.say(id, "scripted", "Hi.");
+  const page = await open(browser, callboard, `#/talk/${id}`);
+  await page.getByRole("heading", { name: "scripted" }).waitFor();
+  await say(page, "And again.");
+  await page.getByText("Hello.").nth(1).waitFor();
+  const { character } = await callboard.request(`/v1/conversations/${id}/state`);
+  assert.equal(character, null);
+  await close(page);
+});
+
 test("a repaired call shows what the model wrote and what became of it", async () => {
   const page = await open(browser, callboard, "#/talk?with=mender");
   await say(page, "repair");
@@ -204,6 +225,20 @@ test("a conversation is held by keyboard alone", async () => {
   }
   assert.ok([...reached].some((name) => name.startsWith("add")), "the call is not reached");
   await close(page);
+});
+
+test("the beginning and the panels are well made in both themes, on a desk and on a phone", async () => {
+  const shows = (text) => (page) => page.getByText(text).first().waitFor();
+  await checkView(browser, callboard, { name: "welcome", hash: "#/talk?with=narrator", ready: shows("Log that the dragon") });
+  const hash = "#/talk?with=mender";
+  const ready = shows("Mender has 2 tools");
+  for (const [name, text] of [["Prompt", "You count what you hear."], ["History", "Conversations"]]) {
+    const prepare = async (page) => {
+      await page.getByRole("button", { name }).click();
+      await page.getByRole("dialog").getByText(text).waitFor();
+    };
+    await checkView(browser, callboard, { name: name.toLowerCase(), hash, ready, prepare });
+  }
 });
 
 test("Talk is well made in both themes, on a desk and on a phone", async () => {

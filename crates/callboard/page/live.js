@@ -13,7 +13,7 @@ export const connection = signal("open");
 /** Goes up with every turn that ends, from any client. */
 export const turns = signal(0);
 
-/** The watched conversation and its version, after each change; the version is null once it is deleted. */
+/** The watched conversation and its version, after each change: null once it is deleted, undefined where it may have changed. */
 export const conversation = signal({ id: null, version: null });
 
 const watched = signal(null);
@@ -64,6 +64,8 @@ async function follow(id, stopped, opened) {
   for await (const event of serverEvents(response)) {
     if (stopped.aborted) return;
     if (event.id) place = event.id;
+    // What changed before the stream began is read now.
+    if (event.event === "ready") conversation.value = { id, version: undefined };
     if (event.event === "turns") turns.value += 1;
     if (event.event === "conversation") conversation.value = JSON.parse(event.data);
   }

@@ -40,12 +40,12 @@ export async function open(browser, callboard, hash = "", { viewport = DESKTOP, 
 async function serveSource(context, callboard) {
   const folder = process.env.PAGE_SOURCE && path.resolve(process.env.PAGE_SOURCE);
   if (!folder) return;
+  const policy = (await fetch(`${callboard.url}/`)).headers.get("content-security-policy");
   const isPage = (url) => url.host === callboard.address && (url.pathname === "/" || url.pathname.startsWith("/page/"));
   await context.route(isPage, async (route) => {
     const { pathname } = new URL(route.request().url());
     const file = path.join(folder, pathname === "/" ? "index.html" : pathname.slice("/page/".length));
     if (!existsSync(file)) return route.continue();
-    const policy = (await fetch(`${callboard.url}/`)).headers.get("content-security-policy");
     return route.fulfill({ path: file, headers: { "content-security-policy": policy, "content-type": typeOf(file) } });
   });
 }
@@ -83,7 +83,7 @@ export async function picture(page, name, { fullPage = false } = {}) {
  * Shows a view in both themes, on a desk and on a phone: checks it by axe-core, that nothing is wider than the window, and takes pictures.
  * `ready` waits until it is all there.
  */
-export async function checkView(browser, callboard, { name, hash, ready, prepare = async () => {} }) {
+export async function checkView(browser, callboard, { name, hash, ready, prepare = async () => {}, expected = [] }) {
   for (const colorScheme of THEMES) {
     for (const [size, viewport] of Object.entries({ desktop: DESKTOP, phone: PHONE })) {
       const page = await open(browser, callboard, hash, { viewport, colorScheme });
@@ -94,7 +94,7 @@ export async function checkView(browser, callboard, { name, hash, ready, prepare
       await checkAccessibility(page, shown);
       const [needed, given] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
       assert.ok(needed <= given, `${shown} is ${needed} pixels wide in a window of ${given}`);
-      await close(page);
+      await close(page, expected);
     }
   }
 }

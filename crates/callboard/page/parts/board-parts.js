@@ -16,7 +16,7 @@ export function BoardPart({ part, board }) {
   `;
 }
 
-const PARTS = { facts: Facts, bars: Bars, table: Table, list: List, timeline: Timeline };
+const PARTS = { facts: Facts, bars: Bars, steps: Steps, table: Table, list: List, timeline: Timeline };
 
 function Facts({ part, state }) {
   return html`<dl class="facts">${part.items.map((item) => html`<div><dt>${item.label}</dt><dd dir="auto">${shown(at(state, item.path))}${most(item, state)}</dd></div>`)}</dl>`;
@@ -39,6 +39,14 @@ function Bar({ item, value }) {
       <div class="track" aria-hidden="true"><i class=${classes({ low: share < 0.4 })} style=${{ width: `${share * 100}%` }}></i></div>
     </div>
   `;
+}
+
+/** One of several texts, in their order: what is over, what is now, what is to come. */
+function Steps({ part, state }) {
+  const now = part.of.indexOf(at(state, part.path));
+  const label = now < 0 ? "not begun" : `${part.of[now]}: ${now + 1} of ${part.of.length}`;
+  const kind = (place) => (place === now ? "on" : place < now ? "past" : "");
+  return html`<div class="steps" role="img" aria-label=${label}>${part.of.map((_, place) => html`<span class=${kind(place)}></span>`)}</div>`;
 }
 
 /** Rows of plain values are pairs. Rows with columns stand below each other, so that they fit a narrow board. */
@@ -98,7 +106,7 @@ function TimelineEntry({ name, entry, part, board }) {
   return html`
     <li>
       <div class="timeline-line">
-        <span dir="auto">${text}</span>
+        <span dir="auto">${text} ${part.kind && html`<span class="muted">${shown(at(entry, part.kind))}</span>`}</span>
         ${call && html`<button type="button" class="quiet" aria-label=${`Undo: ${text}`} onClick=${() => board.undo(call)}>Undo</button>`}
       </div>
       <${Finding} finding=${part.finding && at(entry, part.finding)} />
@@ -113,7 +121,7 @@ function Finding({ finding }) {
   const { severity, message, rule, suggestion } = finding;
   if (!message) return null;
   return html`
-    <p class=${severity === "info" ? "finding" : "warning"}>
+    <p class=${classes({ finding: severity === "info", warning: severity !== "info", severe: severity === "error" })}>
       ${severity && severity !== "info" && html`<b>${severity}: </b>`}${shown(message)} ${suggestion && shown(suggestion)} ${rule && html`<code>${shown(rule)}</code>`}
     </p>
   `;

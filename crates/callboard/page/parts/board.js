@@ -32,7 +32,7 @@ function Parts({ board, view }) {
 }
 
 /** An undo that was refused, with the way out where there is one. */
-function Refusal({ board }) {
+export function Refusal({ board }) {
   const { error, call } = board.error.value;
   return html`
     <div class="warning" role="alert">

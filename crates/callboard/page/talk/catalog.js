@@ -16,13 +16,19 @@ effect(() => {
 export async function readCatalog() {
   try {
     const [characters, models] = await Promise.all([get("v1/characters"), get("v1/models")]);
-    const own = characters.data.map(({ id, name, metadata, tools }) => ({ id, name, about: metadata?.comment ?? "", tools: tools.length }));
+    const own = characters.data.map(({ id, name, metadata, tools }) => ({ id, name, about: metadata?.comment ?? "", examples: examplesOf(metadata), tools: tools.length }));
     const ids = new Set(own.map(({ id }) => id));
     catalog.value = { characters: own, models: models.data.map(({ id }) => id).filter((id) => !ids.has(id)) };
     catalogError.value = null;
   } catch (error) {
     catalogError.value = error;
   }
+}
+
+/** Sentences to begin with, where a character has some. */
+function examplesOf(metadata) {
+  const examples = Array.isArray(metadata?.examples) ? metadata.examples : [];
+  return examples.filter((example) => typeof example === "string" && example.trim()).slice(0, 6);
 }
 
 export function characterOf(id) {

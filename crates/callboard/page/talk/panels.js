@@ -1,10 +1,12 @@
 // What can be looked up beside a thread: what the model is given, and earlier conversations.
 
 import { get } from "../api.js";
+import { Board, Refusal } from "../parts/board.js";
+import { Journal } from "../parts/journal.js";
 import { Problem } from "../parts/problem.js";
 import { Labelled } from "../parts/call.js";
 import { href } from "../router.js";
-import { html, useEffect, useRef, useState } from "../ui.js";
+import { effect, html, useEffect, useMemo, useRef, useState } from "../ui.js";
 import { textOf } from "./items.js";
 
 const LISTED = 30;
@@ -48,6 +50,19 @@ export function PromptPanel({ character, conversation, close }) {
 
 function toolLine({ function: { name, description } }) {
   return html`<li><code>${name}</code> <span class="small muted">${description}</span></li>`;
+}
+
+/** Every change of the state, for characters without a board too. */
+export function JournalPanel({ conversation, close }) {
+  const board = useMemo(() => new Board(conversation), [conversation]);
+  useEffect(() => effect(() => board.follow()), [board]);
+  return html`
+    <${Panel} title="Changes of the state" close=${close}>
+      ${board.error.value && html`<${Refusal} board=${board} />`}
+      ${board.journal.value.length === 0 && html`<p class="muted">No call has changed anything in this conversation.</p>`}
+      <${Journal} board=${board} open />
+    <//>
+  `;
 }
 
 export function HistoryPanel({ close }) {

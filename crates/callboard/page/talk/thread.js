@@ -21,8 +21,8 @@ export class Thread {
     this.reading = Promise.resolve();
   }
 
-  /** Reads everything from Callboard. */
-  async load() {
+  /** Reads everything from Callboard. Where nobody has answered yet, `fallback` says who will. */
+  async load(fallback = () => null) {
     try {
       const [items, state] = await Promise.all([this.itemsAfter(null), get(`${this.path()}/state`)]);
       batch(() => {
@@ -32,7 +32,8 @@ export class Thread {
         this.error.value = null;
         this.loaded.value = true;
       });
-      await this.loadVerdicts();
+      const newest = await this.loadVerdicts();
+      this.model.value ??= newest?.character ?? newest?.model ?? fallback();
     } catch (error) {
       this.error.value = error;
       this.loaded.value = true;
@@ -74,6 +75,7 @@ export class Thread {
     return items;
   }
 
+  /** Returns the newest trace. */
   async loadVerdicts(filter = { conversation: this.id.peek() }) {
     const { data } = await get("v1/traces", { ...filter, limit: PAGE });
     batch(() => {
@@ -82,6 +84,7 @@ export class Thread {
         if (turn) applyTrace(turn, trace);
       }
     });
+    return data[0];
   }
 
   path() {

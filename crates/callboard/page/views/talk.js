@@ -7,7 +7,7 @@ import { href, navigate, route } from "../router.js";
 import { catalog, catalogError, characterOf, firstChoice, readCatalog } from "../talk/catalog.js";
 import { characterDetail } from "../talk/character-detail.js";
 import { Composer } from "../talk/composer.js";
-import { HistoryPanel, PromptPanel } from "../talk/panels.js";
+import { HistoryPanel, JournalPanel, PromptPanel } from "../talk/panels.js";
 import { speak } from "../talk/speech.js";
 import { Thread } from "../talk/thread.js";
 import { Turn } from "../talk/turn.js";
@@ -21,7 +21,7 @@ export default function Talk() {
   return html`
     <div class=${hasBoard ? "talk with-board" : "talk"}>
       <section class="thread" aria-label="Conversation">
-        <${Header} thread=${thread} />
+        <${Header} thread=${thread} hasBoard=${hasBoard} />
         <${Turns} thread=${thread} deadlines=${deadlines} />
         <${Foot} thread=${thread} />
       </section>
@@ -30,17 +30,20 @@ export default function Talk() {
   `;
 }
 
+const NOBODY = { characters: [], models: [] };
+
 /** The thread that the address names; a new one where it names none. A reply in progress goes on without its view. */
 function useThread() {
   const [thread, setThread] = useState(null);
   const { path, query } = route.value;
   const wanted = path[0] ?? null;
-  const model = query.with ?? (catalog.value && firstChoice(catalog.value));
+  const first = catalog.value && firstChoice(catalog.value);
+  const model = query.with ?? (wanted ? null : first);
   useEffect(() => {
     if (!wanted && !model) return;
     if (thread && wanted && thread.id.peek() === wanted) return;
     const next = new Thread({ id: wanted, model });
-    if (wanted) next.load().then(() => sayPending(next));
+    if (wanted) next.load(() => firstChoice(catalog.peek() ?? NOBODY)).then(() => sayPending(next));
     setThread(next);
   }, [wanted, wanted ? "" : model]);
   useEffect(() => thread && effect(() => followChanges(thread)), [thread]);
@@ -62,7 +65,7 @@ function useCharacter(thread) {
   }, [thread]);
 }
 
-function Header({ thread }) {
+function Header({ thread, hasBoard }) {
   const [panel, setPanel] = useState(null);
   const character = characterOf(thread.model.value);
   const close = () => setPanel(null);
@@ -74,12 +77,14 @@ function Header({ thread }) {
       </div>
       <div class="row">
         ${character && html`<button type="button" class="quiet" onClick=${() => setPanel("prompt")}>Prompt</button>`}
+        ${character && !hasBoard && thread.id.value && html`<button type="button" class="quiet" onClick=${() => setPanel("journal")}>Journal</button>`}
         <button type="button" class="quiet" onClick=${() => setPanel("history")}>History</button>
         <button type="button" onClick=${() => navigate(["talk"], { with: thread.model.peek() })}>New conversation</button>
       </div>
       ${character?.about && html`<p class="about muted small">${character.about}</p>`}
     </header>
     ${panel === "prompt" && html`<${PromptPanel} character=${thread.model.value} conversation=${thread.id.value} close=${close} />`}
+    ${panel === "journal" && html`<${JournalPanel} conversation=${thread.id.value} close=${close} />`}
     ${panel === "history" && html`<${HistoryPanel} close=${close} />`}
   `;
 }
@@ -141,23 +146,32 @@ function useStickToEnd(thread) {
 
 function Welcome({ thread }) {
   const character = characterOf(thread.model.value);
-  if (!character) return html`<div class="welcome muted"><p>Say something to <code>${thread.model.value}</code>. Its calls, if it makes some, appear in place.</p></div>`;
   return html`
-    <div class="welcome muted">
-      <p>${character.tools ? `${character.name} has ${character.tools} tools. Each call appears here as it runs: what the model wrote, what Callboard did with it, and how long it took.` : `${character.name} has no tools: it only talks.`}</p>
+    <div class="welcome">
+      <p>Callboard stands between applications and language models, and makes their tool calls dependable: what a model calls is checked, repaired where nothing is guessed, and run. Say something, and watch.</p>
+      <p class="muted">${aboutTools(character)}</p>
+      ${character?.examples.map((example) => html`<button type="button" class="example" onClick=${() => send(thread, example)}>${example}</button>`)}
     </div>
   `;
 }
 
+function aboutTools(character) {
+  if (!character) return "This is a plain model: its clients bring their own tools. Characters have some.";
+  const { name, tools } = character;
+  if (tools === 0) return `${name} has no tools: it only talks.`;
+  return `${name} has ${tools} ${tools === 1 ? "tool" : "tools"}. Each call appears in place: what the model wrote, what became of it, and how long it took.`;
+}
+
+async function send(thread, text) {
+  const isNew = !thread.id.peek();
+  const reply = thread.say(text);
+  if (isNew) showAddress(thread);
+  speak(await reply);
+}
+
 function Foot({ thread }) {
   const name = characterOf(thread.model.value)?.name ?? thread.model.value;
-  const send = async (text) => {
-    const before = thread.id.peek();
-    const reply = thread.say(text);
-    if (!before) showAddress(thread);
-    speak(await reply);
-  };
-  return html`<${Composer} thread=${thread} busy=${thread.busy.value !== null} placeholder=${`Message ${name}`} send=${send} stop=${() => thread.stop()} />`;
+  return html`<${Composer} thread=${thread} busy=${thread.busy.value !== null} placeholder=${`Message ${name}`} disabled=${!thread.loaded.value || !thread.model.value} send=${(text) => send(thread, text)} stop=${() => thread.stop()} />`;
 }
 
 /** Once the conversation has an id, the address has it too. */

@@ -106,6 +106,7 @@ _BARS = _list_of(_dict_of({"label": _text, "path": _path, "of": _path}, {}))
 _PARTS = {
     "facts": _part_of({"items": _VALUES}),
     "bars": _part_of({"items": _BARS}),
+    "steps": _part_of({"path": _path, "of": _list_of(_text)}),
     "table": _part_of({"path": _path}, key=_text, value=_text, columns=_VALUES, struck=_path),
     "list": _part_of({"path": _path}, text=_path),
     "timeline": _part_of({"path": _path, "text": _path}, kind=_path, finding=_path),

@@ -10,7 +10,8 @@ VIEW = {
         {"show": "list", "path": "scores"},  # ! invalid_value: VIEW['parts'][3]['path'] is 'scores'; it must be a path
         {"show": "timeline", "path": "/events"},  # ! invalid_value: VIEW['parts'][4] has no 'text'
         {"show": "table", "path": "/rows", "colums": []},  # ! invalid_value: VIEW['parts'][5] has the unknown key 'colums'
-        "<b>",  # ! invalid_value: VIEW['parts'][6]['show'] is None; it must be one of
+        {"show": "steps", "path": "/phase", "of": "/phases"},  # ! invalid_value: VIEW['parts'][6]['of'] must be a list of 1 to 50 entries
+        "<b>",  # ! invalid_value: VIEW['parts'][7]['show'] is None; it must be one of
     ],
 }
 
