@@ -1,7 +1,8 @@
 // A call of a tool: one quiet line, and behind it what the model wrote, what became of it, and why.
 
-import { WORDS } from "../talk/verdicts.js";
 import { classes, html } from "../ui.js";
+import { Diff } from "./diff.js";
+import { Verdict, violationList } from "./verdict.js";
 
 const LONGEST_LINE = 200;
 const LONGEST_TEXT = 20_000;
@@ -15,7 +16,7 @@ export function CallLine({ call, open = false }) {
         <span class="args mono">${argumentsLine(call.args)}</span>
         <span class="marks">
           ${call.failed && call.outcome === "valid" && html`<span class="chip refused">${failureWord(call)}</span>`}
-          <${VerdictChip} done=${call.done} outcome=${call.outcome} />
+          <${VerdictOrState} done=${call.done} outcome=${call.outcome} />
         </span>
         <${Time} took=${call.timing?.duration_ms} deadline=${call.deadline} done=${call.done} />
       </summary>
@@ -24,9 +25,8 @@ export function CallLine({ call, open = false }) {
   `;
 }
 
-export function VerdictChip({ outcome, done = true }) {
-  if (!outcome) return html`<span class="chip">${done ? "done" : "running"}</span>`;
-  return html`<span class=${`chip ${outcome}`}>${WORDS[outcome] ?? outcome}</span>`;
+function VerdictOrState({ outcome, done }) {
+  return outcome ? html`<${Verdict} verdict=${outcome} />` : html`<span class="chip">${done ? "done" : "running"}</span>`;
 }
 
 function failureWord({ timing }) {
@@ -65,27 +65,23 @@ export function BadCall({ bad }) {
   return html`
     <div>
       <div class="label">The model wrote</div>
-      ${bad.before ? html`<${Diff} bad=${bad} />` : html`<p class="small muted">Not recorded. <code>trace.content = true</code> in the settings records what models write.</p>`}
+      ${bad.before ? html`<${Change} bad=${bad} />` : html`<p class="small muted">Not recorded. <code>trace.content = true</code> in the settings records what models write.</p>`}
     </div>
     <p class="small">${bad.reason ?? repairs(bad)}</p>
   `;
 }
 
-function Diff({ bad }) {
-  const renamed = bad.after?.some(({ name }) => name !== bad.before.name);
-  const shown = (call) => (renamed ? `${call.name} ${call.arguments}` : call.arguments);
-  return html`
-    <div class="diff mono">
-      <div class="was"><span class="hidden-label">Before: </span>${cut(shown(bad.before))}</div>
-      ${bad.after?.map((call) => html`<div class="now"><span class="hidden-label">After: </span>${cut(shown(call))}</div>`)}
-    </div>
-  `;
+/** Several calls that were written as one stand below each other. */
+function Change({ bad: { before, after = [] } }) {
+  const renamed = after.some(({ name }) => name !== before.name);
+  const shown = (call) => cut(renamed ? `${call.name} ${call.arguments}` : call.arguments);
+  if (after.length === 0) return html`<pre tabindex="0">${shown(before)}</pre>`;
+  return html`<${Diff} before=${shown(before)} after=${after.map(shown).join("\n")} />`;
 }
 
 function repairs({ violations, paths = [] }) {
-  const words = violations.map((violation) => violation.replaceAll("_", " ")).join(", ");
   const places = paths.length ? html` at ${paths.map((path, index) => html`${index ? ", " : ""}<code>${path}</code>`)}` : "";
-  return html`${words}${places}`;
+  return html`${violationList(violations)}${places}`;
 }
 
 export function Labelled({ label, text }) {

@@ -8,9 +8,6 @@ const UNRUN = "unrun-";
 
 let lastUnrun = 0;
 
-/** Words for outcomes; the colours are chips of the same name. */
-export const WORDS = { valid: "valid", repaired: "repaired", reasked: "asked again", refused: "refused", observed: "passed on" };
-
 /** What is known of a call: how it was written, and what was done about it. */
 export function verdictOf(bad) {
   return bad ? { outcome: bad.outcome, bad } : { outcome: "valid", bad: null };

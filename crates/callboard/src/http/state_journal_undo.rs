@@ -37,11 +37,12 @@ pub(super) async fn list(
     let pairs = query::known_pairs(query.as_deref().unwrap_or_default(), &["after", "limit"])?;
     let (after, limit) = page(&pairs)?;
     owned(&shared, &id, &headers).await?;
-    let head = shared.store.conversation_head(&id).await?;
-    let head = head.ok_or_else(|| ApiError::conversation_not_found(&id))?;
     // The inverse of an entry follows from all before it.
     let wanted = i64::try_from(after.saturating_add(limit as u64 + 1)).unwrap_or(i64::MAX);
     let entries = shared.store.journal(&id, 0, wanted).await?;
+    // Read after the entries: a turn that is written in between may have brought the initial state with them.
+    let head = shared.store.conversation_head(&id).await?;
+    let head = head.ok_or_else(|| ApiError::conversation_not_found(&id))?;
     let initial = head.memory.as_ref().and_then(|memory| memory.record.initial());
     let inverted = with_inverses(initial, &entries).map_err(|error| StoreError::Damaged(error.to_string()))?;
     let page: Vec<_> = inverted.iter().skip_while(|entry| entry.entry.sequence <= after).collect();
