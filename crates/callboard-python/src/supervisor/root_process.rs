@@ -45,7 +45,7 @@ const MODULES: &[(&str, &str)] = &[
     ("seccomp", include_str!("../python/callboard_host/seccomp.py")),
     ("sandbox", include_str!("../python/callboard_host/sandbox.py")),
     ("process_setup", include_str!("../python/callboard_host/process_setup.py")),
-    ("apart", include_str!("../python/callboard_host/apart.py")),
+    ("fork_runner", include_str!("../python/callboard_host/fork_runner.py")),
     ("handler_probe", include_str!("../python/callboard_host/handler_probe.py")),
     ("implementations", include_str!("../python/callboard_host/implementations.py")),
     ("tool_checks", include_str!("../python/callboard_host/tool_checks.py")),

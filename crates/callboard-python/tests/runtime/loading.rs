@@ -130,7 +130,7 @@ async fn every_variable_reaches_the_manifest() {
     assert_eq!((manifest.metadata, manifest.voice), (None, None));
 }
 
-/// What is run apart at load is waited for, also where the file has asked the system to reap its children.
+/// What is run in a fork at load is waited for, also where the file has asked the system to reap its children.
 #[tokio::test]
 async fn a_file_may_ignore_the_end_of_its_children() {
     let ignoring = "import signal\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n";

@@ -18,12 +18,12 @@ pub(super) struct RunningCallboard {
     server: Upstream,
 }
 
-/// What became of a question.
-pub(super) enum Asked<T> {
+/// The outcome of a query.
+pub(super) enum QueryResult<T> {
     Answer(T),
     /// It has other keys.
-    KeyRefused,
-    /// Nothing that answers like a Callboard.
+    Unauthorized,
+    /// Nothing answers there, or nothing that is a Callboard.
     NotRunning,
 }
 
@@ -38,11 +38,11 @@ impl RunningCallboard {
     }
 
     /// Asks for a document below `/v1`.
-    pub(super) async fn get<T: DeserializeOwned>(&self, client: &Client, path: &str) -> Asked<T> {
+    pub(super) async fn get<T: DeserializeOwned>(&self, client: &Client, path: &str) -> QueryResult<T> {
         match client.get(&self.server, path, None, MOST_BYTES).await {
-            Ok(body) => serde_json::from_slice(&body).map_or(Asked::NotRunning, Asked::Answer),
-            Err(Failure::Refused { status: StatusCode::UNAUTHORIZED, .. }) => Asked::KeyRefused,
-            Err(_) => Asked::NotRunning,
+            Ok(body) => serde_json::from_slice(&body).map_or(QueryResult::NotRunning, QueryResult::Answer),
+            Err(Failure::Refused { status: StatusCode::UNAUTHORIZED, .. }) => QueryResult::Unauthorized,
+            Err(_) => QueryResult::NotRunning,
         }
     }
 }

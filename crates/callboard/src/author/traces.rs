@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::running_callboard::{Asked, RunningCallboard};
+use super::running_callboard::{QueryResult, RunningCallboard};
 use super::shown_trace::ShownTrace;
 use super::stats::open_existing_store;
 use crate::cli::TracesArgs;
@@ -49,11 +49,11 @@ pub(super) async fn traces(
     }
     let running = RunningCallboard::of(settings);
     let source = match running.get::<Value>(client, "/traces?limit=1").await {
-        Asked::Answer(_) => Source::Running(&running, client),
-        Asked::KeyRefused => {
+        QueryResult::Answer(_) => Source::Running(&running, client),
+        QueryResult::Unauthorized => {
             bail!("the Callboard at {} wants one of its keys, in api_keys or CALLBOARD_API_KEYS", running.address)
         }
-        Asked::NotRunning => Source::Store(open_existing_store(settings)?),
+        QueryResult::NotRunning => Source::Store(open_existing_store(settings)?),
     };
     let mut page = Page { out, json: arguments.json, seen: HashSet::new(), hides_content: false };
     let found = page.write(source.newest(request, arguments.last).await?)?;
@@ -103,7 +103,7 @@ async fn from_callboard(
         {
             path.push_str(&format!("&{name}={value}"));
         }
-        let Asked::Answer(list) = running.get::<TraceList>(client, &path).await else {
+        let QueryResult::Answer(list) = running.get::<TraceList>(client, &path).await else {
             bail!("the Callboard at {} does not answer any more", running.address);
         };
         found.extend(list.data.iter().map(|trace| trace.get().to_owned()));

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use serde::Deserialize;
 
-use super::running_callboard::{Asked, RunningCallboard};
+use super::running_callboard::{QueryResult, RunningCallboard};
 use crate::services::Services;
 
 #[derive(Deserialize)]
@@ -28,17 +28,17 @@ pub(super) async fn upstreams(app: &Services, out: &mut impl Write) -> anyhow::R
     let client = app.client();
     let running = RunningCallboard::of(&app.settings);
     match running.get::<UpstreamList>(&client, "/upstreams").await {
-        Asked::Answer(list) => {
+        QueryResult::Answer(list) => {
             writeln!(out, "as seen by the Callboard at {}:", running.address)?;
             list.data.iter().try_for_each(|upstream| write_state(upstream, out))?;
             return Ok(true);
         }
-        Asked::KeyRefused => writeln!(
+        QueryResult::Unauthorized => writeln!(
             out,
             "the Callboard at {} wants one of its keys, in api_keys or CALLBOARD_API_KEYS; the model servers are asked directly:",
             running.address
         )?,
-        Asked::NotRunning => {
+        QueryResult::NotRunning => {
             writeln!(out, "no Callboard runs at {}; the model servers are asked directly:", running.address)?;
         }
     }

@@ -13,8 +13,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from callboard_host.apart import run_apart
 from callboard_host.awaiting import resolve
+from callboard_host.fork_runner import run_in_fork
 from callboard_host.problems import describe_exception, shorten
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class HandlerProbe:
         default, found = (IMPLEMENTED, ""), None
         if not self._takes_any_name:
             default = (UNCLEAR, "it does not answer in time")
-            found = run_apart(lambda: self._compare(unknown, knows_others), SECONDS)
+            found = run_in_fork(lambda: self._compare(unknown, knows_others), SECONDS)
         for name in unknown:
             self._verdicts[name] = tuple(found[name]) if found else default
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from callboard_host.apart import run_apart
 from callboard_host.awaiting import resolve
+from callboard_host.fork_runner import run_in_fork
 from callboard_host.problems import describe_exception, line_in
 from callboard_host.state import NotJson, require_json
 
@@ -54,7 +54,7 @@ class Trial:
         state = states.capture(instance)
         tools = self._get_tools(instance, warn) if hasattr(self._generator, "get_tools") else None
         if not self._problems.found and any(hasattr(self._generator, name) for name in _EVERY_TURN):
-            self._problems.found.extend(run_apart(lambda: self._try_turn(state), TURN_SECONDS) or [])
+            self._problems.found.extend(run_in_fork(lambda: self._try_turn(state), TURN_SECONDS) or [])
         return tools
 
     def _get_tools(self, instance: Any, warn: Callable[[str], None]) -> list[Tool]:

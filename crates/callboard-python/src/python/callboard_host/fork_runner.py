@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _END = b"\n"
 
 
-def run_apart(work: Callable[[], Any], seconds: float) -> Any:
+def run_in_fork(work: Callable[[], Any], seconds: float) -> Any:
     """What `work` returns, through JSON. None if it takes longer, or its process ends without a result.
 
     What it prints is dropped.
