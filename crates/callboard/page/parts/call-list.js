@@ -42,9 +42,9 @@ function Row({ call, place, query, chosen }) {
   return html`
     <tr class="call-row" aria-rowindex=${place} aria-selected=${chosen ? "true" : null} onClick=${open}>
       <td class="mono">${clock(call.at_ms)}</td>
-      <td class="tool"><a href=${target} title=${call.tool ?? ""}>${call.tool ? html`<code>${call.tool}</code>` : html`<span class="muted">no call</span>`}</a></td>
+      <td class="tool"><a href=${target} title=${call.tool ?? ""}>${call.tool ? html`<code>${call.tool}</code>` : html`<span class="muted">${call.path ?? "no call"}</span>`}</a></td>
       <td class="wide clip">${clientName(call)}</td>
-      <td class="wide clip">${call.character ? `${call.character} · ${call.model}` : call.model}</td>
+      <td class="wide clip">${[call.character, call.model].filter(Boolean).join(" · ")}</td>
       <td><${Ending} call=${call} /></td>
       <td class="num">${duration(call.duration_ms ?? call.turn_ms)}</td>
     </tr>
@@ -61,6 +61,7 @@ function Ending({ call }) {
 
 /** The program of a client, without what follows it in its name. */
 export function clientName({ client, endpoint }) {
+  if (endpoint === "tool") return "by hand";
   if (!client) return endpoint;
   if (client.startsWith("Mozilla/")) return "browser";
   return client.split(/[\s;(]/)[0].replace("/", " ");

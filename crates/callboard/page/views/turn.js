@@ -3,7 +3,7 @@
 import { get, send } from "../api.js";
 import { clientName } from "../parts/call-list.js";
 import { CopyButton, Copyable } from "../parts/copy.js";
-import { curlOf } from "../parts/curl.js";
+import { curlOf, isRepeatable } from "../parts/curl.js";
 import { Diff } from "../parts/diff.js";
 import { clock, duration, pretty } from "../parts/format.js";
 import { Problem } from "../parts/problem.js";
@@ -45,14 +45,15 @@ function Heading({ trace }) {
   return html`
     <header class="turn-heading">
       <h1>${titleOf(trace)}</h1>
-      <div class="small">${who}<a href=${href(["calls"], { model: trace.model })}>${trace.model}</a> · ${clientName(trace)} · ${clock(trace.started_at_ms)}</div>
+      <div class="small">${who}${trace.model && html`<a href=${href(["calls"], { model: trace.model })}>${trace.model}</a> · `}${clientName(trace)} · ${clock(trace.started_at_ms)}</div>
       <div class="small muted"><span class="mono">${trace.request_id}</span> · ${duration(trace.duration_ms)}${tokens}</div>
       ${failed && html`<div class="problem">${trace.error ? `Failed with ${trace.error.status} ${trace.error.code}` : "The client left before the end"}</div>`}
     </header>
   `;
 }
 
-function titleOf({ tool_calls: calls, bad_calls: bad = [] }) {
+function titleOf({ tool_calls: calls, bad_calls: bad = [], method, path }) {
+  if (path) return `${method} ${path}`;
   const names = [...new Set([...calls.map(({ name }) => name), ...bad.map(({ tool }) => tool)])].filter(Boolean);
   if (names.length === 0) return "A turn without calls";
   return names.length > 2 ? `${names[0]} and ${names.length - 1} more` : names.join(" and ");
@@ -133,7 +134,7 @@ function Text({ title, text, note = "" }) {
 
 function TakeAlong({ trace }) {
   const [error, setError] = useState(null);
-  if (!trace.input.request) return null;
+  if (!isRepeatable(trace)) return null;
   const download = async () => {
     try {
       await save(`v1/traces/${trace.id}/golden_page`);

@@ -11,6 +11,8 @@ pub struct ListedTurn {
     started_at_ms: i64,
     duration_ms: f64,
     endpoint: String,
+    /// Of a request that was passed through.
+    path: Option<String>,
     client: Option<String>,
     request_id: String,
     conversation: Option<String>,
@@ -95,6 +97,8 @@ pub struct ListedCall {
     pub client: Option<String>,
     /// The endpoint.
     pub endpoint: String,
+    /// The path of a request that was passed through.
+    pub path: Option<String>,
     /// The conversation.
     pub conversation: Option<String>,
     /// The request.
@@ -197,6 +201,7 @@ impl ListedTurn {
             model: self.model.clone(),
             client: self.client.clone(),
             endpoint: self.endpoint.clone(),
+            path: self.path.clone(),
             conversation: self.conversation.clone(),
             request_id: self.request_id.clone(),
         }
