@@ -74,6 +74,20 @@ test("what another client does arrives in an open window, also after a restart",
   await mortal.close();
 });
 
+test("a board stands alone on a second screen, and follows", async () => {
+  const id = await callboard.conversation();
+  await callboard.say(id, "grimlog", UTTERANCES[1]);
+  const page = await open(browser, callboard, `#/talk/${id}`);
+  const opened = page.context().waitForEvent("page");
+  await boardOf(page).getByRole("link", { name: "Open alone" }).click();
+  const alone = await opened;
+  await fact(alone, "Player", "VP").getByText("5", { exact: true }).waitFor();
+  assert.equal(await alone.getByRole("textbox", { name: "Message" }).count(), 0);
+  await callboard.say(id, "grimlog", UTTERANCES[1]);
+  await fact(alone, "Player", "VP").getByText("10").waitFor();
+  await close(page);
+});
+
 test("an undo that others build on asks before it takes them too", async () => {
   const id = await callboard.conversation();
   const add = (number) => callboard.request("/v1/characters/mender/tools/add", { body: { conversation: id, arguments: { number } } });
@@ -93,6 +107,7 @@ test("the board is well made in both themes, on a desk and on a phone", async ()
   const id = await callboard.conversation();
   for (const text of [...UTTERANCES, "I use transhuman again on the terminators"]) await callboard.say(id, "grimlog", text);
   const ready = (page) => boardOf(page).locator(".warning").first().waitFor();
+  await checkView(browser, callboard, { name: "board-alone", hash: `#/board/${id}`, ready });
   const prepare = (page) => boardOf(page).scrollIntoViewIfNeeded();
   await checkView(browser, callboard, { name: "board", hash: `#/talk/${id}`, ready, prepare });
 });

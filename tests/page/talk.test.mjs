@@ -75,6 +75,14 @@ test("a conversation with a plain model goes on with that model", async () => {
   await close(page);
 });
 
+test("a conversation that another client deletes says so", async () => {
+  const page = await open(browser, callboard, "#/talk?with=mender");
+  await say(page, "repair");
+  await callboard.request(`/v1/conversations/${await conversationOf(page)}`, { method: "DELETE" });
+  await page.getByRole("alert").getByText("This conversation was deleted.").waitFor();
+  await close(page, [/404/]);
+});
+
 test("a repaired call shows what the model wrote and what became of it", async () => {
   const page = await open(browser, callboard, "#/talk?with=mender");
   await say(page, "repair");

@@ -36,7 +36,7 @@ function Navigation({ current }) {
   return html`
     <nav aria-label="Views">
       <a class="brand" href=${href([])}><span class="mark" aria-hidden="true"></span>Callboard</a>
-      <div class="links">${VIEWS.map(link)}</div>
+      <div class="links">${VIEWS.filter(({ inNavigation = true }) => inNavigation).map(link)}</div>
       <div class="foot">
         <${Status} />
         <button type="button" class="quiet theme" onClick=${toggleTheme}>${isDark() ? "Light" : "Dark"} theme</button>

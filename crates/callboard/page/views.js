@@ -5,4 +5,6 @@ export const VIEWS = [
   { name: "calls", title: "Calls", load: () => import("./views/calls.js") },
   { name: "characters", title: "Characters", load: () => import("./views/characters.js") },
   { name: "servers", title: "Servers", load: () => import("./views/servers.js") },
+  // Opened from a conversation.
+  { name: "board", title: "Board", load: () => import("./views/board.js"), inNavigation: false },
 ];

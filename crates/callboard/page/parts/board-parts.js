@@ -46,7 +46,7 @@ function Steps({ part, state }) {
   const now = part.of.indexOf(at(state, part.path));
   const label = now < 0 ? "not begun" : `${part.of[now]}: ${now + 1} of ${part.of.length}`;
   const kind = (place) => (place === now ? "on" : place < now ? "past" : "");
-  return html`<div class="steps" role="img" aria-label=${label}>${part.of.map((_, place) => html`<span class=${kind(place)}></span>`)}</div>`;
+  return html`<div class="phases" role="img" aria-label=${label}>${part.of.map((_, place) => html`<span class=${kind(place)}></span>`)}</div>`;
 }
 
 /** Rows of plain values are pairs. Rows with columns stand below each other, so that they fit a narrow board. */

@@ -2,6 +2,7 @@
 
 import { get, post } from "../api.js";
 import * as live from "../live.js";
+import { href, route } from "../router.js";
 import { effect, html, useEffect, useMemo, signal } from "../ui.js";
 import { BoardPart } from "./board-parts.js";
 import { Journal } from "./journal.js";
@@ -17,7 +18,10 @@ export function BoardOf({ character, conversation }) {
   const { state, error } = board;
   return html`
     <aside class="board" aria-label="Board" aria-live="off">
-      ${character.view.title && html`<h2 class="board-title">${character.view.title}</h2>`}
+      <div class="board-head">
+        <h2 class="board-title">${character.view.title ?? "Board"}</h2>
+        ${conversation && route.value.view !== "board" && html`<a class="quiet" href=${href(["board", conversation])} target="_blank" rel="noopener">Open alone</a>`}
+      </div>
       ${error.value && html`<${Refusal} board=${board} />`}
       ${state.value === null ? html`<p class="small muted">Fills as soon as ${character.name} changes something.</p>` : html`<${Parts} board=${board} view=${character.view} />`}
     </aside>

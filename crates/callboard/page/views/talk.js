@@ -54,7 +54,9 @@ function useThread() {
 function followChanges(thread) {
   live.watch(thread.id.value);
   const { id, version } = live.conversation.value;
-  if (id === thread.id.value && version !== null) thread.refresh();
+  if (!id || id !== thread.id.value) return;
+  if (version === null) thread.error.value = new Error("This conversation was deleted.");
+  else thread.refresh();
 }
 
 function useCharacter(thread) {

@@ -96,6 +96,7 @@ page_files![
     "vendor/signals.js",
     "vendor/versions.json",
     "views.js",
+    "views/board.js",
     "views/calls.js",
     "views/characters.js",
     "views/servers.js",
