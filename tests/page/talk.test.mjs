@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { checkView, close, eventually, launch, open, PHONE } from "./harness/browser.mjs";
+import { checkView, close, eventually, launch, open, PHONE, picture } from "./harness/browser.mjs";
 import { gated, ModelServer } from "./harness/model-server.mjs";
 import { Callboard } from "./harness/process.mjs";
 import { call, conversationOf, say } from "./harness/talk.mjs";
@@ -93,6 +93,7 @@ test("a repaired call shows what the model wrote and what became of it", async (
   await line.getByText('{"number":5}').waitFor();
   await line.getByText("trailing comma").waitFor();
   await line.getByText("The sum is 5.").waitFor();
+  await picture(page, "repaired-call");
   await close(page);
 });
 
@@ -104,6 +105,7 @@ test("a call that was asked for again says why", async () => {
   await line.locator("summary").click();
   await line.getByText('{"number": "many"}').first().waitFor();
   await line.getByText("is not of type").first().waitFor();
+  await picture(page, "call-asked-again");
   await call(page, "add").getByText("valid").waitFor();
   await close(page);
 });
