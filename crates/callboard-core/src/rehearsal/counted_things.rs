@@ -9,7 +9,8 @@ use super::plan::Planned;
 use super::role::Role;
 use super::stem::stem;
 use super::text_sort::TextSort;
-use super::words::{Form, Word, original_text};
+use super::word_form::Form;
+use super::words::{Word, original_text};
 use crate::names::singular_of;
 
 const LONGEST_NAME: usize = 3;

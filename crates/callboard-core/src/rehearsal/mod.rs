@@ -28,6 +28,7 @@ mod text_sort;
 mod trials;
 mod unit_fit;
 mod vocabulary;
+mod word_form;
 mod words;
 
 pub use reply::{MODEL, reply};

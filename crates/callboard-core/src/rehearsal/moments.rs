@@ -4,7 +4,8 @@
 
 use std::ops::Range;
 
-use super::words::{Form, Word};
+use super::word_form::Form;
+use super::words::Word;
 
 /// A day or a time of day.
 #[derive(Clone, Debug, PartialEq, Eq)]

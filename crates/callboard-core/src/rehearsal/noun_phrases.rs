@@ -8,7 +8,8 @@ use std::ops::Range;
 use super::lexicon::{ANNOUNCING, AUXILIARIES, DETERMINERS, POSSESSIVES, PREPOSITIONS, PRONOUNS, VERBS, is_empty_word};
 use super::numbers::is_number_word;
 use super::own_or_other::{side_of_noun, side_of_speech};
-use super::words::{Form, Word};
+use super::word_form::Form;
+use super::words::Word;
 
 /// A noun phrase.
 #[derive(Clone, Debug, Default)]

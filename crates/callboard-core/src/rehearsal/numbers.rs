@@ -6,7 +6,8 @@ use std::ops::Range;
 
 use serde_json::{Number, Value};
 
-use super::words::{Form, Word};
+use super::word_form::Form;
+use super::words::Word;
 
 /// A number among the words.
 #[derive(Clone, Debug, PartialEq)]

@@ -14,7 +14,8 @@ use super::counted_things::count_things;
 use super::fill::{Attempt, Evidence, Reading, Terms, attempt};
 use super::mood::{mood_of, opened};
 use super::vocabulary::{Vocabulary, is_content};
-use super::words::{Form, Word};
+use super::word_form::Form;
+use super::words::Word;
 
 /// Longer messages are documents, not commands.
 const MOST_WORDS: usize = 160;

@@ -8,7 +8,8 @@ use std::collections::{HashMap, HashSet};
 use super::catalogue::{Choice, Holds, Tool};
 use super::lexicon::{GENERIC, is_empty_word};
 use super::synonyms::synonyms;
-use super::words::{Form, Word};
+use super::word_form::Form;
+use super::words::Word;
 
 const IN_NAME: f32 = 3.0;
 const IN_GENERIC_NAME: f32 = 0.9;

@@ -10,7 +10,7 @@ use super::did_you_mean::nearest;
 use super::error::ConfigError;
 use super::flags::CONFIG_VARIABLE;
 use super::key::{Key, VARIABLE_PREFIX};
-use super::kind::listed;
+use super::list_values::listed;
 use super::raw::{Origin, RawSettings};
 use super::table::keys;
 

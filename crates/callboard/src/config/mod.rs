@@ -13,14 +13,18 @@ mod file;
 mod flags;
 mod key;
 mod kind;
+mod list_values;
 mod load;
+mod number_values;
 mod passthrough_path;
 mod print;
 mod raw;
+mod reading;
 mod reference;
 mod secret;
 mod settings;
 mod table;
+mod text_values;
 
 pub use environment::Environment;
 pub use error::ConfigError;
@@ -35,7 +39,7 @@ pub use table::{
 };
 
 pub(crate) use did_you_mean::nearest;
-pub(crate) use kind::listed;
+pub(crate) use list_values::listed;
 
 #[cfg(test)]
 mod tests;

@@ -9,7 +9,8 @@ use super::super::lexicon::is_empty_word;
 use super::super::noun_phrases::Chunk;
 use super::super::numbers::json_number;
 use super::super::text_sort::TextSort;
-use super::super::words::{Form, Word, original_text};
+use super::super::word_form::Form;
+use super::super::words::{Word, original_text};
 use super::draft::{Draft, Origin};
 use super::phrases::{affinity, phrases_of};
 

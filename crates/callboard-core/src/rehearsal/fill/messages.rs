@@ -14,7 +14,8 @@ use super::super::role::Role;
 use super::super::synonyms::alike;
 use super::super::text_sort::TextSort;
 use super::super::vocabulary::is_content;
-use super::super::words::{Form, Word, original_text};
+use super::super::word_form::Form;
+use super::super::words::{Word, original_text};
 use super::draft::{Draft, Origin};
 
 /// Fills messages, formulas and remarks.

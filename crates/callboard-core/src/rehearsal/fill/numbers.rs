@@ -228,7 +228,9 @@ fn noun_before(words: &[Word], number: &NumberSpan) -> Option<usize> {
 }
 
 fn is_noun(word: &Word) -> bool {
-    word.form == super::super::words::Form::Plain && !is_empty_word(&word.lower) && !PREPOSITIONS.contains(&word.lower)
+    word.form == super::super::word_form::Form::Plain
+        && !is_empty_word(&word.lower)
+        && !PREPOSITIONS.contains(&word.lower)
 }
 
 fn take_unit(draft: &mut Draft<'_>, field: usize, number: &NumberSpan) {

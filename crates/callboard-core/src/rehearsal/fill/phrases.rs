@@ -14,7 +14,8 @@ use super::super::own_or_other::{side_of_noun, sided};
 use super::super::prepositions::leads_to;
 use super::super::role::Role;
 use super::super::text_sort::TextSort;
-use super::super::words::{Form, Word, original_text};
+use super::super::word_form::Form;
+use super::super::words::{Word, original_text};
 use super::draft::{Draft, Origin};
 
 const LEAST_REQUIRED: f32 = 0.2;

@@ -5,7 +5,8 @@ use serde_json::Value;
 use super::super::catalogue::Holds;
 use super::super::stem::stem;
 use super::super::text_sort::TextSort;
-use super::super::words::{Form, original_text};
+use super::super::word_form::Form;
+use super::super::words::original_text;
 use super::draft::{Draft, Origin};
 
 /// Fills text parameters of such a sort with the words of that shape.

@@ -18,6 +18,7 @@ mod reply_reader;
 mod request;
 mod request_from_parts;
 mod stream_detector;
+mod stream_progress;
 mod tool_choice;
 mod upstream_request;
 mod writer;

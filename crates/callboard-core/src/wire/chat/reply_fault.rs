@@ -52,6 +52,18 @@ impl ReplyFault {
         }
     }
 
+    /// The reply, or one event of it, would take more memory than the limit once it is parsed.
+    pub(super) fn too_much_memory(what: &str, most: usize) -> Self {
+        Self::Unreadable(format!(
+            "{what} would take more memory than the limit limits.request_memory_bytes of {most} bytes"
+        ))
+    }
+
+    /// The reply, or one event of it, is longer than the limit.
+    pub(super) fn too_long(what: &str, most: usize) -> Self {
+        Self::Unreadable(format!("{what} is longer than the limit limits.reply_bytes of {most} bytes"))
+    }
+
     pub(super) fn unreadable(data: &[u8], error: &serde_json::Error) -> Self {
         let start = String::from_utf8_lossy(data.get(..data.len().min(80)).unwrap_or_default()).into_owned();
         Self::Unreadable(format!("it is not the JSON of a chat reply ({error}); it begins {start:?}"))

@@ -1,12 +1,12 @@
 //! Reads an upstream's reply, whole or streamed, into deltas. Lenient, because servers differ.
 
-use super::repeated_event::RepeatedEvent;
 use super::reply_chunk::{Marks, read_chunk};
 use super::reply_fault::ReplyFault;
 use super::stream_detector::StreamDetector;
-use crate::model::{CallFragment, Delta, map_bytes};
+use super::stream_progress::StreamProgress;
+use crate::model::Delta;
 use crate::wire::json_memory::fits_parsed;
-use crate::wire::sse::{EventTooLong, SseEvent, SseReader};
+use crate::wire::sse::{EventTooLong, SseReader};
 
 /// Turns bytes into deltas.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub struct ReplyReader {
     fed: usize,
     until_close: bool,
     marks: Marks,
-    stream: Stream,
+    stream: StreamProgress,
 }
 
 #[derive(Debug)]
@@ -29,28 +29,6 @@ enum Form {
     Stream(SseReader),
     Whole(Vec<u8>),
 }
-
-/// The progress of a stream.
-#[derive(Debug, Default)]
-struct Stream {
-    /// At least one delta has arrived.
-    has_deltas: bool,
-    /// A finish reason has arrived.
-    finished: bool,
-    /// The end marker has arrived.
-    ended: bool,
-    /// The size of all events with content so far.
-    content_events: usize,
-    /// What these count for: their content, without most of the JSON around it, which is most of a stream.
-    content: usize,
-    /// What the events of this stream have in common.
-    repeated: RepeatedEvent,
-}
-
-/// An event with content counts for at least this part of its size.
-const JSON_PER_CONTENT: usize = 16;
-/// What an event has around its data.
-const EVENT_FRAME: &str = "data: \n\n";
 
 impl ReplyReader {
     /// A reader for a reply that is declared as an event stream.
@@ -74,7 +52,7 @@ impl ReplyReader {
             fed: 0,
             until_close: false,
             marks: Marks::default(),
-            stream: Stream::default(),
+            stream: StreamProgress::default(),
         }
     }
 
@@ -102,7 +80,7 @@ impl ReplyReader {
     /// True once the reply has ended.
     #[must_use]
     pub fn is_ended(&self) -> bool {
-        self.stream.ended
+        self.stream.has_ended()
     }
 
     /// The model that answers, by the name that the server gives it.
@@ -115,7 +93,7 @@ impl ReplyReader {
     pub fn feed(&mut self, bytes: &[u8], deltas: &mut Vec<Delta>) -> Result<(), ReplyFault> {
         self.fed = self.fed.saturating_add(bytes.len());
         self.take(bytes, deltas)?;
-        if self.size() > self.most { Err(too_long("it", self.most)) } else { Ok(()) }
+        if self.size() > self.most { Err(ReplyFault::too_long("it", self.most)) } else { Ok(()) }
     }
 
     /// What counts towards the limit: content once, and in full all that carries none, such as comments and empty events.
@@ -142,8 +120,8 @@ impl ReplyReader {
                 let mut result = Ok(());
                 let (stream, marks, most) = (&mut self.stream, &mut self.marks, self.most_memory);
                 // In front of each event, so that the limit does not depend on how the bytes were cut.
-                let check = |stream: &Stream, before| match stream.size(before) > self.most {
-                    true => Err(too_long("it", self.most)),
+                let check = |stream: &StreamProgress, before| match stream.size(before) > self.most {
+                    true => Err(ReplyFault::too_long("it", self.most)),
                     false => Ok(()),
                 };
                 let fed = reader.feed(bytes, |event, before| {
@@ -153,7 +131,7 @@ impl ReplyReader {
                 });
                 result?;
                 check(stream, reader.consumed())?;
-                fed.map_err(|EventTooLong(most)| too_long("one event of it", most))
+                fed.map_err(|EventTooLong(most)| ReplyFault::too_long("one event of it", most))
             }
         }
     }
@@ -182,116 +160,14 @@ impl ReplyReader {
                 stream.close(marks, self.until_close)?;
             }
         }
-        self.stream.ended = true;
+        self.stream.end();
         Ok(())
-    }
-}
-
-impl Stream {
-    /// What counts of so many bytes that were read.
-    fn size(&self, read: usize) -> usize {
-        read.saturating_sub(self.content_events).saturating_add(self.content)
-    }
-
-    fn read(
-        &mut self,
-        event: &SseEvent<'_>,
-        most_memory: usize,
-        marks: &mut Marks,
-        deltas: &mut Vec<Delta>,
-    ) -> Result<(), ReplyFault> {
-        let data = match event {
-            _ if self.ended => return Ok(()),
-            SseEvent::Data(data) if self.read_repeated(data, deltas) => return Ok(()),
-            SseEvent::Data(data) | SseEvent::Error(data) if !fits_parsed(data, most_memory) => {
-                return Err(too_much_memory("one event of it", most_memory));
-            }
-            SseEvent::Data(data) => data.trim_ascii(),
-            SseEvent::Error(data) => return Err(ReplyFault::event(data)),
-        };
-        match data {
-            b"[DONE]" if !marks.has_choice && !self.has_deltas => return Err(ReplyFault::NoEvents),
-            b"[DONE]" => self.ended = true,
-            b"" => {}
-            _ => self.read_data(data, marks, deltas)?,
-        }
-        Ok(())
-    }
-
-    /// Reads an event that differs from an earlier one in one string only.
-    fn read_repeated(&mut self, data: &[u8], deltas: &mut Vec<Delta>) -> bool {
-        let Some(delta) = self.repeated.read(data) else { return false };
-        self.count_content(delta_bytes(&delta), data.len());
-        deltas.push(delta);
-        true
-    }
-
-    fn read_data(&mut self, data: &[u8], marks: &mut Marks, deltas: &mut Vec<Delta>) -> Result<(), ReplyFault> {
-        let before = deltas.len();
-        read_chunk(data, false, marks, deltas)?;
-        let new = deltas.get(before..).unwrap_or_default();
-        self.has_deltas |= !new.is_empty();
-        self.finished |= new.iter().any(|delta| matches!(delta, Delta::Finish(_)));
-        let content = content_bytes(new, data.len());
-        if new.iter().any(|delta| matches!(delta, Delta::Other(_))) {
-            self.repeated.forget();
-        }
-        if let [_] = new {
-            self.repeated.learn(data, |event| only_delta(event, marks.clone()));
-        }
-        if content > 0 {
-            self.count_content(content, data.len());
-        }
-        Ok(())
-    }
-
-    fn count_content(&mut self, content: usize, event: usize) {
-        self.content_events = self.content_events.saturating_add(event + EVENT_FRAME.len());
-        self.content = self.content.saturating_add(content.max(event / JSON_PER_CONTENT));
-    }
-
-    /// The bytes have ended. Many servers send no end marker, or no finish reason.
-    fn close(&self, marks: &Marks, until_close: bool) -> Result<(), ReplyFault> {
-        match self {
-            _ if self.ended => Ok(()),
-            Self { has_deltas: false, .. } if !marks.has_choice => Err(ReplyFault::NoEvents),
-            Self { has_deltas: false, .. } => Err(ReplyFault::BrokeOff),
-            Self { finished: false, .. } if until_close => Err(ReplyFault::BrokeOff),
-            _ => Ok(()),
-        }
-    }
-}
-
-/// What an event is read as, where that is one delta.
-fn only_delta(event: &[u8], mut marks: Marks) -> Option<Delta> {
-    let mut deltas = Vec::new();
-    read_chunk(event, false, &mut marks, &mut deltas).ok()?;
-    deltas.pop().filter(|_| deltas.is_empty())
-}
-
-/// How much the deltas of one event, which is `event` bytes long, add to a reply. Each byte counts once: most of an event
-/// with probabilities is these.
-fn content_bytes(deltas: &[Delta], event: usize) -> usize {
-    if deltas.iter().any(|delta| matches!(delta, Delta::Logprobs(_))) {
-        return event;
-    }
-    deltas.iter().map(delta_bytes).fold(0, usize::saturating_add)
-}
-
-fn delta_bytes(delta: &Delta) -> usize {
-    match delta {
-        Delta::Text(text) | Delta::Reasoning(text) | Delta::Refusal(text) => text.len(),
-        Delta::Call(CallFragment { id, name, arguments, other, .. }) => {
-            [id, name, arguments].into_iter().flatten().map(String::len).sum::<usize>() + map_bytes(other)
-        }
-        Delta::Other(fields) => fields.bytes(),
-        Delta::Logprobs(_) | Delta::Finish(_) | Delta::Usage(_) => 0,
     }
 }
 
 fn read_body(body: &[u8], most_memory: usize, marks: &mut Marks, deltas: &mut Vec<Delta>) -> Result<(), ReplyFault> {
     if !fits_parsed(body, most_memory) {
-        return Err(too_much_memory("it", most_memory));
+        return Err(ReplyFault::too_much_memory("it", most_memory));
     }
     if body.trim_ascii().is_empty() {
         return Err(ReplyFault::Unreadable("it is empty".to_owned()));
@@ -303,16 +179,6 @@ fn read_body(body: &[u8], most_memory: usize, marks: &mut Marks, deltas: &mut Ve
     }
     // A whole reply is used completely or not at all.
     read.inspect_err(|_| deltas.truncate(before))
-}
-
-fn too_much_memory(what: &str, most: usize) -> ReplyFault {
-    ReplyFault::Unreadable(format!(
-        "{what} would take more memory than the limit limits.request_memory_bytes of {most} bytes"
-    ))
-}
-
-fn too_long(what: &str, most: usize) -> ReplyFault {
-    ReplyFault::Unreadable(format!("{what} is longer than the limit limits.reply_bytes of {most} bytes"))
 }
 
 #[cfg(test)]
@@ -345,28 +211,6 @@ mod tests {
         "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"{\"}}]}}]}\n\n",
         "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"}\"}}]}}]}\n\n",
     ];
-
-    #[test]
-    fn the_json_around_content_counts_little_and_nothing_else_is_free() {
-        let event = |content: &str| {
-            let padding = "p".repeat(250);
-            format!(
-                "data: {{\"obfuscation\":\"{padding}\",\"choices\":[{{\"delta\":{{\"content\":\"{content}\"}}}}]}}\n\n"
-            )
-        };
-        let rows = [(event("x"), true), (event("x").repeat(100), true), (event("").repeat(100), false)];
-        for (text, fits) in rows {
-            for size in [text.len(), 7] {
-                let mut reader = ReplyReader::stream(5000);
-                let mut pieces = text.as_bytes().chunks(size);
-                assert_eq!(
-                    pieces.all(|piece| reader.feed(piece, &mut Vec::new()).is_ok()),
-                    fits,
-                    "in pieces of {size}"
-                );
-            }
-        }
-    }
 
     /// The deltas and the end of a reply that comes in these pieces.
     fn read<'a>(
@@ -413,55 +257,6 @@ mod tests {
             other => panic!("{other:?}"),
         });
         assert_eq!(words.collect::<Vec<_>>().join(" "), "a 1 b c d 2 e 1 f");
-    }
-
-    /// Each byte is charged once, however many calls an event has.
-    #[test]
-    fn the_calls_of_one_event_are_charged_once() {
-        let call =
-            |number: usize| format!("{{\"index\":{number},\"function\":{{\"name\":\"f\",\"arguments\":\"{{}}\"}}}}");
-        let calls = (0..500).map(call).collect::<Vec<_>>().join(",");
-        let event = format!("data: {{\"choices\":[{{\"delta\":{{\"tool_calls\":[{calls}]}}}}]}}\n\n");
-        let (mut reader, mut deltas) = (ReplyReader::stream(event.len()), Vec::new());
-        assert_eq!(reader.feed(event.as_bytes(), &mut deltas), Ok(()));
-        assert_eq!(deltas.len(), 500);
-    }
-
-    /// Whether all of a reply or one event of it is too long, and what comes before, is the same however the bytes were cut.
-    #[test]
-    fn the_limit_that_is_hit_first_is_named() {
-        let event = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n";
-        let (comment, broken, long) = (": ping\n".repeat(9), "data: {\n\n", format!("data: {}\n\n", "x".repeat(70)));
-        for text in [
-            format!("{comment}{broken}"),
-            format!("{event}{comment}{event}"),
-            format!("{comment}{long}"),
-            format!("{event}{long}{comment}"),
-        ] {
-            let whole = read_within(60, std::iter::once(text.as_bytes()));
-            assert!(whole.1.is_err(), "{text}");
-            for size in 1..text.len() {
-                assert_eq!(read_within(60, text.as_bytes().chunks(size)), whole, "{text}, in pieces of {size}");
-            }
-        }
-    }
-
-    fn read_within<'a>(most: usize, pieces: impl Iterator<Item = &'a [u8]>) -> (Vec<Delta>, Result<(), ReplyFault>) {
-        let (mut reader, mut deltas, mut fed) = (ReplyReader::stream(most), Vec::new(), Ok(()));
-        for piece in pieces {
-            fed = fed.and_then(|()| reader.feed(piece, &mut deltas));
-        }
-        (deltas, fed)
-    }
-
-    #[test]
-    fn arguments_in_small_pieces_are_refused_at_the_limit() {
-        let piece = "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"12345678\"}}]}}]}\n\n";
-        let (mut reader, mut deltas) = (ReplyReader::stream(1000), Vec::new());
-        for _ in 0..125 {
-            assert_eq!(reader.feed(piece.as_bytes(), &mut deltas), Ok(()));
-        }
-        assert_eq!(reader.feed(piece.as_bytes(), &mut deltas), Err(too_long("it", 1000)));
     }
 
     #[test]

@@ -1,0 +1,28 @@
+//! A value of a setting that was read, and how it is written back as TOML.
+
+use toml::Value;
+
+use super::raw::Raw;
+
+/// A value that was read, and the value as TOML.
+pub(super) type Reading<T> = (T, String);
+
+pub(super) fn some<T>((value, written): Reading<T>) -> Reading<Option<T>> {
+    (Some(value), written)
+}
+
+/// Text of one line that is not blank.
+pub(super) fn line(raw: &Raw) -> Option<&str> {
+    raw.text().filter(|text| !text.trim().is_empty() && !text.contains(char::is_control))
+}
+
+/// The text as a TOML string.
+pub(super) fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+/// The texts as a TOML array.
+pub(super) fn list<Text: AsRef<str>>(texts: impl IntoIterator<Item = Text>) -> String {
+    let quoted: Vec<String> = texts.into_iter().map(|text| quoted(text.as_ref())).collect();
+    format!("[{}]", quoted.join(", "))
+}
