@@ -111,7 +111,8 @@ fn a_transaction_that_a_crash_undid_is_not_reported_as_made() {
 /// A turn that stores a response is one statement, and is resent until its outcome is known.
 #[test]
 fn a_turn_with_a_lost_answer_is_applied_once() {
-    let database = Database::new(&Kind::Postgres(Server::start()));
+    let server = Kind::Postgres(Server::start());
+    let database = Database::new(&server);
     let proxy = Proxy::before(&database.address);
     let store = open(&proxy.address);
     block_on(async {
@@ -137,7 +138,8 @@ fn a_turn_with_a_lost_answer_is_applied_once() {
 /// Another process wrote in between: the turn's response row proves whether it was written.
 #[test]
 fn a_turn_with_a_lost_answer_is_distinguished_from_another_write() {
-    let database = Database::new(&Kind::Postgres(Server::start()));
+    let server = Kind::Postgres(Server::start());
+    let database = Database::new(&server);
     let proxy = Proxy::before(&database.address);
     let store = open_with(&proxy.address, |settings| settings.job_timeout = Duration::from_secs(30)).unwrap();
     block_on(store.create_conversation(new("conv_1", 1))).unwrap();
@@ -161,7 +163,8 @@ fn a_turn_with_a_lost_answer_is_distinguished_from_another_write() {
 /// As in a restart: the server announces the shutdown, and closes the connection later.
 #[test]
 fn a_turn_whose_connection_the_server_closes_is_applied_once() {
-    let database = Database::new(&Kind::Postgres(Server::start()));
+    let server = Kind::Postgres(Server::start());
+    let database = Database::new(&server);
     let store = open_with(&database.address, |settings| settings.job_timeout = Duration::from_secs(30)).unwrap();
     block_on(store.create_conversation(new("conv_1", 1))).unwrap();
     for number in 0..3 {
@@ -180,7 +183,8 @@ fn a_turn_whose_connection_the_server_closes_is_applied_once() {
 /// A response without a turn is one statement, and so is a lease.
 #[test]
 fn idempotent_work_with_a_lost_answer_is_resent() {
-    let database = Database::new(&Kind::Postgres(Server::start()));
+    let server = Kind::Postgres(Server::start());
+    let database = Database::new(&server);
     let proxy = Proxy::before(&database.address);
     let store = open(&proxy.address);
     let put = async |id: &str| {
@@ -314,7 +318,8 @@ fn a_serving_thread_gets_its_own_connections() {
 
 #[test]
 fn jobs_of_a_blocked_thread_pool_move_to_the_shared_pool() {
-    let database = Database::new(&Kind::Postgres(Server::start()));
+    let server = Kind::Postgres(Server::start());
+    let database = Database::new(&server);
     let (store, runtime) = (open_with(&database.address, for_one_thread).unwrap(), runtime());
     let (own, pool) = store.for_thread(std::future::pending());
     let _pool = runtime.spawn(pool);
