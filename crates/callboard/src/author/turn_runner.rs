@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::characters::LoadedCharacter;
 use crate::config::Settings;
-use crate::conversation::{ChatOwner, ChatSnapshots, MemorySlot, Saving, resume_chat};
+use crate::conversation::{ChatOwner, ChatSnapshots, ChatSources, MemorySlot, Saving, resume_chat};
 use crate::memory_budget::MemoryBudget;
 use crate::random;
 use crate::session::{CharacterRequest, Session, Step, TurnContext, TurnDriver, character_model, drive_character};
@@ -41,7 +41,8 @@ impl CharacterTurns<'_> {
     ) -> Result<Session<W>, ApiError> {
         let id = &self.character.character.manifest().id;
         let request = self.request(&json!({"model": id, "messages": messages}))?;
-        let chat = resume_chat(snapshots, &self.character, &request, &ChatOwner::default()).await?;
+        let sources = ChatSources { snapshots, tools: self.tools, memory: &MemoryBudget::unlimited().start() };
+        let chat = resume_chat(&sources, &self.character, &request, &ChatOwner::default()).await?;
         let client = CharacterRequest::Chat { request: &request, system: &chat.system };
         let driver = drive_character(self.context(), &self.character, chat.memory, client).await?;
         Ok(Session::new(Some(driver), writer, Saving::ChatHistory(Box::new(chat.history))))

@@ -2,7 +2,7 @@
 
 use callboard_core::wire::ApiError;
 
-use super::owned_conversation::owned_conversation;
+use super::owned_conversation::{conversation_id, owned_conversation};
 use super::response_context::TURN_WAIT;
 use super::which_model_may_continue::{Continued, check_continuation};
 use crate::characters::LoadedCharacter;
@@ -14,13 +14,14 @@ pub const RECENT_CALLS: u64 = 10;
 /// Claims the next turn of an owner's conversation for calls of a character's tools, and loads the character's part.
 pub async fn begin_calls(
     store: &Store,
-    (id, owner): (&str, &str),
+    (name, owner): (&str, &str),
     character: &LoadedCharacter,
 ) -> Result<(Turn, Option<CharacterMemory>), ApiError> {
-    // Checked before waiting for a running turn: other owners' conversations neither block nor are blocked.
-    owned_conversation(store, id, owner).await?;
-    let turn = store.begin_turn(id, TURN_WAIT).await?;
     let model = &character.character.manifest().id;
+    let id = conversation_id(store, (name, owner), Some(model)).await?;
+    // Checked before waiting for a running turn: other owners' conversations neither block nor are blocked.
+    owned_conversation(store, &id, owner).await?;
+    let turn = store.begin_turn(&id, TURN_WAIT).await?;
     let memory = character_part(store, turn.head(), Some(character), model).await?;
     Ok((turn, memory))
 }

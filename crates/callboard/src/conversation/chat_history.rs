@@ -10,14 +10,16 @@ use serde_json::Value;
 
 use super::character_part::character_part;
 use super::chat_items::{CallOwners, items_of, messages_of};
-use super::chat_place::{ChatPlace, is_conversation_id, new_items};
+use super::chat_place::{ChatPlace, new_items, whole_record};
 use super::chat_snapshots::{ChatSnapshots, FoundHistory};
 use super::history_key::HistoryKey;
-use super::owned_conversation::{begin_turn, owned_conversation};
+use super::owned_conversation::{begin_turn, is_conversation_id, owned_conversation};
 use crate::characters::LoadedCharacter;
 use crate::clock;
 use crate::memory_budget::RequestMemory;
-use crate::store::{CharacterMemory, NewSnapshot, SnapshotName, Store, StoreError, TurnRecords, TurnWrite};
+use crate::store::{
+    CharacterMemory, ClientName, NewSnapshot, SnapshotName, Store, StoreError, Turn, TurnRecords, TurnWrite,
+};
 
 /// Where a turn is saved.
 pub struct ChatHistory {
@@ -64,83 +66,116 @@ pub struct ResumedChat {
     pub history: ChatHistory,
 }
 
+/// Where conversations are found, and what loading them takes.
+pub struct ChatSources<'a> {
+    /// The histories, and the store that they are in.
+    pub snapshots: &'a ChatSnapshots,
+    /// Compiled tools.
+    pub tools: &'a ToolCache,
+    /// What the request takes of the memory budget.
+    pub memory: &'a RequestMemory,
+}
+
+/// A claimed turn, and all items that precede it.
+type LoadedConversation = (Turn, Vec<Value>);
+
+/// The client's system messages, and the others.
+type SplitHistory = (Vec<String>, Vec<PlainMessage>);
+
+/// How the turn is found later: by its history, and by the client's name where it gave one.
+struct Found {
+    key: HistoryKey,
+    name: Option<SnapshotName>,
+}
+
 /// Finds the conversation of a chat request, or begins one.
 pub async fn resume_chat(
-    snapshots: &ChatSnapshots,
+    sources: &ChatSources<'_>,
     character: &LoadedCharacter,
     request: &ChatRequest,
     owner: &ChatOwner,
 ) -> Result<ResumedChat, ApiError> {
     refuse_unsupported_fields(request, character)?;
-    let (system, history) = split_history(request.history());
+    let (store, history) = (sources.snapshots.store(), split_history(request.history()));
     let start = start_key(character, request, owner);
-    let found = find(snapshots, owner, start, &history).await?;
-    let store = snapshots.store().clone();
-    let (mut memory, place) = match found.memory {
+    let FoundHistory { memory, covered, key, turn } = find(sources.snapshots, owner, start, &history.1).await?;
+    let found = Found { key, name: owner.conversation.as_ref().map(|_| snapshot_name(start, turn, owner, character)) };
+    let (mut memory, place) = match memory {
+        None => (character.begin().await?, ChatPlace::new(&owner.owner)),
         Some(mut memory) => {
             character.character.manifest().id.clone_into(&mut memory.character);
-            let place = ChatPlace::of_history(&store, &owner.owner, &mut memory).await?;
+            let place = ChatPlace::of_history(store, &owner.owner, &mut memory).await?;
+            // A name stays with its conversation, however that went on; a history that differs from it begins another one.
+            if let (None, Some(end), true) = (&place, &memory.place, turn > 0)
+                && let Some(whole) = load_items(sources, (&end.conversation, &owner.owner)).await?
+            {
+                return resume_whole(sources, character, request, (whole, history), Some(found)).await;
+            }
+            let place = place.unwrap_or_else(|| ChatPlace::copy(&owner.owner, &mut memory));
             (memory, place)
         }
-        None => (character.begin().await?, ChatPlace::new(&owner.owner)),
     };
     let before = memory.messages.len();
-    memory.messages.extend(history.into_iter().skip(found.covered).map(|message| message.json));
+    memory.messages.extend(history.1.into_iter().skip(covered).map(|message| message.json));
     let owners = CallOwners { client_messages: before..memory.messages.len(), client_tools: request.client_tools() };
-    let name = owner.conversation.is_some().then(|| SnapshotName { name: start.to_string(), turn: found.turn });
     let stored = place.stored(before);
-    let history = ChatHistory {
-        store,
-        key: Some(found.key),
-        name,
-        place,
-        owners,
-        input: Vec::new(),
-        stored,
-        sent: String::new(),
-        calls: String::new(),
-    };
-    Ok(ResumedChat { memory, system, history })
+    let history_saved = ChatHistory { owners, stored, ..ChatHistory::at(store, place, Some(found)) };
+    Ok(ResumedChat { memory, system: history.0, history: history_saved })
 }
 
 /// Continues the conversation with this id. What it holds counts: of the client's history only what comes after the model's last message.
 pub async fn resume_conversation(
-    (store, tools): (&Store, &ToolCache),
+    sources: &ChatSources<'_>,
     character: &LoadedCharacter,
     request: &ChatRequest,
     (id, owner): (&str, &str),
-    budget: &RequestMemory,
 ) -> Result<ResumedChat, ApiError> {
     refuse_unsupported_fields(request, character)?;
+    let store = sources.snapshots.store();
     // Checked before waiting for a running turn: other owners' conversations neither block nor are blocked.
     if store.has_running_turn(id) {
         owned_conversation(store, id, owner).await?;
     }
-    let (turn, items) = begin_turn(store, id, budget).await?;
-    if turn.head().conversation.owner != owner {
-        return Err(ApiError::conversation_not_found(id));
+    let whole = load_items(sources, (id, owner)).await?.ok_or_else(|| ApiError::conversation_not_found(id))?;
+    resume_whole(sources, character, request, (whole, split_history(request.history())), None).await
+}
+
+/// Claims the turn of an owner's conversation and loads its items; none where there is no such conversation.
+async fn load_items(
+    sources: &ChatSources<'_>,
+    (id, owner): (&str, &str),
+) -> Result<Option<LoadedConversation>, ApiError> {
+    match begin_turn(sources.snapshots.store(), id, sources.memory).await {
+        Ok((turn, items)) => Ok((turn.head().conversation.owner == owner).then_some((turn, items))),
+        Err(error) if error.status == 404 => Ok(None),
+        Err(error) => Err(error),
     }
-    let own = &character.character.manifest().id;
+}
+
+/// Continues a conversation with all that it holds.
+async fn resume_whole(
+    sources: &ChatSources<'_>,
+    character: &LoadedCharacter,
+    request: &ChatRequest,
+    ((turn, items), (system, history)): (LoadedConversation, SplitHistory),
+    found: Option<Found>,
+) -> Result<ResumedChat, ApiError> {
+    let (store, own) = (sources.snapshots.store(), &character.character.manifest().id);
     let mut memory = match character_part(store, turn.head(), Some(character), own).await? {
         Some(memory) => memory,
         None => character.begin_with(&turn.head().conversation.metadata).await?,
     };
-    let (system, history) = split_history(request.history());
+    if found.is_some() {
+        // It becomes the memory of a history.
+        memory.record = whole_record(store, &turn).await?.unwrap_or(memory.record);
+    }
     let new: Vec<String> = newest(history, !items.is_empty()).into_iter().map(|message| message.json).collect();
     let input = items_of(&new, 0, &CallOwners { client_messages: 0..new.len(), ..CallOwners::default() });
-    memory.messages = messages_of(own, &drop_unpaired(items), &input, tools)?;
+    memory.messages = messages_of(own, &drop_unpaired(items), &input, sources.tools)?;
+    let owners = CallOwners { client_tools: request.client_tools(), ..CallOwners::default() };
     let place = ChatPlace::Claimed(Box::new(turn));
-    let history = ChatHistory {
-        store: store.clone(),
-        key: None,
-        name: None,
-        place,
-        owners: CallOwners { client_tools: request.client_tools(), ..CallOwners::default() },
-        input,
-        stored: memory.messages.len(),
-        sent: String::new(),
-        calls: String::new(),
-    };
+    let stored = memory.messages.len();
+    let history = ChatHistory { owners, input, stored, ..ChatHistory::at(store, place, found) };
     Ok(ResumedChat { memory, system, history })
 }
 
@@ -169,7 +204,7 @@ fn refuse_unsupported_fields(request: &ChatRequest, character: &LoadedCharacter)
 }
 
 /// Separates the client's system messages from the others.
-fn split_history(history: Vec<PlainMessage>) -> (Vec<String>, Vec<PlainMessage>) {
+fn split_history(history: Vec<PlainMessage>) -> SplitHistory {
     let (system, others): (Vec<_>, Vec<_>) =
         history.into_iter().partition(|message| matches!(message.role.as_str(), "system" | "developer"));
     (system.into_iter().map(|message| message.text).collect(), others)
@@ -180,6 +215,15 @@ fn start_key(character: &LoadedCharacter, request: &ChatRequest, owner: &ChatOwn
     let user = request.text_field("user").unwrap_or_default();
     let named = owner.conversation.as_deref().unwrap_or_default();
     HistoryKey::start(&[&character.character.manifest().id, &owner.owner, &user, named])
+}
+
+fn snapshot_name(start: HistoryKey, turn: i64, owner: &ChatOwner, character: &LoadedCharacter) -> SnapshotName {
+    let client = ClientName {
+        owner: owner.owner.clone(),
+        character: character.character.manifest().id.clone(),
+        name: owner.conversation.clone().unwrap_or_default(),
+    };
+    SnapshotName { key: start.to_string(), turn, client }
 }
 
 async fn find(
@@ -199,6 +243,21 @@ async fn find(
 }
 
 impl ChatHistory {
+    fn at(store: &Store, place: ChatPlace, found: Option<Found>) -> Self {
+        let (key, name) = found.map_or((None, None), |found| (Some(found.key), found.name));
+        Self {
+            store: store.clone(),
+            key,
+            name,
+            place,
+            owners: CallOwners::default(),
+            input: Vec::new(),
+            stored: 0,
+            sent: String::new(),
+            calls: String::new(),
+        }
+    }
+
     /// Takes note of a call that is sent.
     pub(super) fn sent_call(&mut self, id: &str) {
         self.calls.push_str(id);

@@ -9,20 +9,12 @@ use super::response_context::TURN_WAIT;
 use crate::clock;
 use crate::store::{CharacterMemory, ConversationPlace, NewConversation, NewItem, Store, StoreError, Turn, TurnWrite};
 
-/// How the id of a conversation begins; other names that clients choose do not.
-const PREFIX: &str = "conv_";
-
 /// Where the turn is written.
 pub(super) enum ChatPlace {
     /// A conversation whose turn is claimed.
     Claimed(Box<Turn>),
     /// One that begins with this turn.
     New(NewConversation),
-}
-
-/// Whether the client names a conversation by its id.
-pub(super) fn is_conversation_id(name: &str) -> bool {
-    name.starts_with(PREFIX)
 }
 
 impl ChatPlace {
@@ -33,20 +25,23 @@ impl ChatPlace {
     }
 
     /// The conversation of a history, where it still ends where the history does: then the character's state is that of the conversation,
-    /// with what was undone or called there by hand. Otherwise a new one that begins with this memory.
+    /// with what was undone or called there by hand. None where it went on in another way, or is gone.
     pub(super) async fn of_history(
         store: &Store,
         owner: &str,
         memory: &mut CharacterMemory,
-    ) -> Result<Self, StoreError> {
-        if let Some(place) = memory.place.take()
-            && let Some(turn) = claim(store, owner, &place).await?
-        {
-            memory.record = record(store, &turn).await?.unwrap_or_else(|| memory.record.clone());
-            return Ok(Self::Claimed(Box::new(turn)));
-        }
+    ) -> Result<Option<Self>, StoreError> {
+        let Some(place) = &memory.place else { return Ok(None) };
+        let Some(turn) = claim(store, owner, place).await? else { return Ok(None) };
+        memory.record = whole_record(store, &turn).await?.unwrap_or_else(|| memory.record.clone());
+        Ok(Some(Self::Claimed(Box::new(turn))))
+    }
+
+    /// A conversation that begins with the memory of another one.
+    pub(super) fn copy(owner: &str, memory: &mut CharacterMemory) -> Self {
+        memory.place = None;
         memory.record = std::mem::take(&mut memory.record).unstored();
-        Ok(Self::new(owner))
+        Self::new(owner)
     }
 
     /// The id of the conversation.
@@ -109,7 +104,7 @@ async fn claim(store: &Store, owner: &str, place: &ConversationPlace) -> Result<
 }
 
 /// The character's state in a conversation, with its whole journal.
-async fn record(store: &Store, turn: &Turn) -> Result<Option<StateRecord>, StoreError> {
+pub(super) async fn whole_record(store: &Store, turn: &Turn) -> Result<Option<StateRecord>, StoreError> {
     let head = turn.head();
     let Some(memory) = &head.memory else { return Ok(None) };
     let journal = store.journal(&head.conversation.id, 0, i64::MAX).await?;

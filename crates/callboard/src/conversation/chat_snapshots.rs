@@ -148,7 +148,14 @@ mod tests {
         assert_eq!(kept.named(start).await.unwrap(), None);
         for (text, turn) in [("a", 1), ("b", 2)] {
             let new = with_state(start.then("user", text), &format!("\"{text}\""));
-            save(&kept, NewSnapshot { name: Some(SnapshotName { name: start.to_string(), turn }), ..new }).await;
+            save(
+                &kept,
+                NewSnapshot {
+                    name: Some(SnapshotName { key: start.to_string(), turn, ..SnapshotName::default() }),
+                    ..new
+                },
+            )
+            .await;
         }
         let found = kept.named(start).await.unwrap().unwrap();
         assert_eq!((found.memory.record.state(), found.turn), (Some("\"b\""), 2));

@@ -20,13 +20,13 @@ mod saving;
 mod which_model_may_continue;
 
 pub use character_part::{RECENT_CALLS, begin_calls, character_part};
-pub use chat_history::{ChatHistory, ChatOwner, ResumedChat, resume_chat, resume_conversation};
+pub use chat_history::{ChatHistory, ChatOwner, ChatSources, ResumedChat, resume_chat, resume_conversation};
 pub use chat_snapshots::ChatSnapshots;
 pub use connection_cache::{ConnectionCache, ConnectionResponse};
 pub use fork::fork;
 pub use history_key::HistoryKey;
 pub use ids::{compaction_item_ids, item_ids, new_compaction_id, new_conversation_id, new_response_id, renew_taken};
-pub use owned_conversation::{begin_turn, items_after, owned_conversation};
+pub use owned_conversation::{begin_turn, conversation_id, items_after, owned_conversation};
 pub use response_context::{ContextQuery, ResponseContext, TURN_WAIT, input_of, load_context};
 pub use response_saving::{ResponseSaving, SaveTarget};
 pub use saving::{FinishedTurn, MemorySlot, SaveFuture, Saving};

@@ -8,10 +8,40 @@ use super::response_context::TURN_WAIT;
 use crate::memory_budget::RequestMemory;
 use crate::store::{Conversation, Item, ItemPage, Store, StoreError, Turn};
 
-/// A conversation of this owner.
-pub async fn owned_conversation(store: &Store, id: &str, owner: &str) -> Result<Conversation, ApiError> {
-    let conversation = store.conversation(id).await?.filter(|conversation| conversation.owner == owner);
-    conversation.ok_or_else(|| ApiError::conversation_not_found(id))
+/// How the id of a conversation begins; names that clients choose do not.
+const PREFIX: &str = "conv_";
+
+/// Whether this is the id of a conversation, and not a name of the client's own.
+pub(super) fn is_conversation_id(name: &str) -> bool {
+    name.starts_with(PREFIX)
+}
+
+/// A conversation of this owner, by its id or by the name that the client gave it.
+pub async fn owned_conversation(store: &Store, name: &str, owner: &str) -> Result<Conversation, ApiError> {
+    let id = conversation_id(store, (name, owner), None).await?;
+    let conversation = store.conversation(&id).await?.filter(|conversation| conversation.owner == owner);
+    conversation.ok_or_else(|| ApiError::conversation_not_found(name))
+}
+
+/// The id of the conversation that an owner's name leads to. Several characters may have conversations of one name; an id leads to itself.
+pub async fn conversation_id(
+    store: &Store,
+    (name, owner): (&str, &str),
+    character: Option<&str>,
+) -> Result<String, ApiError> {
+    if is_conversation_id(name) {
+        return Ok(name.to_owned());
+    }
+    let mut named = store.named_conversations(owner, name).await?;
+    named.retain(|found| character.is_none_or(|character| character == found.character));
+    match named.as_slice() {
+        [] => Err(ApiError::conversation_not_found(name)),
+        [only] => Ok(only.id.clone()),
+        several => {
+            let several = several.iter().map(|found| (found.id.as_str(), found.character.as_str()));
+            Err(ApiError::conversation_name_ambiguous(name, several))
+        }
+    }
 }
 
 /// The items of a page, and one more if there are so many.

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::character_part::character_part;
 use super::connection_cache::{ConnectionCache, ConnectionResponse};
 use super::ids::response_of;
-use super::owned_conversation::{begin_turn, owned_conversation};
+use super::owned_conversation::{begin_turn, conversation_id, owned_conversation};
 use super::response_chain::LoadedResponses;
 use super::response_saving::{SaveTarget, character_of, snapshot_key};
 use super::which_model_may_continue::{Continued, check_continuation};
@@ -102,14 +102,15 @@ impl ContextQuery<'_> {
         self.character.map(|character| character.character.manifest().id.as_str())
     }
 
-    async fn conversation(&self, id: &str) -> Result<ResponseContext, ApiError> {
+    async fn conversation(&self, name: &str) -> Result<ResponseContext, ApiError> {
+        let id = &conversation_id(self.store, (name, self.owner), self.character_id()).await?;
         // Checked before waiting for a running turn: other owners' conversations neither block nor are blocked.
         if self.store.has_running_turn(id) {
             owned_conversation(self.store, id, self.owner).await?;
         }
         let (turn, items) = begin_turn(self.store, id, self.memory).await?;
         if turn.head().conversation.owner != self.owner {
-            return Err(ApiError::conversation_not_found(id));
+            return Err(ApiError::conversation_not_found(name));
         }
         let memory = character_part(self.store, turn.head(), self.character, self.model).await?;
         Ok(ResponseContext::new(drop_unpaired(items), memory, SaveTarget::Conversation(Box::new(turn))))

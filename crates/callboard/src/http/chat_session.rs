@@ -10,7 +10,7 @@ use super::delivery::Incoming;
 use super::requester::{CONVERSATION, Requester};
 use super::router::Shared;
 use crate::characters::LoadedCharacter;
-use crate::conversation::{ChatOwner, ResumedChat, Saving, resume_chat, resume_conversation};
+use crate::conversation::{ChatOwner, ChatSources, ResumedChat, Saving, resume_chat, resume_conversation};
 use crate::session::{CharacterRequest, Session, TurnDriver, drive_character};
 use crate::trace::{ClientRequest, TraceEvent};
 use crate::upstream::Route;
@@ -69,7 +69,8 @@ pub(super) async fn chat_session<W: ReplyWriter>(
     let client =
         ClientRequest { named_conversation, ..incoming.requester.traced(endpoint, incoming.recorded.as_deref()) };
     let trace = driver.trace_with(&shared.app.traces, client);
-    let conversation = owner.conversation.as_deref().or(saving.chat_conversation());
+    // By its id, so that the trace is deleted with it. A turn that is stored nowhere keeps the client's name.
+    let conversation = saving.chat_conversation().or(owner.conversation.as_deref());
     trace.record(TraceEvent::StoredAs { conversation, response: None });
     Ok(Session::new(Some(driver), writer, saving))
 }
@@ -81,12 +82,12 @@ async fn resume(
     character: &LoadedCharacter,
     (request, owner): (&ChatRequest, &ChatOwner),
 ) -> Result<ResumedChat, ApiError> {
+    let sources = ChatSources { snapshots: &shared.chat_snapshots, tools: &shared.app.tools, memory: &incoming.memory };
     match owner.conversation_id() {
         Some(id) => {
-            let (store, place) = ((&shared.store, &shared.app.tools), (id, owner.owner.as_str()));
-            let resumed = resume_conversation(store, character, request, place, &incoming.memory).await;
+            let resumed = resume_conversation(&sources, character, request, (id, &owner.owner)).await;
             resumed.map_err(|error| error.about(CONVERSATION.as_str()))
         }
-        None => resume_chat(&shared.chat_snapshots, character, request, owner).await,
+        None => resume_chat(&sources, character, request, owner).await,
     }
 }

@@ -11,6 +11,7 @@ use super::query::known_pairs;
 use super::reply::{self, HttpResult};
 use super::requester::Requester;
 use super::router::Shared;
+use crate::conversation::owned_conversation;
 use crate::store::{ConversationPage, ListedConversation, Store};
 
 const PARAMETERS: [&str; 4] = ["limit", "after", "order", "character"];
@@ -41,12 +42,14 @@ fn read_query(query: &str) -> Result<(PageQuery, Option<String>), BadRequest> {
 
 /// The place in the list behind which a page begins.
 async fn place_of(store: &Store, id: &str, owner: &str) -> Result<(i64, String), ApiError> {
-    let found = store.conversation(id).await?.filter(|conversation| conversation.owner == owner);
-    let missing = || {
-        let message = format!("after is {id:?}, which is not a conversation");
-        BadRequest::at("after", "conversation_not_found", message)
-    };
-    Ok(found.map(|conversation| (conversation.created_at, conversation.id)).ok_or_else(missing)?)
+    match owned_conversation(store, id, owner).await {
+        Ok(conversation) => Ok((conversation.created_at, conversation.id)),
+        Err(error) if error.status == 404 => {
+            let message = format!("after is {id:?}, which is not a conversation");
+            Err(BadRequest::at("after", "conversation_not_found", message).into())
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// The object of a conversation, with its character and the time of its last change.

@@ -50,22 +50,22 @@ async fn create(State(shared): State<Shared>, request: Request) -> HttpResult {
     Ok(object(&owned_conversation(&shared.store, &id, &owner).await?))
 }
 
-async fn one(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> HttpResult {
-    Ok(object(&owned(&shared, &id, &headers).await?))
+async fn one(State(shared): State<Shared>, Path(name): Path<String>, headers: HeaderMap) -> HttpResult {
+    Ok(object(&owned(&shared, &name, &headers).await?))
 }
 
-async fn change(State(shared): State<Shared>, Path(id): Path<String>, request: Request) -> HttpResult {
+async fn change(State(shared): State<Shared>, Path(name): Path<String>, request: Request) -> HttpResult {
     let headers = request.headers().clone();
     let body = read_body(request, &shared).await?;
     let request = ConversationRequest::read_change(body.bytes)?;
-    owned(&shared, &id, &headers).await?;
+    let Conversation { id, owner, .. } = owned(&shared, &name, &headers).await?;
     let metadata = Value::Object(request.metadata.unwrap_or_default()).to_string();
     shared.store.set_metadata(&id, metadata, clock::milliseconds()).await?;
-    Ok(object(&owned(&shared, &id, &headers).await?))
+    Ok(object(&owned_conversation(&shared.store, &id, &owner).await?))
 }
 
-async fn delete(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> HttpResult {
-    owned(&shared, &id, &headers).await?;
+async fn delete(State(shared): State<Shared>, Path(name): Path<String>, headers: HeaderMap) -> HttpResult {
+    let id = owned(&shared, &name, &headers).await?.id;
     // What was said in it may be on its way to the store.
     shared.app.traces.flush().await;
     shared.store.delete_conversation(&id).await?;
@@ -74,22 +74,22 @@ async fn delete(State(shared): State<Shared>, Path(id): Path<String>, headers: H
 
 async fn list_items(
     State(shared): State<Shared>,
-    Path(id): Path<String>,
+    Path(name): Path<String>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> HttpResult {
     let pairs = query::pairs(query.as_deref().unwrap_or_default())?;
     let page = PageQuery::read(pairs.iter().map(|(key, value)| (key.as_str(), value.as_str())))?;
-    owned(&shared, &id, &headers).await?;
+    let id = owned(&shared, &name, &headers).await?.id;
     let items = items_after(&shared.store, &id, &page).await?;
     Ok(reply::json(page.cut(&items).to_string()))
 }
 
-async fn add_items(State(shared): State<Shared>, Path(id): Path<String>, request: Request) -> HttpResult {
+async fn add_items(State(shared): State<Shared>, Path(name): Path<String>, request: Request) -> HttpResult {
     let headers = request.headers().clone();
     let body = read_body(request, &shared).await?;
     let request = ConversationRequest::read_items(body.bytes)?;
-    owned(&shared, &id, &headers).await?;
+    let id = owned(&shared, &name, &headers).await?.id;
     let items = request.stored_items(&mut item_ids(&new_response_id()));
     let added = append(&shared, &id, items, &body.memory).await?;
     Ok(reply::json(whole_list(&added).to_string()))
@@ -97,23 +97,23 @@ async fn add_items(State(shared): State<Shared>, Path(id): Path<String>, request
 
 async fn one_item(
     State(shared): State<Shared>,
-    Path((id, item)): Path<(String, String)>,
+    Path((name, item)): Path<(String, String)>,
     headers: HeaderMap,
 ) -> HttpResult {
-    owned(&shared, &id, &headers).await?;
+    let id = owned(&shared, &name, &headers).await?.id;
     let found = shared.store.item(&id, &item).await?;
     Ok(reply::json(found.ok_or_else(|| ApiError::item_not_found(&item, &id))?.body))
 }
 
 async fn delete_item(
     State(shared): State<Shared>,
-    Path((id, item)): Path<(String, String)>,
+    Path((name, item)): Path<(String, String)>,
     headers: HeaderMap,
 ) -> HttpResult {
-    let conversation = owned(&shared, &id, &headers).await?;
-    match shared.store.delete_item(&id, &item).await? {
+    let conversation = owned(&shared, &name, &headers).await?;
+    match shared.store.delete_item(&conversation.id, &item).await? {
         true => Ok(object(&conversation)),
-        false => Err(ApiError::item_not_found(&item, &id).into()),
+        false => Err(ApiError::item_not_found(&item, &conversation.id).into()),
     }
 }
 
@@ -136,9 +136,9 @@ async fn append(
     Ok(items)
 }
 
-/// The conversation, for its owner.
-pub(super) async fn owned(shared: &Shared, id: &str, headers: &HeaderMap) -> Result<Conversation, ApiError> {
-    owned_conversation(&shared.store, id, &Requester::of(shared, headers).owner).await
+/// The conversation, by its id or the client's own name, for its owner.
+pub(super) async fn owned(shared: &Shared, name: &str, headers: &HeaderMap) -> Result<Conversation, ApiError> {
+    owned_conversation(&shared.store, name, &Requester::of(shared, headers).owner).await
 }
 
 pub(super) fn object(conversation: &Conversation) -> Response {

@@ -20,8 +20,8 @@ const USUAL: usize = 100;
 const MOST: usize = 1000;
 
 /// The state now.
-pub(super) async fn state(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> HttpResult {
-    owned(&shared, &id, &headers).await?;
+pub(super) async fn state(State(shared): State<Shared>, Path(name): Path<String>, headers: HeaderMap) -> HttpResult {
+    let id = owned(&shared, &name, &headers).await?.id;
     let head = shared.store.conversation_head(&id).await?;
     let head = head.ok_or_else(|| ApiError::conversation_not_found(&id))?;
     Ok(reply::json(state_object(&head).to_string()))
@@ -30,13 +30,13 @@ pub(super) async fn state(State(shared): State<Shared>, Path(id): Path<String>, 
 /// What changed it, oldest first: `after` is a sequence, `limit` how many.
 pub(super) async fn list(
     State(shared): State<Shared>,
-    Path(id): Path<String>,
+    Path(name): Path<String>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> HttpResult {
     let pairs = query::known_pairs(query.as_deref().unwrap_or_default(), &["after", "limit"])?;
     let (after, limit) = page(&pairs)?;
-    owned(&shared, &id, &headers).await?;
+    let id = owned(&shared, &name, &headers).await?.id;
     // The inverse of an entry follows from all before it.
     let wanted = i64::try_from(after.saturating_add(limit as u64 + 1)).unwrap_or(i64::MAX);
     let entries = shared.store.journal(&id, 0, wanted).await?;
@@ -52,11 +52,11 @@ pub(super) async fn list(
 }
 
 /// Undoes changes.
-pub(super) async fn undo(State(shared): State<Shared>, Path(id): Path<String>, request: Request) -> HttpResult {
+pub(super) async fn undo(State(shared): State<Shared>, Path(name): Path<String>, request: Request) -> HttpResult {
     let headers = request.headers().clone();
     let body = read_body(request, &shared).await?;
     let target = undo_body::read(&body.bytes)?;
-    owned(&shared, &id, &headers).await?;
+    let id = owned(&shared, &name, &headers).await?.id;
     let mut turn = shared.store.begin_turn(&id, TURN_WAIT).await?;
     let note = CallNote {
         call_id: format!("call_{}", random::letters::<24>()),

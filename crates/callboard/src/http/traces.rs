@@ -4,12 +4,15 @@ use axum::extract::{Path, RawQuery, State};
 use callboard_core::model::BadRequest;
 use callboard_core::wire::ApiError;
 use callboard_core::wire::responses::PageQuery;
+use http::HeaderMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::query::known_pairs;
 use super::reply::{self, HttpResult};
+use super::requester::Requester;
 use super::router::Shared;
+use crate::conversation::conversation_id;
 use crate::store::{StoreError, Trace, TraceFilter, TracePage};
 
 const PARAMETERS: [&str; 7] = ["limit", "after", "conversation", "character", "model", "request_id", "order"];
@@ -22,8 +25,12 @@ struct Head {
 }
 
 /// A page of traces.
-pub(super) async fn list(State(shared): State<Shared>, RawQuery(query): RawQuery) -> HttpResult {
-    let (page, filter) = read_query(&query.unwrap_or_default())?;
+pub(super) async fn list(State(shared): State<Shared>, RawQuery(query): RawQuery, headers: HeaderMap) -> HttpResult {
+    let (page, mut filter) = read_query(&query.unwrap_or_default())?;
+    filter.conversation = match filter.conversation {
+        Some(name) => Some(traced_conversation(&shared, name, &headers).await?),
+        None => None,
+    };
     // A client that has read the end of a turn finds its trace.
     shared.app.traces.flush().await;
     let before = match &page.after {
@@ -37,6 +44,15 @@ pub(super) async fn list(State(shared): State<Shared>, RawQuery(query): RawQuery
     };
     let found = find(&shared, before, page.limit, &filter).await.map_err(failed)?;
     Ok(reply::json(written(&found, page.limit)))
+}
+
+/// The conversation as traces know it: by its id where the client's name leads to one.
+async fn traced_conversation(shared: &Shared, name: String, headers: &HeaderMap) -> Result<String, ApiError> {
+    let owner = Requester::of(shared, headers).owner;
+    match conversation_id(&shared.store, (&name, &owner), None).await {
+        Err(error) if error.status == 404 => Ok(name),
+        found => found,
+    }
 }
 
 /// One trace.

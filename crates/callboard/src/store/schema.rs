@@ -13,6 +13,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/007_trace_requests.sql"),
     include_str!("migrations/008_conversation_lists.sql"),
     include_str!("migrations/009_chat_conversations.sql"),
+    include_str!("migrations/010_conversation_names.sql"),
 ];
 
 /// The table with the schema version. It has one row.

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use super::character_memory::CharacterMemory;
+use super::conversation_name::ClientName;
 use super::error::StoreError;
 use super::handle::Store;
 use super::snapshot_chain::{ChainPart, LoadedChain};
@@ -38,8 +39,9 @@ const DROP_REPLACED: &str = "DELETE FROM chain_parts WHERE chain IN (SELECT repl
      AND NOT EXISTS (SELECT 1 FROM snapshots s WHERE s.chain = chain_parts.chain)";
 /// A write can be delayed until after that of a later turn, which another process made: the newer turn stays. Of two turns that did not
 /// know of each other the later one stays. Turn 0 did not continue from the name, and follows whatever is there.
-const NAME: &str = "INSERT INTO named_snapshots (name, history, kept_at, turn) VALUES ($1, $2, $3, $4) \
-     ON CONFLICT (name) DO UPDATE SET history = excluded.history, kept_at = excluded.kept_at, \
+const NAME: &str = "INSERT INTO named_snapshots (name, history, kept_at, turn, owner, character, client_name) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (name) DO UPDATE SET history = excluded.history, \
+     kept_at = excluded.kept_at, owner = excluded.owner, character = excluded.character, client_name = excluded.client_name, \
      turn = CASE WHEN excluded.turn = 0 THEN named_snapshots.turn + 1 ELSE excluded.turn END \
      WHERE excluded.turn = 0 OR excluded.turn > named_snapshots.turn \
      OR (excluded.turn = named_snapshots.turn AND excluded.kept_at >= named_snapshots.kept_at)";
@@ -86,8 +88,10 @@ pub struct ConversationPlace {
 /// The name of a conversation, which finds its newest snapshot.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SnapshotName {
-    /// The name.
-    pub name: String,
+    /// Made of the name and of all that keeps it apart from others.
+    pub key: String,
+    /// The name as the client gave it.
+    pub client: ClientName,
     /// The number of the turn, from 1, where it continued from the name; 0 where it continued from the client's history.
     pub turn: i64,
 }
@@ -210,7 +214,10 @@ pub(super) fn insert(new: &NewSnapshot, new_chain: &str, mode: ChainMode) -> Res
     let at = new.place.as_ref().map(|place| place.position);
     let row = cells![key, chain, parts + 1, bytes, state, interrupted, new.at, response, conversation, at];
     let replaced = [LOCK_REPLACED, DROP_REPLACED].map(|sql| Statement::new(sql, cells![key]));
-    let name = new.name.as_ref().map(|name| Statement::new(NAME, cells![&name.name, key, new.at, name.turn]));
+    let name = new.name.as_ref().map(|name| {
+        let ClientName { owner, character, name: words } = &name.client;
+        Statement::new(NAME, cells![&name.key, key, new.at, name.turn, owner, character, words])
+    });
     Ok([stored, Statement::new(KEEP, row)].into_iter().chain(replaced).chain(name).collect())
 }
 

@@ -22,7 +22,7 @@ const CHAT: &str = "/v1/chat/completions";
 const RESPONSES: &str = "/v1/responses";
 
 /// Headings of sections that `UPDATE=1` writes.
-const WRITTEN: [&str; 6] = ["Asked upstream", "Client", "Contract", "Stored", "Metrics", "Printed"];
+const WRITTEN: [&str; 7] = ["Asked upstream", "Client", "Contract", "Conversation", "Stored", "Metrics", "Printed"];
 
 /// The result of one run of a page.
 struct Run {
@@ -102,17 +102,17 @@ fn run(harness: &Harness, page: &Arc<Page>, mode: Mode, streamed: Option<&Run>, 
 }
 
 /// One request of a page, as it is sent.
-struct Request<'a> {
+struct Request {
     method: &'static str,
     path: String,
-    headers: Vec<&'a str>,
+    headers: Vec<String>,
     /// Null where the page gives none.
     body: Value,
 }
 
-impl<'a> Request<'a> {
+impl Request {
     /// The request with what the page leaves out: the model, and `stream` in the streamed run.
-    fn of(page: &Page, section: &'a Section, mode: Mode, ids: &Ids) -> Self {
+    fn of(page: &Page, section: &Section, mode: Mode, ids: &Ids) -> Self {
         let named = ["GET", "POST", "DELETE"].into_iter().find_map(|method| Some((method, section.option(method)?)));
         let (method, path) = named.unwrap_or(("POST", CHAT));
         let text = section.fence("json").unwrap_or_else(|| "null".to_owned());
@@ -126,13 +126,15 @@ impl<'a> Request<'a> {
                 body.insert("stream".to_owned(), true.into());
             }
         }
-        Self { method, path: ids.resolved(path), headers: section.option("header").into_iter().collect(), body }
+        let headers = section.option("header").map(|header| ids.resolved(header)).into_iter().collect();
+        Self { method, path: ids.resolved(path), headers, body }
     }
 
     fn send(&self, harness: &Harness, page: &Arc<Page>, program: &Program, first_reply: usize, mode: Mode) -> Outcome {
         let body = if self.body.is_null() { String::new() } else { self.body.to_string() };
         let (response, asked) = harness.play_at(page, first_reply, || {
-            let connection = Connection::send(&program.address, self.method, &self.path, &self.headers, &body);
+            let headers: Vec<&str> = self.headers.iter().map(String::as_str).collect();
+            let connection = Connection::send(&program.address, self.method, &self.path, &headers, &body);
             connection.rest_by_line(|line| {
                 if holds_text(line) {
                     harness.client_has_text(page);
@@ -165,7 +167,7 @@ fn asked_sections(step: &Step<'_>, asked: &[Value], first: &mut Option<Value>, i
 fn client_sections(
     page: &Page,
     step: &Step<'_>,
-    request: &Request<'_>,
+    request: &Request,
     (outcome, streamed): (&Outcome, Option<&Outcome>),
     ids: &mut Ids,
     faults: &mut Vec<String>,
@@ -182,6 +184,10 @@ fn client_sections(
         let mut sections =
             render::client_sections(outcome, streamed, counted_usage(replies, step.first_reply).as_ref(), ids);
         sections.retain(|section| !["`ok`\n", "`none`\n"].contains(&section.text.as_str()));
+        if step.request.option("show the conversation").is_some() {
+            let id = outcome.response.header("callboard-conversation").unwrap_or("none");
+            sections.push(Titled::new("Conversation", format!("`{}`\n", ids.renamed(id))));
+        }
         return sections;
     }
     let shown = match request.path == RESPONSES && outcome.response.status == 200 {
@@ -246,6 +252,7 @@ fn stored_path(about: &str) -> String {
         "state" | "journal" => format!("/v1/conversations/conv_1/{about}"),
         "items" => "/v1/conversations/conv_1/items?order=asc&limit=100".to_owned(),
         "trace" => "/v1/traces?limit=1".to_owned(),
+        "traces" => "/v1/traces".to_owned(),
         name => format!("{RESPONSES}/{name}"),
     }
 }

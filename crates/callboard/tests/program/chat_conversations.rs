@@ -145,6 +145,95 @@ fn a_history_goes_with_its_conversation() {
     assert_eq!(stage.count(&other), 1);
 }
 
+const KEYS: [&str; 2] = ["authorization: Bearer one", "authorization: Bearer two"];
+
+/// A counter and another character, a turn of which ends with each of these words, behind two keys.
+fn with_keys(words: &[&str], settings: &[(&str, &str)]) -> Stage {
+    let folder = CharacterFolder::with("counter", COUNTER);
+    folder.write("other", &COUNTER.replace("\"Counter\"", "\"Other\""));
+    let turn = |word: &&str| [calls("", &[("add", json!({}))]), text(word)];
+    let (script, server) = Script::start(words.iter().flat_map(turn).collect::<Vec<_>>());
+    let settings = [&[("CALLBOARD_API_KEYS", "one,two")], settings].concat();
+    let program = Program::start(&["--upstream", &server.url, "--characters", folder.path()], &settings);
+    Stage { script, program, _folder: folder }
+}
+
+fn say_as(stage: &Stage, key: &str, character: &str, name: &str) -> String {
+    let body = json!({"model": character, "messages": [user("a")]}).to_string();
+    let header = format!("{HEADER}: {name}");
+    named(&ask(&stage.program.address, "POST", "/v1/chat/completions", &[key, &header], &body))
+}
+
+#[test]
+fn the_clients_name_leads_to_its_own_conversation_everywhere() {
+    let stage = with_keys(&["one", "two"], &[]);
+    let name = "game/1: é";
+    let ids = KEYS.map(|key| say_as(&stage, key, "counter", name));
+    assert_ne!(ids[0], ids[1]);
+    let base = "/v1/conversations/game%2F1%3A%20%C3%A9";
+    let call = json!({"conversation": name}).to_string();
+    for (key, id) in KEYS.iter().zip(&ids) {
+        let send = |method: &str, path: &str, body: &str| ask(&stage.program.address, method, path, &[key], body);
+        assert_eq!(send("GET", base, "").ok()["id"], *id);
+        assert_eq!(send("POST", base, r#"{"metadata": {"topic": "x"}}"#).ok()["id"], *id);
+        assert_eq!(send("GET", &format!("{base}/items"), "").ok()["data"].as_array().unwrap().len(), 3);
+        let item = send("GET", &format!("{base}/items?limit=1"), "").ok()["data"][0]["id"].clone();
+        let item = format!("{base}/items/{}", item.as_str().unwrap());
+        assert_eq!(send("GET", &item, "").status, 200);
+        assert_eq!(send("POST", "/v1/characters/counter/tools/add", &call).ok()["conversation"], *id);
+        assert_eq!(send("GET", &format!("{base}/state"), "").ok()["state"]["count"], 2);
+        assert_eq!(send("GET", &format!("{base}/journal"), "").ok()["data"].as_array().unwrap().len(), 2);
+        assert_eq!(send("POST", &format!("{base}/undo"), r#"{"last": 1}"#).ok()["state"]["count"], 1);
+        assert_eq!(send("DELETE", &item, "").ok()["id"], *id);
+        assert_eq!(
+            send("GET", &format!("/v1/traces?conversation={}", &base[18..]), "").ok()["data"][0]["conversation"],
+            *id
+        );
+    }
+    // What one deletes is the other's still.
+    for (key, status) in [(KEYS[0], 200), (KEYS[0], 404), (KEYS[1], 200)] {
+        assert_eq!(ask(&stage.program.address, "DELETE", base, &[key], "").status, status);
+    }
+    let gone = ask(&stage.program.address, "POST", "/v1/characters/counter/tools/add", &[KEYS[0]], &call);
+    assert_eq!((gone.status, gone.error("code").as_str()), (404, "conversation_not_found"));
+}
+
+#[test]
+fn a_name_used_with_two_characters_leads_to_that_of_the_one_asked_or_says_which_there_are() {
+    let stage = with_keys(&["one", "two"], &[]);
+    let ids = ["counter", "other"].map(|character| say_as(&stage, KEYS[0], character, "game"));
+    for (character, id) in ["counter", "other"].iter().zip(&ids) {
+        let path = format!("/v1/characters/{character}/tools/add");
+        let called = ask(&stage.program.address, "POST", &path, &[KEYS[0]], r#"{"conversation": "game"}"#).ok();
+        assert_eq!((&called["conversation"], &called["result"]), (&json!(id), &json!("The count is 2.")));
+    }
+    let refused = ask(&stage.program.address, "DELETE", "/v1/conversations/game", &[KEYS[0]], "");
+    assert_eq!((refused.status, refused.error("code").as_str()), (409, "conversation_name_ambiguous"));
+    for (character, id) in ["counter", "other"].iter().zip(&ids) {
+        assert!(refused.error("message").contains(&format!("{id} ({character})")), "{refused:?}");
+        assert_eq!(
+            ask(&stage.program.address, "DELETE", &format!("/v1/conversations/{id}"), &[KEYS[0]], "").status,
+            200
+        );
+    }
+}
+
+#[test]
+fn the_traces_of_a_named_conversation_go_with_it() {
+    let stage = with_keys(&["one", "two"], &[("CALLBOARD_TRACE_CONTENT", "true")]);
+    for name in ["game", "other game"] {
+        say_as(&stage, KEYS[0], "counter", name);
+    }
+    let traces = || {
+        let list = ask(&stage.program.address, "GET", "/v1/traces", &[KEYS[0]], "").ok();
+        list["data"].as_array().unwrap().iter().map(|trace| trace["conversation"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(traces().len(), 2);
+    ask(&stage.program.address, "DELETE", "/v1/conversations/game", &[KEYS[0]], "").ok();
+    let left = ask(&stage.program.address, "GET", "/v1/conversations/other%20game", &[KEYS[0]], "").ok();
+    assert_eq!(traces(), [left["id"].clone()]);
+}
+
 /// The client's tool.
 fn show() -> Value {
     json!([{"type": "function", "function": {"name": "show", "parameters": {"type": "object", "properties": {}}}}])

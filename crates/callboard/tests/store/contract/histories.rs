@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use callboard::store::{CharacterMemory, NewSnapshot, SnapshotName, Store, TurnRecords};
+use callboard::store::{CharacterMemory, ClientName, ConversationPlace, NewSnapshot, SnapshotName, Store, TurnRecords};
 use callboard_core::journal::{CallNote, Entry, StateRecord};
 use serde_json::json;
 
+use super::conversations;
 use super::run::Promise;
 use crate::databases::{Database, block_on};
 
@@ -18,6 +19,7 @@ pub(super) const PROMISES: &[Promise] = &[
     ("an unawaited write is found by the next read", unawaited),
     ("a snapshot replaces an older one with the same key", same_key),
     ("a named conversation is found at its newest snapshot", named),
+    ("a client's name leads to the conversations of its newest turns", client_names),
     ("a delayed write does not hide a later turn of a named conversation", delayed),
     ("a long history is found by an old key", far_back),
 ];
@@ -36,7 +38,7 @@ pub(crate) fn new_snapshot(key: &str, at: i64, memory: CharacterMemory) -> NewSn
 }
 
 pub(crate) async fn keep(store: &Store, key: &str, name: Option<&str>, at: i64, memory: CharacterMemory) {
-    let name = name.map(|name| SnapshotName { name: name.to_owned(), turn: 0 });
+    let name = name.map(|name| SnapshotName { key: name.to_owned(), ..SnapshotName::default() });
     let new = NewSnapshot { name, ..new_snapshot(key, at, memory) };
     store.write_records(&TurnRecords { snapshot: Some(new), ..TurnRecords::default() }).await.unwrap();
 }
@@ -199,6 +201,35 @@ fn named(database: &Database) {
     });
 }
 
+fn client_names(database: &Database) {
+    let store = database.open();
+    let in_conversation = |key: &str, at: i64, (character, id): (&str, &str)| {
+        let client =
+            ClientName { owner: "someone".to_owned(), character: character.to_owned(), name: "my game".to_owned() };
+        let place = Some(ConversationPlace { conversation: id.to_owned(), position: 1 });
+        let name = Some(SnapshotName { key: format!("{character} my game"), turn: at, client });
+        let snapshot = NewSnapshot { name, place, ..new_snapshot(key, at, memory_of("p", "1", &["x"])) };
+        TurnRecords { snapshot: Some(snapshot), ..TurnRecords::default() }
+    };
+    let found = async |owner: &str, name: &str| {
+        let found = store.named_conversations(owner, name).await.unwrap();
+        found.into_iter().map(|found| (found.id, found.character)).collect::<Vec<_>>()
+    };
+    let pair = |id: &str, character: &str| (id.to_owned(), character.to_owned());
+    block_on(async {
+        for (at, id) in (1..).zip(["conv_a", "conv_b", "conv_c"]) {
+            store.create_conversation(conversations::new(id, at)).await.unwrap();
+        }
+        for (key, at, place) in [("k1", 1, ("x", "conv_a")), ("k2", 2, ("y", "conv_b")), ("k3", 3, ("x", "conv_c"))] {
+            store.write_records(&in_conversation(key, at, place)).await.unwrap();
+        }
+        assert_eq!(found("someone", "my game").await, [pair("conv_c", "x"), pair("conv_b", "y")]);
+        assert_eq!((found("other", "my game").await, found("someone", "MY GAME").await), (vec![], vec![]));
+        store.delete_conversation("conv_c").await.unwrap();
+        assert_eq!(found("someone", "my game").await, [pair("conv_b", "y")]);
+    });
+}
+
 /// Rows: the turn, its time, the turn found then and its state.
 fn delayed(database: &Database) {
     let store = database.open();
@@ -217,7 +248,7 @@ fn delayed(database: &Database) {
     ];
     block_on(async {
         for (number, (turn, at, newest, state)) in (1..).zip(rows) {
-            let name = Some(SnapshotName { name: "game".to_owned(), turn });
+            let name = Some(SnapshotName { key: "game".to_owned(), turn, ..SnapshotName::default() });
             let snapshot = new_snapshot(&format!("key {number}"), at, memory_of("p", &number.to_string(), &["x"]));
             let snapshot = Some(NewSnapshot { name, ..snapshot });
             store.write_records(&TurnRecords { snapshot, ..TurnRecords::default() }).await.unwrap();
