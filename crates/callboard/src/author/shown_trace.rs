@@ -15,6 +15,11 @@ pub(super) struct ShownTrace {
     started_at_ms: i64,
     duration_ms: f64,
     endpoint: String,
+    /// Of a request that was passed through.
+    #[serde(default)]
+    method: String,
+    #[serde(default)]
+    path: String,
     request_id: String,
     outcome: String,
     error: Option<ShownError>,
@@ -77,6 +82,33 @@ impl ShownTrace {
         self.bad_calls.iter().any(|call| call.before.is_none()) || self.failed_tools().any(|call| call.result.is_none())
     }
 
+    fn endpoint(&self) -> String {
+        match self.path.as_str() {
+            "" => self.endpoint.clone(),
+            path => one_line(&format!("{} {path}", self.method)),
+        }
+    }
+
+    /// The character, the model, or both.
+    fn who(&self) -> String {
+        match (&self.character, self.model.as_str()) {
+            (Some(character), "") => character.clone(),
+            (Some(character), model) => format!("{character} by {model}"),
+            (None, "") => "no model".to_owned(),
+            (None, model) => model.to_owned(),
+        }
+    }
+
+    /// What was called, where something could be.
+    fn called(&self) -> String {
+        match (self.endpoint.as_str(), self.calls.made) {
+            ("tool", _) => self.tool_calls.iter().map(|call| format!(", called {}", one_line(&call.name))).collect(),
+            _ if !self.path.is_empty() => String::new(),
+            (_, 1) => ", 1 call".to_owned(),
+            (_, made) => format!(", {made} calls"),
+        }
+    }
+
     fn failed_tools(&self) -> impl Iterator<Item = &ToolCall> {
         self.tool_calls.iter().filter(|call| call.outcome.as_deref() == Some("error"))
     }
@@ -85,14 +117,11 @@ impl ShownTrace {
 impl fmt::Display for ShownTrace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let when = clock::utc(self.started_at_ms);
-        let who = self.character.as_ref().map_or_else(String::new, |character| format!("{character} by "));
-        let (endpoint, model, outcome) = (&self.endpoint, &self.model, &self.outcome);
-        write!(f, "{when}  {}  {endpoint}  {who}{model}: {outcome}", self.request_id)?;
+        write!(f, "{when}  {}  {}  {}: {}", self.request_id, self.endpoint(), self.who(), self.outcome)?;
         if let Some(ShownError { code, status }) = &self.error {
             write!(f, " with {status} {code}")?;
         }
-        let calls = if self.calls.made == 1 { "call" } else { "calls" };
-        writeln!(f, " after {:.0} ms, {} {calls}", self.duration_ms, self.calls.made)?;
+        writeln!(f, " after {:.0} ms{}", self.duration_ms, self.called())?;
         for request in self.upstream_requests.iter().filter(|request| request.outcome != "ok") {
             let status = request.status.map_or_else(String::new, |status| format!(" with status {status}"));
             writeln!(f, "  {}: {}{status}", request.url, request.outcome)?;
@@ -166,5 +195,28 @@ mod tests {
     result  Error: late
 ";
         assert_eq!(trace.to_string(), expected);
+    }
+
+    #[test]
+    fn what_is_no_turn_of_a_model_says_what_it_is() {
+        for (own, expected) in [
+            (
+                r#""character":null,"model":"e","endpoint":"passthrough","method":"POST","path":"/v1/embeddings""#,
+                "POST /v1/embeddings  e: complete after 2 ms",
+            ),
+            (
+                r#""character":null,"model":"","endpoint":"passthrough","method":"POST","path":"/tokenize""#,
+                "POST /tokenize  no model: complete after 2 ms",
+            ),
+            (r#""character":"bard","model":"","endpoint":"tool""#, "tool  bard: complete after 2 ms, called sing"),
+        ] {
+            let called = if own.contains("bard") { r#"[{"name":"sing","outcome":"ok"}]"# } else { "[]" };
+            let trace = format!(
+                r#"{{{own},"id":"x","started_at_ms":0,"duration_ms":2.0,"request_id":"req_1","outcome":"complete",
+                "calls":{{"made":0}},"upstream_requests":[],"tool_calls":{called}}}"#
+            );
+            let trace: ShownTrace = serde_json::from_str(&trace).unwrap();
+            assert_eq!(trace.to_string(), format!("1970-01-01T00:00:00Z  req_1  {expected}\n"));
+        }
     }
 }

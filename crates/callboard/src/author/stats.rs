@@ -117,10 +117,13 @@ fn write_page(groups: &BTreeMap<Group, TurnCounts>, days: u16, out: &mut impl Wr
     }
     let mut rows = vec![row("character", "model", |(heading, _)| (*heading).to_owned())];
     for ((character, model), counts) in groups {
-        let character = if character.is_empty() { "-" } else { character };
+        let [character, model] = [character, model].map(|name| if name.is_empty() { "-" } else { name });
         rows.push(row(character, model, |(_, cell)| cell(counts)));
     }
-    writeln!(out, "{when}, by character and model (character - is the gateway):\n")?;
+    writeln!(
+        out,
+        "{when}, by character and model (character - is the gateway; model - are tools run by hand, and requests without a model):\n"
+    )?;
     let width = |place: usize| rows.iter().filter_map(|row| row.get(place)).map(|cell| cell.chars().count()).max();
     let widths: Vec<usize> = (0..COLUMNS.len() + 2).map(|place| width(place).unwrap_or_default()).collect();
     for row in &rows {

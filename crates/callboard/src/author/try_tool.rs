@@ -47,7 +47,7 @@ pub(super) async fn try_tool(
             bail!(unknown_tool(&call.tool, calls.tool_names()))
         }
         Err(refused) => {
-            writeln!(out, "{MODEL_TEXT}{}", refused.model_text)?;
+            writeln!(out, "{MODEL_TEXT}{}", refused.result.text)?;
             Ok(false)
         }
     }
@@ -63,7 +63,7 @@ fn show(run: &StandaloneRun, call: &TriedCall, most: usize, out: &mut impl Write
     if let Some(state) = &run.state {
         writeln!(out, "state: {state}")?;
     }
-    writeln!(out, "took {:.1} ms", run.took.as_secs_f64() * 1000.0)?;
+    writeln!(out, "took {:.1} ms", run.took().as_secs_f64() * 1000.0)?;
     for traceback in run.results.iter().filter_map(|result| result.remark.as_ref()?.traceback.as_ref()) {
         writeln!(out, "\nTraceback (most recent call last):\n{traceback}")?;
     }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::{Path, Request, State};
-use callboard_core::model::BadRequest;
-use callboard_core::turn::ToolOutcome;
+use callboard_core::model::{BadRequest, Item, SpokenCall};
+use callboard_core::turn::{ToolOutcome, ToolResult};
 use callboard_core::wire::ApiError;
 use callboard_core::wire::responses::read_object;
 use serde::Serialize;
@@ -20,7 +20,7 @@ use crate::clock;
 use crate::conversation::begin_calls;
 use crate::session::{CallContext, RefusedCall, StandaloneCalls, StandaloneRun};
 use crate::store::{CharacterMemory, Turn, TurnWrite};
-use crate::trace::Millis;
+use crate::trace::{Millis, TOOL_ENDPOINT, TraceEvent, TraceRecorder, TurnStart};
 
 const FORM: &str = "send {\"conversation\": \"conv_…\", \"arguments\": {…}}";
 const KNOWN: [&str; 2] = ["conversation", "arguments"];
@@ -68,29 +68,58 @@ pub(super) async fn call(
     Extension(arrival): Extension<Arrival>,
     request: Request,
 ) -> HttpResult {
-    let owner = Requester::of(&shared, request.headers()).owner;
+    let requester = Requester::of(&shared, request.headers());
     let RequestBody { bytes, memory: budget } = read_body(request, &shared).await?;
     let order = Order::read(bytes)?;
     let character = loaded(&shared, &character_id)?;
     let _slot = shared.in_flight.enter()?;
-    let begun = begin_calls(&shared.store, (&order.conversation, &owner), &character).await;
+    let begun = begin_calls(&shared.store, (&order.conversation, &requester.owner), &character).await;
     let (turn, memory) = begun.map_err(|error| error.about("conversation"))?;
+    let conversation = turn.head().conversation.id.clone();
     let memory = match memory {
         Some(memory) => memory,
         None => character.begin_with(&turn.head().conversation.metadata).await?,
     };
     budget.grow(memory.bytes())?;
-    let context = CallContext { settings: &shared.app.settings, cache: &shared.app.tools, request_id: arrival.id };
+    let context =
+        CallContext { settings: &shared.app.settings, cache: &shared.app.tools, request_id: arrival.id.clone() };
     let mut calls = StandaloneCalls::resume(&character, memory, context).await?;
-    let ending = match calls.call(&tool, &order.arguments).await {
+    let mut trace = shared.app.traces.begin(&TurnStart {
+        client: requester.traced(TOOL_ENDPOINT, None),
+        request_id: &arrival.id,
+        character: Some(&character_id),
+        ..TurnStart::default()
+    });
+    trace.record(TraceEvent::StoredAs { conversation: Some(&conversation), response: None });
+    let ran = calls.call(&tool, &order.arguments).await;
+    trace_call(&mut trace, &tool, &order.arguments, &ran);
+    let ending = match ran {
         Ok(run) => Ending::of_run(run, tool, calls.result_characters(), &order.arguments),
-        Err(refused) => Ending::of_refusal(refused, tool, &order.arguments),
+        Err(refused) => Ending::of_refusal(refused.result, tool, &order.arguments),
     };
-    let (sequence, version) = save(turn, calls.into_memory(), ending.error_type.is_none()).await?;
-    let Order { conversation, .. } = order;
+    let saved = save(turn, calls.into_memory(), ending.error_type.is_none()).await;
+    let (sequence, version) = saved.inspect_err(|error| trace.record(TraceEvent::Failed(error)))?;
+    trace.record(TraceEvent::ToolAnswered);
     let called =
         CalledTool { object: "character.tool_call", conversation, character: character_id, ending, sequence, version };
     Ok(reply::json(json!(called).to_string()))
+}
+
+/// Records the call as a turn's are: with its result, and under the name that was given where it never ran.
+fn trace_call(trace: &mut TraceRecorder, tool: &str, arguments: &str, ran: &Result<StandaloneRun, RefusedCall>) {
+    let (results, timings) = match ran {
+        Ok(run) => (run.results.as_slice(), run.timings.as_slice()),
+        Err(refused) => (std::slice::from_ref(&refused.result), &[][..]),
+    };
+    trace.record(TraceEvent::LateResults(results));
+    trace.record(TraceEvent::ToolsRan(timings));
+    let call = |result: &ToolResult| SpokenCall {
+        id: result.id.clone(),
+        name: tool.to_owned(),
+        arguments: arguments.to_owned(),
+    };
+    let spoken = Item::Assistant { text: String::new(), calls: results.iter().map(call).collect() };
+    trace.record(TraceEvent::Transcript(&[spoken]));
 }
 
 /// Writes what a call changed, and that the conversation is the character's from its first successful call on. Returns the sequence of the
@@ -127,7 +156,8 @@ impl Order {
 
 impl Ending {
     fn of_run(run: StandaloneRun, tool: String, most: usize, sent: &str) -> Self {
-        let StandaloneRun { repairs, results, took, .. } = run;
+        let took = run.took();
+        let StandaloneRun { repairs, results, .. } = run;
         // An object is one call; only text can hold several.
         let result = results.into_iter().next();
         let outcome = result.as_ref().map_or(ToolOutcome::Cancelled, |result| result.outcome);
@@ -144,14 +174,14 @@ impl Ending {
         }
     }
 
-    fn of_refusal(refused: RefusedCall, tool: String, sent: &str) -> Self {
-        let outcome = ToolOutcome::from(refused.violation.kind);
+    fn of_refusal(result: ToolResult, tool: String, sent: &str) -> Self {
+        let outcome = result.outcome;
         Self {
             tool,
-            call_id: None,
+            call_id: Some(result.id.to_string()),
             arguments: arguments_json(sent),
             repairs: Vec::new(),
-            result: refused.model_text,
+            result: result.text,
             outcome: outcome.as_str(),
             error_type: outcome.error_type(),
             duration_ms: Millis::default(),

@@ -9,6 +9,7 @@ use super::router::Shared;
 use crate::clock;
 use crate::conversation::{ContextQuery, Saving, compaction_item_ids, load_context, new_compaction_id};
 use crate::session::{Session, TurnDriver, character_model};
+use crate::trace::TraceEvent;
 
 /// The compaction of a conversation.
 pub(super) struct Compact;
@@ -32,12 +33,15 @@ impl Wire for Compact {
             None => asked,
         };
         let new_id = compaction_item_ids(&compaction.request, &earlier);
+        let previous = compaction.request.previous_response_id.clone();
         let (id, created_at) = (new_compaction_id(), clock::seconds());
         let stamp = CompactionStamp { id, created_at, model: model.clone(), new_id };
         let (chat, writer) = compaction.prepare(earlier, stamp, context.tools)?;
         let routes = model_routes(shared, requester, &model).await?;
         let mut driver = TurnDriver::gateway(context, chat, routes);
-        driver.trace_with(&shared.app.traces, requester.traced(Self::ENDPOINT, recorded.as_deref()));
+        let trace = driver.trace_with(&shared.app.traces, requester.traced(Self::ENDPOINT, recorded.as_deref()));
+        // What is recorded of it is deleted with the response.
+        trace.record(TraceEvent::StoredAs { conversation: None, response: previous.as_deref() });
         Ok(Prepared::Whole(Session::new(Some(driver), writer, Saving::Nothing)))
     }
 }

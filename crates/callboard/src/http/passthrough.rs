@@ -21,14 +21,15 @@ use super::passthrough_paths::is_passed_through;
 use super::reply;
 use super::requester::Requester;
 use super::router::{Arrival, Shared};
+use crate::session::passthrough;
 use crate::telemetry::metrics;
-use crate::upstream::{Failure, RawHead, RawReply, RawRequest, ReplyInTransit, ReplySource, Route};
+use crate::trace::{PassedThrough, TraceEvent, TraceRecorder, TurnStart};
+use crate::upstream::{Failure, InFlight, RawHead, RawReply, RawRequest, ReplyInTransit, ReplySource, Route};
 
 const ENDPOINT: &str = "passthrough";
 
-/// What a server needs to know of the request beside its body.
-const PASSED_ON: [HeaderName; 4] =
-    [CONTENT_TYPE, ACCEPT, HeaderName::from_static("traceparent"), HeaderName::from_static("tracestate")];
+/// What a server needs to know of the request beside its body and its trace.
+const PASSED_ON: [HeaderName; 2] = [CONTENT_TYPE, ACCEPT];
 
 /// Handles all paths that have no route of their own.
 pub(super) async fn unrouted(State(shared): State<Shared>, request: Request) -> Response {
@@ -80,42 +81,97 @@ fn passed_on(headers: &HeaderMap) -> HeaderMap {
 async fn reply(
     shared: &Shared,
     arrival: &Arrival,
-    (requester, mut request): (&Requester, RawRequest),
+    (requester, request): (&Requester, RawRequest),
     held: Held,
 ) -> Result<Response, ApiError> {
     let content_type = request.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let model = ModelField::find(content_type, &request.body)?;
     model.iter().for_each(|model| arrival.log.model(&model.name));
     let routes = routes(shared, requester, &request, model.as_ref()).await?;
-    let whole = request.body.clone();
-    let mut last = Err(ApiError::no_upstream());
-    for (number, route) in routes.iter().enumerate() {
-        request.body = match model.as_ref().filter(|model| model.name != route.model) {
-            Some(model) => model.replaced(&whole, &route.model).into(),
-            None => whole.clone(),
-        };
-        arrival.log.upstream(&route.upstream.url);
+    let trace = shared.app.traces.begin(&about(arrival, requester, &request, model.as_ref()));
+    let mut exchange = Exchange { shared, arrival, requester, model: model.as_ref(), request, trace };
+    let mut routes = routes.iter().peekable();
+    while let Some(route) = routes.next() {
         let busy = route.upstream.begin();
-        let sent = shared.client.pass_on(&route.upstream, requester.authorization.as_ref(), &request).await;
-        let failure = failure_of(&sent);
-        failure.into_iter().for_each(|failure| route.upstream.failed(&arrival.id, failure));
-        let is_last = number + 1 == routes.len() || !failure.is_some_and(Failure::is_upstream_fault);
-        last = match sent {
-            Ok(RawReply::Success(head, body)) => {
-                let source =
-                    ReplySource { upstream: Arc::clone(&route.upstream), request_id: arrival.id.clone(), busy };
-                let idle = shared.app.settings.timeouts.idle;
-                let reply = ReplyInTransit { body, idle, source: Some(source) };
-                return Ok(response(head, holding(Body::from_stream(reply.pieces()), held)));
-            }
-            Ok(RawReply::Refused(head, body, _)) => Ok(response(head, Body::from(body))),
-            Err(failure) => Err(failure.to_api()),
-        };
-        if is_last {
-            break;
+        let sent = exchange.send(route).await;
+        let is_fault = failure_of(&sent).is_some_and(Failure::is_upstream_fault);
+        if !is_fault || routes.peek().is_none() {
+            return exchange.answer(sent, (route, busy), held);
         }
     }
-    last
+    Err(ApiError::no_upstream())
+}
+
+/// A request on its way to one server, and to the next where that fails.
+struct Exchange<'a> {
+    shared: &'a Shared,
+    arrival: &'a Arrival,
+    requester: &'a Requester,
+    model: Option<&'a ModelField>,
+    /// As the client sent it.
+    request: RawRequest,
+    trace: TraceRecorder,
+}
+
+impl Exchange<'_> {
+    async fn send(&mut self, route: &Route) -> Result<RawReply, Failure> {
+        let Self { shared, arrival, requester, trace, .. } = self;
+        let mut request = self.request.clone();
+        if let Some(model) = self.model.filter(|model| model.name != route.model) {
+            request.body = model.replaced(&request.body, &route.model).into();
+        }
+        request.headers.extend(trace.begin_request(route, false));
+        arrival.log.upstream(&route.upstream.url);
+        let sent = shared.client.pass_on(&route.upstream, requester.authorization.as_ref(), &request).await;
+        if let Some(failure) = failure_of(&sent) {
+            route.upstream.failed(&arrival.id, failure);
+            trace.record(TraceEvent::RequestFailed(failure));
+        }
+        sent
+    }
+
+    /// The reply as it came, traced until it ends.
+    fn answer(
+        mut self,
+        sent: Result<RawReply, Failure>,
+        (route, busy): (&Route, InFlight),
+        held: Held,
+    ) -> Result<Response, ApiError> {
+        if let Some(failure) = failure_of(&sent) {
+            self.trace.record(TraceEvent::Failed(&with_status(failure.to_api(), &sent)));
+        }
+        let (head, body) = match sent {
+            Ok(RawReply::Success(head, body)) => (head, body),
+            Ok(RawReply::Refused(head, body, _)) => return Ok(response(head, Body::from(body))),
+            Err(failure) => return Err(failure.to_api()),
+        };
+        self.trace.record(TraceEvent::ReplyBegun);
+        self.trace.record(TraceEvent::ReplyStatus(head.status.as_u16()));
+        let source = ReplySource { upstream: Arc::clone(&route.upstream), request_id: self.arrival.id.clone(), busy };
+        let reply = ReplyInTransit { body, idle: self.shared.app.settings.timeouts.idle, source: Some(source) };
+        Ok(response(head, holding(Body::from_stream(passthrough(reply, None, self.trace)), held)))
+    }
+}
+
+/// What its trace says from the beginning. Bodies are never recorded: they may be of any kind and size.
+fn about<'a>(
+    arrival: &'a Arrival,
+    requester: &'a Requester,
+    request: &RawRequest,
+    model: Option<&'a ModelField>,
+) -> TurnStart<'a> {
+    TurnStart {
+        client: requester.traced(ENDPOINT, None),
+        request_id: &arrival.id,
+        model: model.map_or("", |model| &model.name),
+        input_bytes: request.body.len(),
+        passed_through: Some(PassedThrough { method: "POST", path: without_query(&request.path).to_owned() }),
+        ..TurnStart::default()
+    }
+}
+
+fn without_query(path: &str) -> &str {
+    path.split('?').next().unwrap_or_default()
 }
 
 /// The servers for the request. Without a model it can only be for the one server there is.
@@ -129,7 +185,7 @@ async fn routes(
         let missing = || BadRequest::missing("model", "model is missing; there are several model servers, or none");
         return Ok(vec![shared.app.upstreams.only_route().ok_or_else(missing)?]);
     };
-    let path = request.path.split('?').next().unwrap_or_default();
+    let path = without_query(&request.path);
     if shared.app.characters.for_model(name)?.is_some() {
         return Err(ApiError::model_not_supported("a character", name, path));
     }
@@ -138,6 +194,14 @@ async fn routes(
         return Err(ApiError::model_not_supported("the built-in model", name, path));
     }
     Ok(routes)
+}
+
+/// The error with the status that the client gets.
+fn with_status(error: ApiError, sent: &Result<RawReply, Failure>) -> ApiError {
+    match sent {
+        Ok(RawReply::Refused(head, ..)) => ApiError { status: head.status.as_u16(), ..error },
+        _ => error,
+    }
 }
 
 fn failure_of(sent: &Result<RawReply, Failure>) -> Option<&Failure> {

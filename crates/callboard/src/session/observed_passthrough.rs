@@ -82,38 +82,48 @@ struct Passthrough {
     body: ReplyInTransit,
     observer: Option<Observer>,
     trace: TraceRecorder,
+    has_ended: bool,
 }
 
 impl Passthrough {
     async fn next(&mut self) -> Option<Result<Bytes, Failure>> {
-        let Self { body, observer, trace } = self;
-        match body.next().await {
+        if self.has_ended {
+            return None;
+        }
+        match self.body.next().await {
             Ok(None) => {
-                observer.iter_mut().for_each(|observer| observer.finish(trace));
-                self.ended();
+                self.end();
                 None
             }
             Err(failure) => {
-                trace.record(TraceEvent::RequestFailed(&failure));
-                trace.record(TraceEvent::Failed(&failure.to_api()));
-                *observer = None;
+                self.trace.record(TraceEvent::RequestFailed(&failure));
+                self.trace.record(TraceEvent::Failed(&failure.to_api()));
+                self.has_ended = true;
                 Some(Err(failure))
             }
             Ok(Some(bytes)) => {
+                let Self { body, observer, trace, .. } = self;
                 trace.record(TraceEvent::ReplyPiece(&bytes));
                 observer.iter_mut().for_each(|observer| observer.feed(&bytes, trace));
+                // No more is asked for after as many bytes as the head announces.
+                if body.body.is_ended() {
+                    self.end();
+                }
                 Some(Ok(bytes))
             }
         }
     }
 
-    fn ended(&mut self) {
-        let (finish, usage) = self.observer.take().map(|seen| (seen.finish, seen.usage)).unwrap_or_default();
+    fn end(&mut self) {
+        self.has_ended = true;
+        let Self { observer, trace, .. } = self;
+        observer.iter_mut().for_each(|observer| observer.finish(trace));
+        let (finish, usage) = observer.take().map(|seen| (seen.finish, seen.usage)).unwrap_or_default();
         if let Some(usage) = &usage {
-            self.trace.record(TraceEvent::ReplyUsage(usage));
+            trace.record(TraceEvent::ReplyUsage(usage));
         }
-        self.trace.record(TraceEvent::ReplyEnded);
-        self.trace.record(TraceEvent::PassedThrough(finish, usage.as_ref()));
+        trace.record(TraceEvent::ReplyEnded);
+        trace.record(TraceEvent::PassedThrough(finish, usage.as_ref()));
     }
 }
 
@@ -123,6 +133,6 @@ pub fn passthrough(
     observer: Option<Observer>,
     trace: TraceRecorder,
 ) -> impl Stream<Item = Result<Bytes, Failure>> + Send {
-    let passthrough = Passthrough { body, observer, trace };
+    let passthrough = Passthrough { body, observer, trace, has_ended: false };
     stream::unfold(passthrough, |mut reply| async move { reply.next().await.map(|bytes| (bytes, reply)) })
 }

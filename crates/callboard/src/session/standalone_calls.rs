@@ -18,6 +18,7 @@ use crate::characters::{LoadedCharacter, compile_tools};
 use crate::config::Settings;
 use crate::random;
 use crate::store::CharacterMemory;
+use crate::trace::ToolTiming;
 
 /// A conversation in which tools are called by hand.
 pub struct StandaloneCalls {
@@ -46,17 +47,24 @@ pub struct StandaloneRun {
     pub results: Vec<ToolResult>,
     /// The state after it, where it was changed.
     pub state: Option<String>,
-    /// How long the tool ran.
-    pub took: Duration,
+    /// When they ran, and for how long.
+    pub timings: Vec<ToolTiming>,
 }
 
 /// A call that never reached its tool.
 #[derive(Debug)]
 pub struct RefusedCall {
     /// The result that a model would get.
-    pub model_text: String,
+    pub result: ToolResult,
     /// Why.
     pub violation: Violation,
+}
+
+impl StandaloneRun {
+    /// How long the tools ran.
+    pub fn took(&self) -> Duration {
+        self.timings.iter().map(|timing| timing.took).sum()
+    }
 }
 
 impl StandaloneCalls {
@@ -99,9 +107,9 @@ impl StandaloneCalls {
         let repairs = checked.iter().flat_map(|call| call.repairs.iter().copied()).collect();
         let before = self.state();
         let results = self.runner.run(checked.into_iter().map(call_of).collect()).await;
-        let took = self.runner.take_timings().iter().map(|timing| timing.took).sum();
+        let timings = self.runner.take_timings();
         let state = self.state().filter(|after| before.as_ref() != Some(after));
-        Ok(StandaloneRun { repairs, results, state, took })
+        Ok(StandaloneRun { repairs, results, state, timings })
     }
 
     /// The character's part after the calls.
@@ -110,8 +118,10 @@ impl StandaloneCalls {
     }
 
     fn refused(&self, call: &RawCall, violation: Violation) -> RefusedCall {
-        self.runner.count_unrun(&call.name, violation.kind.into());
-        RefusedCall { model_text: tool_error_message(call, &violation), violation }
+        let outcome = violation.kind.into();
+        self.runner.count_unrun(&call.name, outcome);
+        let (id, text) = (CallId::from_random(random::bytes()), tool_error_message(call, &violation));
+        RefusedCall { result: ToolResult { id, text, outcome, ran: None, remark: None }, violation }
     }
 
     fn state(&self) -> Option<String> {

@@ -24,6 +24,10 @@ impl ModelNames {
 
     /// The name for a turn of a model; a model that answered becomes known.
     pub(super) fn counted_as(&self, model: &str, has_answered: bool) -> String {
+        // None was asked, or none was named.
+        if model.is_empty() {
+            return String::new();
+        }
         let mut answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
         let is_known = self.configured.contains(model) || answered.contains(model);
         if !is_known && (!has_answered || answered.len() >= MOST_ANSWERED || model.len() > LONGEST) {
@@ -44,6 +48,7 @@ mod tests {
     fn only_known_models_are_counted_by_name() {
         let names = ModelNames::new(["said".to_owned()]);
         assert_eq!(names.counted_as("said", false), "said");
+        assert_eq!(names.counted_as("", false), "");
         assert_eq!(names.counted_as("m", false), "other");
         assert_eq!(names.counted_as("m", true), "m");
         assert_eq!(names.counted_as("m", false), "m");

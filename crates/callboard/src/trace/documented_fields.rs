@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::content::recorded_json;
 use super::{
-    BadCall, ContractNote, Millis, RecordedCall, RecordedInput, RecordedOutput, RunBy, TokenUsage, ToolCall,
-    TraceContext, TraceError, TurnOutcome, TurnTrace, UpstreamRequest,
+    BadCall, ContractNote, Millis, PassedThrough, RecordedCall, RecordedInput, RecordedOutput, RunBy, TokenUsage,
+    ToolCall, TraceContext, TraceError, TurnOutcome, TurnTrace, UpstreamRequest,
 };
 
 const PAGE: &str = include_str!("../../../../docs/traces.md");
@@ -29,6 +29,7 @@ fn full() -> TurnTrace {
         duration_ms: Millis::default(),
         first_word_ms: Some(Millis::default()),
         endpoint: "chat",
+        passed_through: Some(PassedThrough { method: "POST", path: text() }),
         request_id: text(),
         conversation: Some(text()),
         response: Some(text()),

@@ -22,6 +22,8 @@ pub enum TraceEvent<'a> {
     ReplyBegun,
     /// A piece of the model server's reply, as it came.
     ReplyPiece(&'a [u8]),
+    /// The status of a reply that is passed through.
+    ReplyStatus(u16),
     /// The server names the model that answers, where it does.
     AnsweredBy(Option<&'a str>),
     /// A quirk was learned from the server's refusal.
@@ -50,6 +52,8 @@ pub enum TraceEvent<'a> {
     Complete(Finish, Option<&'a Usage>),
     /// The turn ended with a reply that was passed through unchecked.
     PassedThrough(Option<Finish>, Option<&'a Usage>),
+    /// A tool that was run by hand has its result.
+    ToolAnswered,
     /// The turn ended with an error.
     Failed(&'a ApiError),
 }

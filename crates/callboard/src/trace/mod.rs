@@ -1,4 +1,5 @@
-//! Traces: the steps of one turn with their times, and the counts over all turns.
+//! Traces: the steps of one turn with their times, and the counts over all turns. A request that is passed through and a tool that is
+//! run by hand have a trace too.
 //!
 //! A session records [`TraceEvent`]s while it runs. When its [`TraceRecorder`] is dropped, the trace is counted for `/metrics`
 //! and queued for the store and for a collector where one is set. Nothing here makes a turn wait. Messages, arguments and
@@ -42,5 +43,5 @@ pub use trace_parent::TraceParent;
 pub use trace_sink::{ClientRequest, TraceRules, Traces, TurnStart};
 pub use turn_counts::{TurnCount, TurnCounts};
 pub use turn_metrics::describe_metrics;
-pub use turn_trace::{ContractNote, TokenUsage, TraceError, TurnOutcome, TurnTrace};
+pub use turn_trace::{ContractNote, PassedThrough, TOOL_ENDPOINT, TokenUsage, TraceError, TurnOutcome, TurnTrace};
 pub use upstream_request::UpstreamRequest;

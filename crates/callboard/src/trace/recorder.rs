@@ -79,8 +79,8 @@ impl Recording {
         match event {
             TraceEvent::StoredAs { conversation, response } => self.stored_as(conversation, response),
             TraceEvent::ReplyBegun => self.reply_begun(),
-            TraceEvent::ReplyPiece(bytes) if self.content => self.reply.add(bytes),
-            TraceEvent::ReplyPiece(_) => {}
+            TraceEvent::ReplyPiece(bytes) => self.reply_piece(bytes),
+            TraceEvent::ReplyStatus(status) => self.request(|request| request.status = Some(status)),
             TraceEvent::AnsweredBy(model) => self.request(|request| {
                 request.answered_by = request.answered_by.take().or_else(|| model.map(str::to_owned));
             }),
@@ -102,6 +102,7 @@ impl Recording {
                 self.trace.passed_on = true;
                 self.complete(finish, usage);
             }
+            TraceEvent::ToolAnswered => self.complete(None, None),
             TraceEvent::Failed(error) => {
                 self.trace.error = Some(TraceError { code: error.code.clone(), status: error.status });
                 self.end(TurnOutcome::Failed);
@@ -116,6 +117,15 @@ impl Recording {
     fn stored_as(&mut self, conversation: Option<&str>, response: Option<&str>) {
         self.trace.conversation = conversation.map(str::to_owned).or(self.trace.conversation.take());
         self.trace.response = response.map(str::to_owned).or(self.trace.response.take());
+    }
+
+    /// Of a request that is passed through only the size is recorded; of a turn, which has text, the text counts.
+    fn reply_piece(&mut self, bytes: &[u8]) {
+        match self.trace.passed_through {
+            Some(_) => self.trace.output.bytes += bytes.len(),
+            None if self.content => self.reply.add(bytes),
+            None => {}
+        }
     }
 
     fn begin_request(&mut self, route: &Route, goes_on: bool) -> HeaderMap {

@@ -9,7 +9,7 @@ use super::context::Sampling;
 use super::counted_model_names::ModelNames;
 use super::otlp::Outbox;
 use super::store_queue::{Pending, StoreBatch};
-use super::{RecordedInput, TraceContext, TraceParent, TraceRecorder, TurnTrace, turn_metrics};
+use super::{PassedThrough, RecordedInput, TraceContext, TraceParent, TraceRecorder, TurnTrace, turn_metrics};
 use crate::clock;
 use crate::hex;
 use crate::random;
@@ -66,6 +66,8 @@ pub struct TurnStart<'a> {
     pub input_bytes: usize,
     /// The messages as JSON text; copied only where they may be recorded.
     pub messages: &'a str,
+    /// What is passed through, if it is that.
+    pub passed_through: Option<PassedThrough>,
 }
 
 impl<'a> TurnStart<'a> {
@@ -142,6 +144,7 @@ impl Traces {
             context,
             started_at_ms,
             endpoint: about.client.endpoint,
+            passed_through: about.passed_through.clone(),
             request_id: about.request_id.to_owned(),
             tools_offered: about.tools_offered,
             continues: about.continues,

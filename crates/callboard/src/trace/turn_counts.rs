@@ -106,8 +106,11 @@ impl TurnCounts {
         reached.map(|(bound, _)| *bound)
     }
 
-    /// Adds one turn.
+    /// Adds one turn, or a tool that was run by hand.
     pub fn add_turn(&mut self, turn: &TurnTrace) {
+        if !turn.is_turn() {
+            return self.add_tools(turn);
+        }
         let offered = turn.tools_offered && !turn.continues;
         let (called, complete) = (turn.made_calls(), turn.outcome == TurnOutcome::Complete);
         let usage = turn.usage.unwrap_or_default();
@@ -139,6 +142,11 @@ impl TurnCounts {
                 _ => {}
             }
         }
+        self.add_tools(turn);
+    }
+
+    /// The tools that were run here, or refused.
+    fn add_tools(&mut self, turn: &TurnTrace) {
         for outcome in turn.tool_calls.iter().filter_map(|call| call.outcome) {
             self.add(TurnCount::ToolsRun, u64::from(outcome.has_run()));
             self.add(TurnCount::ToolErrors, u64::from(outcome == ToolOutcome::Execution));

@@ -12,6 +12,9 @@ use crate::store;
 /// What the JSON of most turns fits into.
 const USUAL_BYTES: usize = 2048;
 
+/// The endpoint of tools that are run by hand.
+pub const TOOL_ENDPOINT: &str = "tool";
+
 /// How a turn ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -62,6 +65,9 @@ pub struct TurnTrace {
     /// The client, as it names itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
+    /// The method and path of a request that was passed through.
+    #[serde(flatten)]
+    pub passed_through: Option<PassedThrough>,
     /// The id of its request.
     pub request_id: String,
     /// The conversation.
@@ -117,6 +123,15 @@ pub struct TurnTrace {
     pub counted_as: String,
 }
 
+/// A request that goes to a model server as it came.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PassedThrough {
+    /// The method.
+    pub method: &'static str,
+    /// The path, without the query, which may hold words of a user.
+    pub path: String,
+}
+
 /// An error in a trace. Its message may quote a user, so it is left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TraceError {
@@ -153,6 +168,11 @@ pub struct ContractNote {
 }
 
 impl TurnTrace {
+    /// Whether a client asked a model or a server. A tool that is run by hand is no turn.
+    pub fn is_turn(&self) -> bool {
+        self.endpoint != TOOL_ENDPOINT
+    }
+
     /// The trace as JSON text.
     pub fn to_json(&self) -> String {
         let mut json = Vec::with_capacity(USUAL_BYTES);

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::stream::{self, Stream};
 use tokio::time::timeout;
 
 use super::{Failure, InFlight, ReplyBody, Upstream};
@@ -43,17 +42,5 @@ impl ReplyInTransit {
             }
         }
         next
-    }
-
-    /// Its pieces as they come. A failure breaks the client's connection, so that no part looks like the whole.
-    pub fn pieces(self) -> impl Stream<Item = Result<Bytes, Failure>> + Send {
-        stream::unfold(Some(self), |reply| async move {
-            let mut reply = reply?;
-            match reply.next().await {
-                Ok(None) => None,
-                Ok(Some(bytes)) => Some((Ok(bytes), Some(reply))),
-                Err(failure) => Some((Err(failure), None)),
-            }
-        })
     }
 }

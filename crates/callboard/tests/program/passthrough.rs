@@ -1,10 +1,16 @@
 //! Requests that are passed through to model servers: unchanged, to the server that has the model, and nothing but what is listed.
 
+use std::io::Write as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 
-use callboard_test_support::{Answer, COUNTER, CharacterFolder, Connection, ModelServer, Program, ask, refused_start};
+use callboard_test_support::{
+    Answer, COUNTER, CharacterFolder, Connection, ModelServer, Program, ask, binary, refused_start,
+};
+use serde_json::{Value, json};
+
+use super::traces::{attributes, collector, list};
 
 const JSON: &str = "content-type: application/json";
 
@@ -82,6 +88,132 @@ fn errors_of_the_server_are_passed_on() {
     assert_eq!(answer.error("message"), expected);
 }
 
+/// Of the newest trace: how the request and its requests to model servers ended.
+fn traced(program: &Program, query: &str) -> Value {
+    let trace = list(program, query)["data"][0].clone();
+    assert_eq!((&trace["endpoint"], &trace["method"]), (&json!("passthrough"), &json!("POST")), "{trace}");
+    let asked: Vec<Value> = trace["upstream_requests"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|asked| json!([asked["url"], asked["outcome"], asked["status"]]))
+        .collect();
+    json!([trace["path"], trace["model"], trace["outcome"], trace["error"], asked])
+}
+
+#[test]
+fn every_request_has_a_trace() {
+    let dead = ModelServer::unused_url();
+    let server = ModelServer::start(|mut exchange| match exchange.body.contains("bad") {
+        true => exchange.json(422, "{\"detail\":\"the secret word\"}"),
+        false => exchange.json(200, "[1, 2]"),
+    });
+    let text = format!(
+        "[[upstream]]\nurl = \"{dead}\"\nmodels = [\"m\"]\n[[upstream]]\nurl = \"{}\"\nmodels = [\"m\"]\n",
+        server.url
+    );
+    let store = tempfile::TempDir::new().unwrap();
+    let store = format!("sqlite:{}", store.path().join("store.db").display());
+    let program = Program::with_settings(&text, &["--store", &store], &[("CALLBOARD_TRACE_CONTENT", "true")]);
+    let said = "{\"model\":\"m\",\"input\":\"the secret word\"}";
+    let answer = send(&program, "/v1/embeddings?user=secret", said);
+    assert_eq!((answer.status, answer.body.as_str()), (200, "[1, 2]"));
+    let by_id = format!("?request_id={}", answer.header("x-request-id").unwrap());
+    let ok = json!([server.url, "ok", 200]);
+    let fallen_back = json!([[dead, "unreachable", null], ok]);
+    let expected = json!(["/v1/embeddings", "m", "complete", null]);
+    let seen = traced(&program, &by_id);
+    assert_eq!(seen.as_array().unwrap()[..4], expected.as_array().unwrap()[..], "{seen}");
+    assert!(seen[4] == fallen_back || seen[4] == json!([ok]), "{seen}");
+    let trace = list(&program, &by_id)["data"][0].clone();
+    assert_eq!((&trace["input"]["bytes"], &trace["output"]["bytes"]), (&json!(said.len()), &json!(6)));
+    assert!(trace["duration_ms"].is_number() && !trace.to_string().contains("secret"), "{trace}");
+
+    let refused = send(&program, "/v1/rerank", "{\"model\":\"m\",\"query\":\"bad\"}");
+    assert_eq!(refused.status, 422);
+    let by_id = format!("?request_id={}", refused.header("x-request-id").unwrap());
+    let seen = traced(&program, &by_id);
+    assert_eq!(
+        (&seen[0], &seen[2], &seen[3]["status"]),
+        (&json!("/v1/rerank"), &json!("failed"), &json!(422)),
+        "{seen}"
+    );
+    assert_eq!(seen[4].as_array().unwrap().last().unwrap(), &json!([server.url, "refused", 422]));
+    let metrics = ask(&program.address, "GET", "/metrics", &[], "").body;
+    for (outcome, count) in [("complete", 1), ("failed", 1)] {
+        let line = format!("callboard_turns_total{{character=\"\",model=\"m\",outcome=\"{outcome}\"}} {count}");
+        assert!(metrics.contains(&line), "{metrics}");
+    }
+    let output = std::process::Command::new(binary())
+        .args(["traces", "--store", &store, "--listen", &program.address])
+        .output()
+        .unwrap();
+    let shown = String::from_utf8(output.stdout).unwrap();
+    assert!(shown.contains("  POST /v1/embeddings  m: complete after "), "{shown}");
+    assert!(shown.contains("  POST /v1/rerank  m: failed with 422 "), "{shown}");
+}
+
+#[test]
+fn a_reply_that_ends_early_is_traced_as_it_ended() {
+    let (gone, left) = channel();
+    let gone = Mutex::new(gone);
+    let server = ModelServer::start(move |mut exchange| {
+        exchange.begin_stream();
+        exchange.event("first");
+        if exchange.body.contains("stay") {
+            // A write to a client that is gone shows that it is.
+            while exchange.stream.write_all(b"3\r\n:\n\n\r\n").is_ok() {}
+            gone.lock().unwrap().send(()).unwrap();
+        }
+        exchange.close();
+    });
+    let program = Program::with_upstream(&server.url, &[]);
+    let stream = |prompt: &str| {
+        let body = format!("{{\"model\":\"m\",\"stream\":true,\"prompt\":\"{prompt}\"}}");
+        let mut reading = Connection::send(&program.address, "POST", "/v1/completions", &[JSON], &body);
+        reading.read_until("first").unwrap();
+        reading
+    };
+    drop(stream("stay"));
+    left.recv().unwrap();
+    // The program notices a moment after the server.
+    while list(&program, "")["data"] == json!([]) {}
+    assert_eq!(traced(&program, "")[2], "interrupted");
+    drop(stream("break").rest());
+    while list(&program, "")["data"].as_array().unwrap().len() < 2 {}
+    let seen = traced(&program, "");
+    assert_eq!((&seen[2], &seen[3]["code"]), (&json!("failed"), &json!("upstream_error")), "{seen}");
+}
+
+#[test]
+fn a_server_gets_the_span_and_the_collector_the_request() {
+    let (seen, heads) = channel();
+    let seen = Mutex::new(seen);
+    let server = ModelServer::start(move |mut exchange| {
+        seen.lock().unwrap().send(exchange.headers.clone()).unwrap();
+        exchange.json(200, "{}");
+    });
+    let (collector, got) = collector(&[]);
+    let program = Program::with_upstream(&server.url, &[("CALLBOARD_OTLP_ENDPOINT", collector.url.as_str())]);
+    let (trace_id, caller) = ("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7");
+    let header = format!("traceparent: 00-{trace_id}-{caller}-01");
+    for (path, names) in [
+        ("/v1/embeddings", ["POST /v1/embeddings", "embeddings m"]),
+        ("/v1/completions", ["POST /v1/completions", "text_completion m"]),
+        ("/v1/rerank", ["POST /v1/rerank", "POST /v1/rerank"]),
+    ] {
+        assert_eq!(ask(&program.address, "POST", path, &[JSON, &header], "{\"model\":\"m\"}").status, 200);
+        let spans = got.recv().unwrap().2["resourceSpans"][0]["scopeSpans"][0]["spans"].clone();
+        assert_eq!([0, 1].map(|span| spans[span]["name"].as_str().unwrap()), names);
+        assert_eq!((&spans[0]["traceId"], &spans[0]["parentSpanId"]), (&json!(trace_id), &json!(caller)));
+        assert_eq!(attributes(&spans[0])["url.path"]["stringValue"], path);
+        let sent = format!("traceparent: 00-{trace_id}-{}-01", spans[1]["spanId"].as_str().unwrap());
+        let head = heads.recv().unwrap();
+        assert_eq!(head.matches("traceparent:").count(), 1, "{head}");
+        assert!(head.contains(&sent), "{head}");
+    }
+}
+
 #[test]
 fn replies_are_streamed_until_either_side_ends() {
     let (ended, gone) = channel();
@@ -89,11 +221,14 @@ fn replies_are_streamed_until_either_side_ends() {
     let server = ModelServer::start(move |mut exchange| {
         exchange.begin_stream();
         exchange.event("first");
+        // A write to a client that is gone shows that it is.
+        while exchange.body.contains("busy") && exchange.stream.write_all(b"3\r\n:\n\n\r\n").is_ok() {}
         ended.lock().unwrap().send(exchange.is_closed_by_client()).unwrap();
     });
     let program = Program::with_upstream(&server.url, &[("CALLBOARD_TIMEOUTS_IDLE_SECONDS", "86400")]);
     let body = "{\"model\":\"m\",\"stream\":true}";
-    let mut reading = Connection::send(&program.address, "POST", "/v1/completions", &[JSON], body);
+    let busy = "{\"model\":\"m\",\"stream\":true,\"prompt\":\"busy\"}";
+    let mut reading = Connection::send(&program.address, "POST", "/v1/completions", &[JSON], busy);
     assert_eq!(reading.read_until("first").unwrap().trim(), "data: first");
     drop(reading);
     assert!(gone.recv().unwrap(), "the server learns that the client is gone");

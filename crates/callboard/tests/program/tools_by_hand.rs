@@ -1,6 +1,6 @@
 //! Tools that are run by hand in a conversation, and the list of conversations.
 
-use callboard_test_support::{Answer, COUNTER, CharacterFolder, Program, Script, ask, new_conversation, text};
+use callboard_test_support::{Answer, COUNTER, CharacterFolder, Program, Script, ask, binary, new_conversation, text};
 use serde_json::{Value, json};
 
 const KEYS: [&str; 2] = ["authorization: Bearer one", "authorization: Bearer two"];
@@ -60,6 +60,70 @@ fn a_tool_run_by_hand_changes_the_conversation_as_a_models_call_does() {
         metrics.contains(r#"character_tool_calls_total{character_name="Counter",tool_name="add",outcome="ok"} 1"#),
         "{metrics}"
     );
+}
+
+#[test]
+fn every_call_has_a_trace_and_is_counted_with_its_outcome() {
+    let (_, server) = Script::start([]);
+    let (folder, store) = (counter_folder(), tempfile::TempDir::new().unwrap());
+    let store = format!("sqlite:{}", store.path().join("store.db").display());
+    let flags = ["--upstream", &server.url, "--characters", folder.path(), "--store", &store];
+    for content in ["false", "true"] {
+        let program = Program::start(&flags, &[("CALLBOARD_TRACE_CONTENT", content)]);
+        let conversation = new_conversation(&program.address);
+        let rows = [
+            ("add", json!({"number": 4}), Value::Null),
+            ("add", json!({"number": "four"}), json!("validation")),
+            ("add", json!({"number": 400}), json!("execution")),
+            ("subtract", json!({"number": 4}), json!("unknown_tool")),
+        ];
+        for (tool, arguments, error_type) in &rows {
+            let answer = run(&program, &[], tool, &json!({"conversation": conversation, "arguments": arguments}));
+            let (called, id) = (answer.ok(), answer.header("x-request-id").unwrap());
+            let traces = get(&program, &format!("/v1/traces?request_id={id}&conversation={conversation}"));
+            let (trace, call) = (&traces["data"][0], &traces["data"][0]["tool_calls"][0]);
+            assert_eq!((&trace["endpoint"], &trace["character"]), (&json!("tool"), &json!("counter")), "{traces}");
+            assert_eq!((&trace["outcome"], &trace["conversation"]), (&json!("complete"), &json!(conversation)));
+            assert_eq!((&call["id"], &call["name"]), (&called["call_id"], &json!(tool)), "{trace}");
+            assert_eq!((&call["outcome"], &call["error_type"]), (&called["outcome"], error_type), "{trace}");
+            assert_eq!(call["result_bytes"], called["result"].as_str().unwrap().len());
+            let recorded = (content == "true").then(|| (arguments.to_string(), called["result"].as_str().unwrap()));
+            let found = call["arguments"].as_str().zip(call["result"].as_str());
+            assert_eq!(found, recorded.as_ref().map(|(arguments, result)| (arguments.as_str(), *result)), "{trace}");
+        }
+        let metrics = ask(&program.address, "GET", "/metrics", &[], "").body;
+        for (tool, outcome, error_type) in [
+            ("add", "ok", ""),
+            ("add", "error", "validation"),
+            ("add", "error", "execution"),
+            ("unknown", "error", "unknown_tool"),
+        ] {
+            let error_type = if outcome == "ok" { String::new() } else { format!(",error_type=\"{error_type}\"") };
+            let labels = format!("character_name=\"Counter\",tool_name=\"{tool}\",outcome=\"{outcome}\"{error_type}");
+            assert!(metrics.contains(&format!("character_tool_calls_total{{{labels}}} 1")), "{labels}\n{metrics}");
+        }
+        assert!(!metrics.contains("callboard_turns_total{"), "{metrics}");
+        let shown = shown(&["traces", "--store", &store, "--listen", &program.address]);
+        assert!(shown.contains("  tool  counter: complete after "), "{shown}");
+        assert!(shown.contains(", called add\n  failed add: validation\n"), "{shown}");
+        // What was recorded goes with the conversation, the rest stays.
+        let left = get(&program, "/v1/traces")["data"].as_array().unwrap().len();
+        ask(&program.address, "DELETE", &format!("/v1/conversations/{conversation}"), &[], "").ok();
+        let deleted = if content == "true" { rows.len() } else { 0 };
+        assert_eq!(get(&program, "/v1/traces")["data"].as_array().unwrap().len(), left - deleted);
+        program.terminate();
+        assert_eq!(program.exit_code(), Some(0));
+    }
+    let stats: Value = serde_json::from_str(&shown(&["stats", "--store", &store, "--json"])).unwrap();
+    let counted = ["turns", "tools_run", "tool_errors", "tools_refused"].map(|name| stats["data"][0][name].clone());
+    assert_eq!(counted, [0, 4, 2, 4].map(Value::from), "{stats}");
+}
+
+/// What a command of the program prints.
+fn shown(words: &[&str]) -> String {
+    let output = std::process::Command::new(binary()).args(words).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
 }
 
 #[test]

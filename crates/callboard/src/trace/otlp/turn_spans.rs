@@ -6,7 +6,7 @@
 use callboard_core::turn::ToolOutcome;
 use serde_json::{Value, json};
 
-use super::super::{BadCall, Millis, RecordedCall, RunBy, ToolCall, TurnTrace, UpstreamRequest};
+use super::super::{BadCall, Millis, PassedThrough, RecordedCall, RunBy, ToolCall, TurnTrace, UpstreamRequest};
 use super::server_address::ServerAddress;
 use super::span::{Attributes, Span, SpanKind, event};
 use super::{Collector, chat_messages};
@@ -47,7 +47,7 @@ fn spans(trace: &TurnTrace) -> Vec<Value> {
 fn turn(trace: &TurnTrace) -> Span {
     let (name, kind, mut attributes) = match &trace.character {
         Some(character) => (format!("invoke_agent {character}"), SpanKind::Internal, agent(trace, character)),
-        None => (format!("turn {}", trace.model), SpanKind::Server, Attributes::default()),
+        None => (gateway_name(trace), SpanKind::Server, gateway(trace)),
     };
     let first_word = trace.first_word_ms.map(|first| u64::try_from(first.0.as_micros()).unwrap_or(u64::MAX));
     attributes
@@ -71,6 +71,33 @@ fn turn(trace: &TurnTrace) -> Span {
         attributes,
         events: events(trace),
         error: trace.error.as_ref().map(|error| error.code.clone()),
+    }
+}
+
+/// The name of a span of the gateway.
+fn gateway_name(trace: &TurnTrace) -> String {
+    match &trace.passed_through {
+        Some(PassedThrough { method, path }) => format!("{method} {path}"),
+        None => format!("turn {}", trace.model),
+    }
+}
+
+/// The attributes that only a request has that was passed through.
+fn gateway(trace: &TurnTrace) -> Attributes {
+    let mut attributes = Attributes::default();
+    if let Some(PassedThrough { method, path }) = &trace.passed_through {
+        attributes.text("http.request.method", *method).text("url.path", path.as_str());
+    }
+    attributes
+}
+
+/// What a model server is asked for, in the words of the conventions; none where they have no word.
+fn operation(trace: &TurnTrace) -> Option<&'static str> {
+    match trace.passed_through.as_ref().map(|passed| passed.path.as_str()) {
+        None => Some("chat"),
+        Some("/v1/embeddings") => Some("embeddings"),
+        Some("/v1/completions") => Some("text_completion"),
+        Some(_) => None,
     }
 }
 
@@ -133,7 +160,7 @@ fn chat(trace: &TurnTrace, request: &UpstreamRequest, (first, last): (bool, bool
     let learned = Some(request.learned.join(",")).filter(|learned| !learned.is_empty());
     let mut attributes = Attributes::default();
     attributes
-        .text("gen_ai.operation.name", "chat")
+        .text("gen_ai.operation.name", operation(trace))
         .text("gen_ai.provider.name", provider)
         .text("gen_ai.request.model", request.model.as_str())
         .text("gen_ai.response.model", request.answered_by.as_deref())
@@ -154,7 +181,7 @@ fn chat(trace: &TurnTrace, request: &UpstreamRequest, (first, last): (bool, bool
     let error = || request.status.map_or_else(|| request.outcome.to_owned(), |status| status.to_string());
     Span {
         id: request.span_id.clone(),
-        name: format!("chat {}", request.model),
+        name: operation(trace).map_or_else(|| gateway_name(trace), |what| format!("{what} {}", request.model)),
         kind: if host.is_some() { SpanKind::Client } else { SpanKind::Internal },
         start: request.start_ms,
         duration: request.duration_ms,
