@@ -43,7 +43,8 @@ async fn reload_while_there(registry: &CharacterRegistry, place: &WatchedPlace, 
         if changes.recv().await.is_none() {
             return;
         }
-        if place.path != registry.folder() {
+        // The folder may have come, been loaded, and gone again before it was watched.
+        if place.path != registry.folder() && registry.is_empty() {
             continue;
         }
         tokio::time::sleep(SETTLE).await;

@@ -73,6 +73,12 @@ impl CharacterRegistry {
         }
     }
 
+    /// Whether no file is known, loaded or not.
+    pub fn is_empty(&self) -> bool {
+        let known = self.known();
+        known.characters.is_empty() && known.problems.is_empty()
+    }
+
     /// All characters, by id.
     pub fn all(&self) -> Vec<Arc<LoadedCharacter>> {
         self.known().characters.values().cloned().collect()
