@@ -127,6 +127,9 @@ impl ContextQuery<'_> {
                 return self.connection_response(id, response, stored);
             }
         }
+        if !stored && self.connection.is_some_and(|connection| connection.find(id).is_none()) {
+            return Err(ApiError::previous_response_not_on_connection(id));
+        }
         let mut chain = LoadedResponses::new(self.store, id, self.memory);
         let newest = chain.piece(Some(clock::milliseconds())).await?;
         self.check_newest(id, newest.exchanges.last())?;

@@ -25,6 +25,16 @@ impl ApiError {
         BadRequest::at("previous_response_id", "previous_response_not_found", message).into()
     }
 
+    /// A request on a WebSocket that is not to be stored, and continues a response which the connection does not remember.
+    #[must_use]
+    pub fn previous_response_not_on_connection(id: &str) -> Self {
+        let message = format!(
+            "this connection does not remember the response {id:?}, and a request with \"store\": false continues only what it remembers; \
+             continue a stored response with \"store\": true, or send the whole input"
+        );
+        BadRequest::at("previous_response_id", "previous_response_not_found", message).into()
+    }
+
     /// A response that was deleted while the one that follows it was made.
     #[must_use]
     pub fn previous_response_deleted(id: &str) -> Self {

@@ -1,6 +1,6 @@
 //! What is taken as input: all listed items and parts, what is continued, and choices of tools.
 
-use callboard_test_support::{Program, Script, calls, greeting_server, text};
+use callboard_test_support::{Program, Script, ask, calls, greeting_server, text};
 use serde_json::{Value, json};
 
 use super::requests::create;
@@ -30,6 +30,49 @@ fn all_listed_items_and_parts_are_taken() {
     }
     let unknown = create(&program, &json!({"input": [{"type": "weather"}]}));
     assert_eq!((unknown.status, unknown.error("param").as_str()), (400, "input[0].type"));
+}
+
+/// Calls of tools that only OpenAI runs are passed over, since they say nothing to a model here.
+#[test]
+fn calls_of_unknown_tools_are_passed_over() {
+    let (script, server) = Script::start([text("Yes.")]);
+    let program = Program::with_upstream(&server.url, &[]);
+    let unknown =
+        json!([{"type": "weather_call", "id": "w_1", "status": "completed"}, {"role": "user", "content": "u"}]);
+    create(&program, &json!({"input": unknown})).ok();
+    assert_eq!(script.asked()[0]["messages"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_body_is_json_under_any_type_and_a_form_is_refused() {
+    let program = Program::with_upstream(&greeting_server().url, &[("CALLBOARD_API_KEYS", "k")]);
+    let send = |kind: &str, body: &str| {
+        let headers = ["authorization: Bearer k", kind];
+        ask(&program.address, "POST", "/v1/responses", &headers, body).status
+    };
+    let json = r#"{"model": "m", "input": "Hi"}"#;
+    for kind in ["content-type: application/json", "content-type: application/json; charset=utf-8", "accept: */*"] {
+        assert_eq!(send(kind, json), 200, "{kind}");
+    }
+    assert_eq!(send("content-type: application/x-www-form-urlencoded", "model=m&input=Hi"), 400);
+}
+
+#[test]
+fn a_call_is_required_or_forbidden_as_asked() {
+    let tools = json!([{"type": "function", "name": "f"}]);
+    let call = || calls("", &[("f", json!({}))]);
+    for (choice, replies, status, calls) in [
+        ("required", [text("No."), call()], 200, 1),
+        ("required", [text("No."), text("No.")], 502, 0),
+        ("none", [call(), text("No.")], 200, 0),
+    ] {
+        let (_, server) = Script::start(replies);
+        let program = Program::with_upstream(&server.url, &[("CALLBOARD_CONTRACT_REASKS", "1")]);
+        let answer = create(&program, &json!({"tools": tools, "tool_choice": choice}));
+        assert_eq!(answer.status, status, "{choice}: {answer:?}");
+        let output = answer.json()["output"].as_array().cloned().unwrap_or_default();
+        assert_eq!(output.iter().filter(|item| item["type"] == "function_call").count(), calls, "{output:?}");
+    }
 }
 
 #[test]

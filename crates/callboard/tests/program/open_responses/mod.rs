@@ -1,12 +1,14 @@
-//! The rules of the Open Responses specification (2026-04-24), each with a test of its own or a suite that checks it throughout.
-//!
-//! Besides the files here: every golden page runs over this API whole, streamed and on a WebSocket, and checks item and event
-//! lifecycles, numbers, ids, `tool_choice` and its enforcement. Where OpenAI's SDKs expect something else, they come first;
-//! `docs/responses.md` lists those places.
+//! The rules of the Open Responses specification (2026-04-24), and the cases of its compliance suite. `rules.rs` says what shows each
+//! rule; `docs/responses.md` lists the places where OpenAI's SDKs expect something else and come first.
 
 mod compaction;
+mod compliance;
 mod input;
+mod own_items;
 mod requests;
 mod response_object;
+mod rules;
+mod schema;
+mod shown_values;
 mod sockets;
 mod streams;

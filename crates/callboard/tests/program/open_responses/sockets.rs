@@ -1,9 +1,12 @@
 //! The WebSocket: one turn after the other, the connection's memory, eviction, and the life of a connection.
 
+use std::sync::{Arc, Barrier};
+
 use callboard_test_support::{ModelServer, Program, Script, ask, greeting_server, text};
 use serde_json::{Value, json};
 
-use super::requests::JSON;
+use super::requests::{JSON, create};
+use super::schema::{check_envelope, check_event};
 use crate::websocket::client::Socket;
 
 fn code(event: &Value) -> (&str, &Value, &Value) {
@@ -96,6 +99,63 @@ fn an_evicted_response_that_is_stored_is_loaded_again() {
     socket.object();
 }
 
+/// What is not to be stored continues from the connection's memory only, also where the store has the response.
+#[test]
+fn an_unstored_turn_continues_from_the_memory_of_its_connection_only() {
+    let program = Program::with_upstream(&greeting_server().url, &[]);
+    let mut socket = Socket::open(&program.address);
+    socket.ask("Hi", &json!({"store": true}));
+    let first = socket.object()["id"].clone();
+    unstored(&mut socket, &first, &json!("Go on."));
+    socket.object();
+    let mut other = Socket::open(&program.address);
+    unstored(&mut other, &first, &json!("Go on."));
+    let event = other.next();
+    assert_not_found(&event);
+    assert!(event["error"]["message"].as_str().unwrap().contains("\"store\": true"), "{event}");
+    // Stored, or over HTTP, which has no memory, it goes on.
+    other.ask("Go on.", &json!({"store": true, "previous_response_id": first}));
+    other.object();
+    let over_http = json!({"store": false, "previous_response_id": first});
+    assert_eq!(create(&program, &over_http).status, 200);
+}
+
+#[test]
+fn connections_are_answered_at_the_same_time() {
+    let both = Arc::new(Barrier::new(2));
+    let server = ModelServer::start(move |mut exchange| {
+        both.wait();
+        exchange.answer("Hello.");
+    });
+    let program = Program::with_upstream(&server.url, &[]);
+    let mut sockets = [Socket::open(&program.address), Socket::open(&program.address)];
+    sockets.iter_mut().for_each(|socket| socket.ask("Hi", &json!({})));
+    sockets.iter_mut().for_each(|socket| assert_eq!(socket.object()["status"], "completed"));
+}
+
+/// The page names this place: the specification would have an envelope.
+#[test]
+fn a_failure_after_the_beginning_is_the_failed_response_alone() {
+    let server = ModelServer::start(|mut exchange| {
+        exchange.begin_stream();
+        exchange.text("Once ");
+        exchange.event(&json!({"error": {"message": "out of memory"}}).to_string());
+    });
+    let program = Program::with_upstream(&server.url, &[]);
+    let mut socket = Socket::open(&program.address);
+    socket.ask("Hi", &json!({}));
+    let events = socket.response();
+    events.iter().for_each(check_event);
+    let last = events.last().unwrap();
+    assert_eq!(last["type"], "response.failed");
+    assert!(
+        last["response"]["error"]["code"].is_string() && last["response"]["error"]["message"].is_string(),
+        "{last}"
+    );
+    assert!(events.iter().all(|event| event["type"] != "error"), "{events:?}");
+    socket.ping("no other event follows");
+}
+
 #[test]
 fn a_message_that_is_no_request_gets_an_envelope_and_the_connection_stays() {
     let program = Program::with_upstream(&greeting_server().url, &[]);
@@ -104,8 +164,10 @@ fn a_message_that_is_no_request_gets_an_envelope_and_the_connection_stays() {
         socket.send(tungstenite::Message::text(message));
         let event = socket.next();
         assert_eq!((&event["type"], &event["status"]), (&json!("error"), &json!(400)), "{event}");
-        assert!(event["error"]["code"].is_string() && event.get("sequence_number").is_none(), "{event}");
+        check_envelope(&event);
     }
+    socket.ask("Hi", &json!({"background": true}));
+    check_envelope(&socket.next());
     socket.ask("Hi", &json!({"stream": true, "stream_options": {}}));
     socket.object();
 }
@@ -130,7 +192,6 @@ fn a_connection_ends_with_an_error_when_its_life_is_over() {
     let settings = [("CALLBOARD_TIMEOUTS_SOCKET_LIFE_SECONDS", "0.5")];
     let program = Program::with_upstream(&greeting_server().url, &settings);
     let mut socket = Socket::open(&program.address);
-    first_id(&mut socket);
     let event = socket.next();
     assert_eq!(code(&event), ("error", &json!(400), &json!("websocket_connection_limit_reached")), "{event}");
     let (closed, reason) = socket.close_frame();

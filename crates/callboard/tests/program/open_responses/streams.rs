@@ -4,6 +4,7 @@ use callboard_test_support::{ModelServer, Program, Script, ask, calls, greeting_
 use serde_json::{Value, json};
 
 use super::requests::{JSON, create, events};
+use super::schema::check_event;
 
 fn kinds(events: &[(String, Value)]) -> Vec<&str> {
     events.iter().map(|(name, _)| name.as_str()).collect()
@@ -87,6 +88,51 @@ fn a_failure_ends_with_the_failed_response_and_the_mark() {
     assert_eq!((&last["response"]["status"], &last["response"]["usage"]), (&json!("failed"), &Value::Null));
     assert!(last["response"]["error"]["code"].is_string() && last["response"]["error"]["message"].is_string());
     assert_ne!(last["response"]["output"][0]["status"], "incomplete", "that ends an incomplete response only");
+}
+
+/// Each is a delta or a change of state, and an item begins with a value, or an empty one, in every field that may not be null.
+#[test]
+fn every_event_fits_its_schema() {
+    let stream = |deltas: &[Value], reason: &str| {
+        let (deltas, reason) = (deltas.to_vec(), reason.to_owned());
+        let server = ModelServer::start(move |mut exchange| {
+            exchange.begin_stream();
+            for delta in &deltas {
+                exchange.event(&json!({"choices": [{"index": 0, "delta": delta}]}).to_string());
+            }
+            exchange.finish(&reason);
+        });
+        let program = Program::with_upstream(&server.url, &[]);
+        let tools = json!([{"type": "function", "name": "f"}]);
+        events(&create(&program, &json!({"stream": true, "tools": tools})))
+    };
+    let call = json!({"tool_calls": [{"index": 0, "id": "call_1", "function": {"name": "f", "arguments": "{}"}}]});
+    for (deltas, reason, kind, begins) in [
+        (
+            vec![json!({"content": "Yes"}), json!({"content": "."})],
+            "stop",
+            "message",
+            json!({"role": "assistant", "content": []}),
+        ),
+        (vec![json!({"refusal": "No."})], "stop", "message", json!({"role": "assistant", "content": []})),
+        (
+            vec![json!({"reasoning_content": "Hm."}), json!({"content": "Yes."})],
+            "stop",
+            "reasoning",
+            json!({"summary": []}),
+        ),
+        (vec![call], "tool_calls", "function_call", json!({"name": "f", "arguments": ""})),
+        (vec![json!({"content": "Once upon"})], "length", "message", json!({"role": "assistant", "content": []})),
+    ] {
+        let events = stream(&deltas, reason);
+        events.iter().for_each(|(_, event)| check_event(event));
+        let (name, first) = events.iter().find(|(_, event)| event.get("item").is_some()).unwrap();
+        assert_eq!((name.as_str(), &first["item"]["type"]), ("response.output_item.added", &json!(kind)));
+        assert_eq!(first["item"]["status"], "in_progress");
+        for (field, value) in begins.as_object().unwrap() {
+            assert_eq!(&first["item"][field], value, "{first}");
+        }
+    }
 }
 
 #[test]
