@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use callboard_core::contract::ToolCache;
+use callboard_core::model::BadRequest;
 use callboard_core::wire::ApiError;
 use callboard_core::wire::chat::{CallForm, ChatRequest, PlainMessage};
-use callboard_core::wire::responses::drop_unpaired;
+use callboard_core::wire::responses::{ConversationRequest, drop_unpaired};
 use serde_json::Value;
 
 use super::character_part::character_part;
@@ -96,12 +97,13 @@ pub async fn resume_chat(
     owner: &ChatOwner,
 ) -> Result<ResumedChat, ApiError> {
     refuse_unsupported_fields(request, character)?;
+    let metadata = metadata_of(request)?;
     let (store, history) = (sources.snapshots.store(), split_history(request.history()));
     let start = start_key(character, request, owner);
     let FoundHistory { memory, covered, key, turn } = find(sources.snapshots, owner, start, &history.1).await?;
     let found = Found { key, name: owner.conversation.as_ref().map(|_| snapshot_name(start, turn, owner, character)) };
     let (mut memory, place) = match memory {
-        None => (character.begin().await?, ChatPlace::new(&owner.owner)),
+        None => (character.begin_with(&metadata).await?, ChatPlace::new(&owner.owner, metadata)),
         Some(mut memory) => {
             character.character.manifest().id.clone_into(&mut memory.character);
             let place = ChatPlace::of_history(store, &owner.owner, &mut memory).await?;
@@ -111,7 +113,7 @@ pub async fn resume_chat(
             {
                 return resume_whole(sources, character, request, (whole, history), Some(found)).await;
             }
-            let place = place.unwrap_or_else(|| ChatPlace::copy(&owner.owner, &mut memory));
+            let place = place.unwrap_or_else(|| ChatPlace::copy(&owner.owner, metadata, &mut memory));
             (memory, place)
         }
     };
@@ -177,6 +179,13 @@ async fn resume_whole(
     let stored = memory.messages.len();
     let history = ChatHistory { owners, input, stored, ..ChatHistory::at(store, place, found) };
     Ok(ResumedChat { memory, system, history })
+}
+
+/// The metadata of a conversation that begins with this request, by the rules of `/v1/conversations`.
+fn metadata_of(request: &ChatRequest) -> Result<String, BadRequest> {
+    let Some(sent) = request.json_field("metadata") else { return Ok("{}".to_owned()) };
+    let read = ConversationRequest::read_new(format!("{{\"metadata\":{sent}}}").into_bytes())?;
+    Ok(Value::Object(read.metadata.unwrap_or_default()).to_string())
 }
 
 /// What the conversation does not have yet.

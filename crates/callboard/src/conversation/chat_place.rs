@@ -19,9 +19,9 @@ pub(super) enum ChatPlace {
 
 impl ChatPlace {
     /// A conversation that begins.
-    pub(super) fn new(owner: &str) -> Self {
+    pub(super) fn new(owner: &str, metadata: String) -> Self {
         let (id, at) = (new_conversation_id(), clock::milliseconds());
-        Self::New(NewConversation { id, owner: owner.to_owned(), at, metadata: "{}".to_owned() })
+        Self::New(NewConversation { id, owner: owner.to_owned(), at, metadata })
     }
 
     /// The conversation of a history, where it still ends where the history does: then the character's state is that of the conversation,
@@ -38,10 +38,10 @@ impl ChatPlace {
     }
 
     /// A conversation that begins with the memory of another one.
-    pub(super) fn copy(owner: &str, memory: &mut CharacterMemory) -> Self {
+    pub(super) fn copy(owner: &str, metadata: String, memory: &mut CharacterMemory) -> Self {
         memory.place = None;
         memory.record = std::mem::take(&mut memory.record).unstored();
-        Self::new(owner)
+        Self::new(owner, metadata)
     }
 
     /// The id of the conversation.

@@ -275,7 +275,7 @@ fn armies_and_overrides_of_grimlog_belong_to_one_conversation() {
 
 #[test]
 fn a_conversation_may_begin_with_armies_in_its_metadata() {
-    let (script, server) = Script::start([text("Noted.")]);
+    let (script, server) = Script::start((0..8).map(|_| text("Noted.")));
     let characters = concat!(env!("CARGO_MANIFEST_DIR"), "/../../characters");
     let program = Program::start(&["--upstream", &server.url, "--characters", characters], &[]);
     let with_army = |army: &str| {
@@ -287,9 +287,36 @@ fn a_conversation_may_begin_with_armies_in_its_metadata() {
         ask(&program.address, "POST", "/v1/responses", &[], &body)
     };
     let nobz = r#"[{"name": "Nobz", "models": 5, "wounds": 2}]"#;
+    let chat = |fields: Value, headers: &[&str]| {
+        let mut body = json!({"model": "grimlog", "messages": [{"role": "user", "content": "Hello."}]});
+        body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        ask(&program.address, "POST", "/v1/chat/completions", headers, &body.to_string())
+    };
+    let has_army = || {
+        let prompt = script.asked()[0]["messages"][0]["content"].as_str().unwrap().to_owned();
+        assert!(prompt.contains("Nobz: 5/5 models") && !prompt.contains("Terminator Squad"), "{prompt}");
+    };
     turn(&with_army(nobz)).ok();
-    let prompt = script.asked()[0]["messages"][0]["content"].as_str().unwrap().to_owned();
-    assert!(prompt.contains("Nobz: 5/5 models") && !prompt.contains("Terminator Squad"), "{prompt}");
+    has_army();
+    // Over Chat Completions too: in a conversation that has metadata, or that begins with those of the request.
+    chat(json!({}), &[&format!("callboard-conversation: {}", with_army(nobz))]).ok();
+    has_army();
+    let metadata = json!({"player_army": nobz, "topic": "x"});
+    chat(json!({"metadata": metadata}), &["callboard-conversation: battle"]).ok();
+    has_army();
+    assert_eq!(get(&program, "/v1/conversations/battle")["metadata"], metadata);
+    // Later requests may repeat them.
+    chat(json!({"metadata": {"player_army": "opponent"}}), &["callboard-conversation: battle"]).ok();
+    has_army();
+    assert_eq!(get(&program, "/v1/conversations/battle")["metadata"], metadata);
+    for (metadata, param, words) in [
+        (json!({"player_army": "orks"}), "metadata", "no stored army list 'orks'"),
+        (json!({"player_army": 1}), "metadata.player_army", "metadata.player_army"),
+    ] {
+        let refused = chat(json!({"metadata": metadata}), &[]);
+        assert_eq!((refused.status, refused.error("param").as_str()), (400, param), "{refused:?}");
+        assert!(refused.error("message").contains(words), "{refused:?}");
+    }
     let by_hand = with_army("opponent");
     let body = json!({"conversation": by_hand, "arguments": {"unit_name": "Carnifex", "owner": "player"}}).to_string();
     let path = "/v1/characters/grimlog/tools/mark_unit_destroyed";

@@ -62,6 +62,12 @@ impl ChatRequest {
     pub fn text_field(&self, key: &str) -> Option<String> {
         serde_json::from_str(self.get(key)?).ok()
     }
+
+    /// A field as JSON text, where the request has it.
+    #[must_use]
+    pub fn json_field(&self, key: &str) -> Option<&str> {
+        self.get(key)
+    }
 }
 
 fn read(json: &str) -> Option<PlainMessage> {
