@@ -132,7 +132,7 @@ async fn a_call_cannot_move_its_deadline() {
     for how in ["now", "nothing"] {
         let outcome = call(&prying, "resets_its_clock", &serde_json::json!({ "how": how }).to_string()).await;
         // Otherwise at least the ten seconds that a worker may take to start a call.
-        assert!(outcome.took < Duration::from_secs(5), "{how}: {outcome:?}");
+        assert!(outcome.took < Duration::from_secs(9), "{how}: {outcome:?}");
         assert_eq!(outcome_text(outcome), "Error: Tool execution timed out", "{how}");
     }
 }

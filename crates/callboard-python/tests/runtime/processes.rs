@@ -1,8 +1,7 @@
 //! The processes of a host: lost ones, their number, their end, and unsuitable interpreters.
 
-use std::time::Duration;
-
 use callboard_python::{HostSettings, Limits, PythonHost, StartError};
+use futures_util::future::join_all;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::harness::{TestHost, call, scratch, wait_for_exit};
@@ -57,6 +56,7 @@ async fn a_character_ends_with_its_last_handle() {
     assert_eq!(root.len(), 1);
     let narrator = host.load("narrator.py").await;
     narrator.start_conversation().await.unwrap();
+    host.wait_for_at_most(3).await;
     let processes = host.processes();
     assert_eq!(processes.len(), 3, "a root, a zygote, a worker");
     let other = narrator.clone();
@@ -97,15 +97,41 @@ async fn idle_workers_make_room_for_others() {
 async fn independent_calls_run_at_the_same_time() {
     let limits = Limits { workers_per_character: 4, ..Limits::default() };
     let host = TestHost::with_limits(limits);
-    let ways = host.load("ways.py").await;
-    let arguments = r#"{"milliseconds":1000}"#;
-    let slow = || call(&ways, "slow", arguments);
-    let outcomes: [_; 4] = tokio::join!(slow(), slow(), slow(), slow()).into();
-    for outcome in outcomes {
-        assert_eq!(outcome.result.as_deref(), Ok("done"));
-        assert!(outcome.queued < Duration::from_secs(1), "{outcome:?}");
+    let meeting = host.load_text(MEETING).await;
+    let arguments = serde_json::json!({"folder": scratch(), "calls": 4}).to_string();
+    for outcome in join_all((0..4).map(|_| call(&meeting, "meet", &arguments))).await {
+        assert_eq!(outcome.result.as_deref(), Ok("met"));
     }
 }
+
+/// Its calls end only when so many of them run.
+const MEETING: &str = r#"
+import os
+import time
+
+CHARACTER_NAME = "Meeting"
+INSTRUCTIONS = {}
+TOOL_TIMEOUT_MS = 120_000
+
+
+class PromptGenerator:
+    def __init__(self, instructions):
+        pass
+
+    def make_system_prompt(self):
+        return "Meet."
+
+
+def meet(folder: str, calls: int) -> str:
+    """Meet."""
+    open(os.path.join(folder, str(os.getpid())), "w").close()
+    while len(os.listdir(folder)) < calls:
+        time.sleep(0.01)
+    return "met"
+
+
+TOOLS = [meet]
+"#;
 
 #[test]
 fn unsuitable_interpreters_are_refused() {

@@ -75,18 +75,19 @@ async fn without_the_setting_nothing_rests() {
     let resting = resting_after(1);
     wait_for_rest(&resting.load("narrator.py").await).await;
     assert!(!narrator.is_at_rest());
+    host.wait_for_at_most(2).await;
     assert_eq!(host.processes().len(), 2, "a root and a zygote");
 }
 
 #[tokio::test]
 async fn the_deadline_of_a_call_begins_after_its_processes_have_started() {
     let host = resting_after(20);
-    let slow = COUNTER.replace("import time\n", "import time\ntime.sleep(1.5)\n").replace("15_000", "1_000");
+    let slow = COUNTER.replace("import time\n", "import time\ntime.sleep(2)\n").replace("15_000", "1_500");
     let counter = host.load_text(&slow).await;
     wait_for_rest(&counter).await;
     let outcome = call(&counter, "nap", r#"{"seconds":0}"#).await;
     assert_eq!(outcome.result.as_deref(), Ok("slept"));
-    assert!(outcome.queued >= Duration::from_millis(1500), "{outcome:?}");
+    assert!(outcome.queued >= Duration::from_secs(2), "{outcome:?}");
 }
 
 #[tokio::test]

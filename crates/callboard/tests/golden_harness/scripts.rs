@@ -10,7 +10,7 @@ use callboard_test_support::{Exchange, ModelServer};
 use serde_json::{Value, json};
 
 /// How long the server waits at a gate; then it disconnects, and the page fails.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The script running under one model name.
 struct Play {

@@ -94,7 +94,7 @@ impl Proxy {
 
     /// Waits until this is the next fault.
     pub(crate) fn wait_for(&self, fault: Fault) {
-        let (next, within) = (self.fault.next.lock().unwrap(), Duration::from_secs(10));
+        let (next, within) = (self.fault.next.lock().unwrap(), Duration::from_secs(60));
         let (now, _) = self.fault.changed.wait_timeout_while(next, within, |now| *now != fault).unwrap();
         assert_eq!(*now, fault, "nothing was lost");
     }

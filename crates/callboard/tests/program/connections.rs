@@ -106,8 +106,8 @@ fn a_connection_that_sends_nothing_or_half_a_head_is_closed() {
     let program = Program::with_upstream(&greeting_server().url, &[("CALLBOARD_TIMEOUTS_HEAD_SECONDS", "0.3")]);
     for start in ["", "GET /health HTTP/1.1\r\nhost: localh", "GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n"] {
         let mut client = TcpStream::connect(&program.address).unwrap();
-        // Hyper's own timeout is longer.
-        client.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        // Hyper's own timeout is 30 s.
+        client.set_read_timeout(Some(Duration::from_secs(28))).unwrap();
         client.write_all(start.as_bytes()).unwrap();
         client.read_to_end(&mut Vec::new()).expect("the end of the connection");
     }

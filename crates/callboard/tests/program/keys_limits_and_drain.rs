@@ -254,7 +254,7 @@ fn a_silent_model_server_is_a_504() {
 fn a_stalled_stream_ends_with_an_error() {
     let (go, gate) = channel();
     let server = paused_stream(|exchange| exchange.text("One"), |_| {}, gate);
-    let program = Program::with_upstream(&server.url, &[("CALLBOARD_TIMEOUTS_IDLE_SECONDS", "0.1")]);
+    let program = Program::with_upstream(&server.url, &[("CALLBOARD_TIMEOUTS_IDLE_SECONDS", "2")]);
     let answer = post(&program.address, STREAMED);
     assert!(answer.body.contains("One") && answer.body.contains("upstream_timeout"), "{}", answer.body);
     assert!(!answer.body.contains("[DONE]"));

@@ -233,7 +233,7 @@ fn replies_are_streamed_until_either_side_ends() {
     drop(reading);
     assert!(gone.recv().unwrap(), "the server learns that the client is gone");
 
-    let program = Program::with_upstream(&server.url, &[("CALLBOARD_TIMEOUTS_IDLE_SECONDS", "0.05")]);
+    let program = Program::with_upstream(&server.url, &[("CALLBOARD_TIMEOUTS_IDLE_SECONDS", "2")]);
     let mut reading = Connection::send(&program.address, "POST", "/v1/completions", &[JSON], body);
     assert!(reading.read_until("first").is_some());
     assert!(reading.read_until("\r\n0\r\n").is_none(), "a reply that stalls does not look whole");

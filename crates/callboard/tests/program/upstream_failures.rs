@@ -315,8 +315,8 @@ const FAULTS: &[Fault] = &[
 
 const ENVIRONMENT: [(&str, &str); 3] = [
     ("CALLBOARD_LIMITS_RETRIES", "0"),
-    ("CALLBOARD_TIMEOUTS_FIRST_BYTE_SECONDS", "1"),
-    ("CALLBOARD_TIMEOUTS_IDLE_SECONDS", "1"),
+    ("CALLBOARD_TIMEOUTS_FIRST_BYTE_SECONDS", "4"),
+    ("CALLBOARD_TIMEOUTS_IDLE_SECONDS", "4"),
 ];
 
 fn request(stream: bool) -> String {

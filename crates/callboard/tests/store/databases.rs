@@ -8,7 +8,7 @@ use callboard::store::{Address, Store, StoreError, StoreSettings};
 use crate::test_server::{Server, new_name};
 
 /// The duration of leases in tests.
-pub(crate) const LEASE: Duration = Duration::from_millis(600);
+pub(crate) const LEASE: Duration = Duration::from_secs(2);
 
 /// The kinds of databases.
 pub(crate) enum Kind {
@@ -102,7 +102,7 @@ impl Database {
             Address::Postgres(url) => postgres(&url, sql).unwrap(),
             Address::File { path, .. } => {
                 let connection = rusqlite::Connection::open(path).unwrap();
-                connection.busy_timeout(Duration::from_secs(10)).unwrap();
+                connection.busy_timeout(Duration::from_secs(60)).unwrap();
                 connection.execute(sql, []).unwrap() as u64
             }
         }

@@ -240,11 +240,12 @@ fn jobs_time_out_on_a_server_that_hangs() {
         store.create_conversation(new("conv_1", 1)).await.unwrap();
         proxy.set(Fault::Hang);
         let began = Instant::now();
-        let queries = (0..40).map(|_| store.conversation("conv_1"));
+        let queries = (0..400).map(|_| store.conversation("conv_1"));
         for result in futures_util::future::join_all(queries).await {
             assert!(matches!(result, Err(StoreError::Unavailable(_))), "{result:?}");
         }
-        assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
+        // One after the other on two connections they would take 200 s.
+        assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
         proxy.set(Fault::None);
         // Connection attempts that began while the server hung must time out first.
         while store.conversation("conv_1").await.is_err() {}
@@ -256,7 +257,7 @@ fn a_store_closes_while_its_server_hangs() {
     let server = Kind::Postgres(Server::start());
     let database = Database::new(&server);
     let proxy = Proxy::before(&database.address);
-    let store = open_with(&proxy.address, |settings| settings.job_timeout = Duration::from_secs(12)).unwrap();
+    let store = open_with(&proxy.address, |settings| settings.job_timeout = Duration::from_secs(120)).unwrap();
     block_on(store.create_conversation(new("conv_1", 1))).unwrap();
     proxy.set(Fault::Hang);
     let trace = Trace {
@@ -270,7 +271,7 @@ fn a_store_closes_while_its_server_hangs() {
     store.write_records_in_background(&TurnRecords { trace: Some(trace), ..TurnRecords::default() }).unwrap();
     let began = Instant::now();
     drop(store);
-    assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
 }
 
 #[test]
@@ -337,7 +338,7 @@ fn jobs_of_a_blocked_thread_pool_move_to_the_shared_pool() {
             tasks.spawn(put(number));
         }
         tokio::task::yield_now().await;
-        let result = tokio::time::timeout(Duration::from_secs(2), own.conversation("conv_1")).await;
+        let result = tokio::time::timeout(Duration::from_secs(60), own.conversation("conv_1")).await;
         assert_eq!(result.expect("the query was not handed over"), Ok(None));
         client.batch_execute("COMMIT").await.unwrap();
         drop(client);

@@ -72,7 +72,7 @@ impl TestHost {
 
     /// Waits until at most this many processes are left: a killed process takes a moment to end.
     pub(crate) async fn wait_for_at_most(&self, count: usize) {
-        let deadline = Instant::now() + Duration::from_secs(10);
+        let deadline = Instant::now() + Duration::from_secs(60);
         while self.processes().len() > count {
             assert!(Instant::now() < deadline, "more than {count} processes: {:?}", self.processes());
             tokio::task::yield_now().await;

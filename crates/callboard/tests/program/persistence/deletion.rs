@@ -24,7 +24,7 @@ const TABLES: [&str; 10] = [
 ];
 
 /// An upper bound: rows past their retention are deleted right after startup.
-const LONGEST: Duration = Duration::from_secs(30);
+const LONGEST: Duration = Duration::from_secs(60);
 
 const WORDS_IN_TRACES: (&str, &str) = ("CALLBOARD_TRACE_CONTENT", "true");
 

@@ -62,7 +62,7 @@ impl Database {
     /// A direct connection to the SQLite file.
     pub(super) fn open_file(&self) -> rusqlite::Connection {
         let connection = rusqlite::Connection::open(self.folder.as_ref().unwrap().path().join("store.db")).unwrap();
-        connection.busy_timeout(std::time::Duration::from_secs(10)).unwrap();
+        connection.busy_timeout(std::time::Duration::from_secs(60)).unwrap();
         connection
     }
 
