@@ -3,12 +3,13 @@
 use axum::extract::{RawQuery, State};
 use callboard_core::model::BadRequest;
 use callboard_core::wire::ApiError;
+use http::HeaderMap;
 use serde_json::json;
 
 use super::call_query::CallQuery;
 use super::reply::{self, HttpResult};
 use super::router::Shared;
-use super::traces::failed;
+use super::traces::{failed, resolve_conversation};
 use crate::clock;
 use crate::store::{Trace, TracePage};
 use crate::trace::{CallFigures, ListedCall, ListedTurn};
@@ -25,8 +26,9 @@ const MOST_BYTES: usize = 128 << 20;
 const TURN_OF_OTHERS: usize = 256 << 10;
 
 /// A page of calls.
-pub(super) async fn list(State(shared): State<Shared>, RawQuery(query): RawQuery) -> HttpResult {
-    let query = CallQuery::read(&query.unwrap_or_default(), &["limit", "after"])?;
+pub(super) async fn list(State(shared): State<Shared>, RawQuery(query): RawQuery, headers: HeaderMap) -> HttpResult {
+    let mut query = CallQuery::read(&query.unwrap_or_default(), &["limit", "after"])?;
+    resolve_conversation(&shared, &mut query.traces, &headers).await?;
     let limit = query.limit.unwrap_or(USUAL_CALLS);
     let mut calls: Vec<ListedCall> = Vec::new();
     let mut scan = Scan::begin(&shared, &query).await?;
@@ -41,9 +43,11 @@ pub(super) async fn list(State(shared): State<Shared>, RawQuery(query): RawQuery
 }
 
 /// Figures over the calls of a time, which is the last hour if nothing else is said.
-pub(super) async fn summary(State(shared): State<Shared>, RawQuery(query): RawQuery) -> HttpResult {
+pub(super) async fn summary(State(shared): State<Shared>, RawQuery(query): RawQuery, headers: HeaderMap) -> HttpResult {
     let mut query = CallQuery::read(&query.unwrap_or_default(), &["buckets"])?;
-    let until = query.until.unwrap_or_else(clock::milliseconds);
+    resolve_conversation(&shared, &mut query.traces, &headers).await?;
+    // Turns of this millisecond count.
+    let until = query.until.unwrap_or_else(|| clock::milliseconds().saturating_add(1));
     let since = query.since.unwrap_or_else(|| until.saturating_sub(USUAL_TIME_MS));
     if since >= until {
         return Err(BadRequest::invalid("since", "since must be before until, which is now if it is left out").into());

@@ -9,9 +9,10 @@ use super::characters::loaded;
 use super::conversations::owned;
 use super::query::known_pairs;
 use super::reply::{self, HttpResult};
+use super::requester::Requester;
 use super::router::Shared;
 use crate::characters::LoadedCharacter;
-use crate::conversation::character_part;
+use crate::conversation::{character_part, conversation_id};
 use crate::session::{CharacterPrompt, offered_tools};
 use crate::store::CharacterMemory;
 
@@ -46,10 +47,11 @@ async fn memory(
     conversation: Option<&str>,
     headers: &HeaderMap,
 ) -> Result<CharacterMemory, ApiError> {
-    let Some(id) = conversation else { return character.begin_with("{}").await };
-    owned(shared, id, headers).await?;
-    let head = shared.store.conversation_head(id).await?.ok_or_else(|| ApiError::conversation_not_found(id))?;
-    let model = &character.character.manifest().id;
+    let Some(name) = conversation else { return character.begin_with("{}").await };
+    let (model, owner) = (&character.character.manifest().id, Requester::of(shared, headers).owner);
+    let id = conversation_id(&shared.store, (name, &owner), Some(model)).await?;
+    owned(shared, &id, headers).await?;
+    let head = shared.store.conversation_head(&id).await?.ok_or_else(|| ApiError::conversation_not_found(name))?;
     match character_part(&shared.store, &head, Some(character), model)
         .await
         .map_err(|error| error.about("conversation"))?

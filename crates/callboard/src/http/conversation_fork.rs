@@ -13,11 +13,11 @@ use crate::conversation::fork;
 
 const FORM: &str = "send {\"before\": \"msg_…\"}, or {} to copy the whole conversation";
 
-pub(super) async fn create(State(shared): State<Shared>, Path(id): Path<String>, request: Request) -> HttpResult {
+pub(super) async fn create(State(shared): State<Shared>, Path(name): Path<String>, request: Request) -> HttpResult {
     let headers = request.headers().clone();
     let body = read_body(request, &shared).await?;
     let before = read(body.bytes)?;
-    owned(&shared, &id, &headers).await?;
+    let id = owned(&shared, &name, &headers).await?.id;
     let new = fork(&shared.store, &id, before.as_deref(), &body.memory).await?;
     Ok(object(&owned(&shared, &new, &headers).await?))
 }

@@ -57,10 +57,10 @@ struct Listener {
 /// Begins to listen.
 pub(super) async fn listen(State(shared): State<Shared>, RawQuery(query): RawQuery, headers: HeaderMap) -> HttpResult {
     let pairs = known_pairs(&query.unwrap_or_default(), &["conversation"])?;
-    let conversation = pairs.into_iter().next_back().map(|(_, id)| id);
-    if let Some(id) = &conversation {
-        owned(&shared, id, &headers).await?;
-    }
+    let conversation = match pairs.into_iter().next_back() {
+        Some((_, name)) => Some(owned(&shared, &name, &headers).await?.id),
+        None => None,
+    };
     if shared.store.listeners() >= MOST {
         let message = format!("{MOST} clients listen to events already; close some");
         return Err(ApiError::new(429, "too_many_listeners", message).with_retry_after(5).into());

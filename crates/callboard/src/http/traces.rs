@@ -27,10 +27,7 @@ struct Head {
 /// A page of traces.
 pub(super) async fn list(State(shared): State<Shared>, RawQuery(query): RawQuery, headers: HeaderMap) -> HttpResult {
     let (page, mut filter) = read_query(&query.unwrap_or_default())?;
-    filter.conversation = match filter.conversation {
-        Some(name) => Some(traced_conversation(&shared, name, &headers).await?),
-        None => None,
-    };
+    resolve_conversation(&shared, &mut filter, &headers).await?;
     // A client that has read the end of a turn finds its trace.
     shared.app.traces.flush().await;
     let before = match &page.after {
@@ -46,13 +43,21 @@ pub(super) async fn list(State(shared): State<Shared>, RawQuery(query): RawQuery
     Ok(reply::json(written(&found, page.limit)))
 }
 
-/// The conversation as traces know it: by its id where the client's name leads to one.
-async fn traced_conversation(shared: &Shared, name: String, headers: &HeaderMap) -> Result<String, ApiError> {
+/// Traces know a conversation by its id, also where the client has a name for it.
+pub(super) async fn resolve_conversation(
+    shared: &Shared,
+    filter: &mut TraceFilter,
+    headers: &HeaderMap,
+) -> Result<(), ApiError> {
+    let Some(name) = &mut filter.conversation else { return Ok(()) };
     let owner = Requester::of(shared, headers).owner;
-    match conversation_id(&shared.store, (&name, &owner), None).await {
-        Err(error) if error.status == 404 => Ok(name),
-        found => found,
+    match conversation_id(&shared.store, (name, &owner), None).await {
+        Ok(id) => *name = id,
+        // It may be the name of turns that are stored nowhere.
+        Err(error) if error.status == 404 => {}
+        Err(error) => return Err(error),
     }
+    Ok(())
 }
 
 /// One trace.

@@ -184,6 +184,12 @@ fn the_clients_name_leads_to_its_own_conversation_everywhere() {
         assert_eq!(send("GET", &format!("{base}/state"), "").ok()["state"]["count"], 2);
         assert_eq!(send("GET", &format!("{base}/journal"), "").ok()["data"].as_array().unwrap().len(), 2);
         assert_eq!(send("POST", &format!("{base}/undo"), r#"{"last": 1}"#).ok()["state"]["count"], 1);
+        let prompt = format!("/v1/characters/counter/prompt?conversation={}", &base[18..]);
+        assert_eq!(send("GET", &prompt, "").ok()["object"], "character.prompt");
+        let calls = send("GET", &format!("/v1/calls?conversation={}", &base[18..]), "").ok();
+        assert_eq!(calls["data"].as_array().unwrap().len(), 2, "{calls}");
+        let fork = send("POST", &format!("{base}/fork"), "{}").ok();
+        assert_eq!((fork["object"].as_str(), fork["id"] == *id), (Some("conversation"), false));
         assert_eq!(send("DELETE", &item, "").ok()["id"], *id);
         assert_eq!(
             send("GET", &format!("/v1/traces?conversation={}", &base[18..]), "").ok()["data"][0]["conversation"],
