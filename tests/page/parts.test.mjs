@@ -1,13 +1,15 @@
-// Parts of the page that need no browser: filters, commands, numbers.
+// Parts of the page that need no browser: filters, commands, numbers, style sheets.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { callParameters, filterLine, readFilterLine } from "../../crates/callboard/page/parts/call-filter.js";
 import { curlOf, isRepeatable } from "../../crates/callboard/page/parts/curl.js";
 import { counted, duration, pretty } from "../../crates/callboard/page/parts/format.js";
 
+const PAGE = new URL("../../crates/callboard/page/", import.meta.url);
 const given = (filters) => Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined));
 
 test("a line of filters is read, and written as it is read", () => {
@@ -46,3 +48,22 @@ test("numbers are written as people read them", () => {
   assert.deepEqual([counted(1, "call"), counted(5000, "entry", "entries")], ["1 call", "5,000 entries"]);
   assert.deepEqual([pretty('{"a":1}'), pretty("no JSON")], ['{\n  "a": 1\n}', "no JSON"]);
 });
+
+test("views do not style each other's classes", () => {
+  const begins = (name) => new Set(selectors(name).flatMap((selector) => /^(?:[a-z]+)?\.([a-z][\w-]*)/.exec(selector)?.[1] ?? []));
+  const shared = new Set([...begins("look.css"), ...begins("shell.css")]);
+  const owners = new Map();
+  for (const name of readdirSync(PAGE).filter((file) => file.endsWith(".css") && !["look.css", "shell.css"].includes(file))) {
+    for (const own of begins(name)) {
+      if (!shared.has(own)) owners.set(own, [...(owners.get(own) ?? []), name]);
+    }
+  }
+  assert.deepEqual([...owners].filter(([, sheets]) => sheets.length > 1), []);
+  assert.ok(owners.size > 50);
+});
+
+/** The selectors of a style sheet, those within media queries too. */
+function selectors(name) {
+  const text = readFileSync(new URL(name, PAGE), "utf8").replace(/\/\*[^]*?\*\//g, "");
+  return [...text.matchAll(/([^{}]+)\{/g)].flatMap(([, list]) => list.split(",")).map((selector) => selector.trim());
+}

@@ -54,6 +54,7 @@ test("pictures", async () => {
   const talk = await open(browser, callboard, `#/talk/${conversation}`);
   await talk.getByText(UTTERANCES.at(-1)).first().waitFor();
   await talk.locator("details.call").first().waitFor();
+  await talk.getByRole("complementary").getByText("The Swarmlord").first().waitFor();
   await picture(talk, "talk");
   await close(talk);
 

@@ -9,14 +9,14 @@ const TOGETHER = 1;
 
 export function TimeLine({ trace }) {
   const whole = Math.max(trace.duration_ms, 0.001);
-  return html`<ol class="steps">${stepsOf(trace).map((step) => html`<${Step} step=${step} whole=${whole} />`)}</ol>`;
+  return html`<ol class="time-line">${stepsOf(trace).map((step) => html`<${Step} step=${step} whole=${whole} />`)}</ol>`;
 }
 
 function Step({ step: { label, detail, start, took, kind }, whole }) {
   const left = Math.min(98.5, (start / whole) * 100);
   const width = Math.max(1.5, Math.min(100 - left, ((took ?? 0) / whole) * 100));
   return html`
-    <li class="step">
+    <li class="entry">
       <span class="name" title=${detail ?? ""}>${label}</span>
       <span class="track" aria-hidden="true"><i class=${kind} style=${{ left: `${left}%`, width: `${width}%` }}></i></span>
       <span class="num">${took === null ? `at ${duration(start)}` : duration(took)}</span>
