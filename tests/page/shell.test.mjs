@@ -50,6 +50,8 @@ test("a key is asked for, refused, accepted and kept for the tab", async () => {
   await page.reload();
   await page.getByRole("status").getByText("127.0.0.1").waitFor();
   assert.equal(await dialog.count(), 0);
+  await page.getByRole("button", { name: "Forget the key" }).click();
+  await dialog.getByText("This Callboard asks for an API key.").waitFor();
   for (const path of ["v1/events", "v1/characters", "v1/conversations", "v1/traces", "v1/calls", "v1/calls/summary", "v1/traces/1/golden_page", "v1/upstreams", "metrics"]) {
     assert.equal((await fetch(`${guarded.url}/${path}`)).status, 401, path);
   }

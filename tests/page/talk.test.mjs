@@ -83,6 +83,18 @@ test("a conversation that another client deletes says so", async () => {
   await close(page, [/404/]);
 });
 
+test("a conversation is deleted from the history, after a second question", async () => {
+  const id = await callboard.conversation();
+  await callboard.say(id, "scripted", "Forget about this.");
+  const page = await open(browser, callboard, "#/talk?with=mender");
+  await page.getByRole("button", { name: "History" }).click();
+  await page.getByRole("button", { name: "Delete: Forget about this." }).click();
+  await page.getByRole("button", { name: "Really delete?: Forget about this." }).click();
+  await page.getByRole("dialog").getByText("Forget about this.").waitFor({ state: "detached" });
+  assert.equal((await fetch(`${callboard.url}/v1/conversations/${id}`)).status, 404);
+  await close(page);
+});
+
 test("a repaired call shows what the model wrote and what became of it", async () => {
   const page = await open(browser, callboard, "#/talk?with=mender");
   await say(page, "repair");

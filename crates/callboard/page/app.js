@@ -4,7 +4,7 @@ import * as live from "./live.js";
 import { KeyPrompt } from "./parts/key-prompt.js";
 import { Problem } from "./parts/problem.js";
 import { href, route } from "./router.js";
-import { apiKey, keyWanted } from "./session.js";
+import { apiKey, forgetKey, keyWanted } from "./session.js";
 import { serverStatus } from "./status.js";
 import { isDark, toggleTheme } from "./theme.js";
 import { html, render, useEffect, useRef, useState } from "./ui.js";
@@ -39,6 +39,7 @@ function Navigation({ current }) {
       <div class="links">${VIEWS.filter(({ inNavigation = true }) => inNavigation).map(link)}</div>
       <div class="foot">
         <${Status} />
+        ${apiKey.value && html`<button type="button" class="quiet forget" onClick=${forgetKey}>Forget the key</button>`}
         <button type="button" class="quiet theme" onClick=${toggleTheme}>${isDark() ? "Light" : "Dark"} theme</button>
       </div>
     </nav>

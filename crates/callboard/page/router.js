@@ -1,5 +1,6 @@
 // The address behind the `#`: a view, what it shows, and its filters, so that every view can be linked to and shared.
 
+import { withQuery } from "./api.js";
 import { signal } from "./ui.js";
 
 /** `#/calls/abc?tool=x` is `{ view: "calls", path: ["abc"], query: { tool: "x" } }`. */
@@ -23,9 +24,7 @@ function decoded(part) {
 
 /** The address of a view: `href(["calls", id], { tool: "x" })`. Filters without a value are left out. */
 export function href(path, query = {}) {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== "");
-  const behind = given.length ? `?${new URLSearchParams(given)}` : "";
-  return `#/${path.map(encodeURIComponent).join("/")}${behind}`;
+  return withQuery(`#/${path.map(encodeURIComponent).join("/")}`, query);
 }
 
 export function navigate(path, query) {

@@ -1,6 +1,6 @@
 // What can be looked up beside a thread: what the model is given, and earlier conversations.
 
-import { get } from "../api.js";
+import { get, remove } from "../api.js";
 import { Board, Refusal } from "../parts/board.js";
 import { Journal } from "../parts/journal.js";
 import { Problem } from "../parts/problem.js";
@@ -67,23 +67,35 @@ export function JournalPanel({ conversation, close }) {
 
 export function HistoryPanel({ close }) {
   const { value, error } = useRead(readHistory, "");
+  const [deleted, setDeleted] = useState([]);
+  const kept = value?.filter(({ id }) => !deleted.includes(id));
   return html`
     <${Panel} title="Conversations" close=${close}>
       ${error && html`<${Problem} error=${error} />`}
-      ${value?.length === 0 && html`<p class="muted">None yet. Every conversation is kept here, also those of other clients.</p>`}
-      ${value && html`<ul class="history">${value.map((entry) => html`<${HistoryEntry} entry=${entry} close=${close} />`)}</ul>`}
+      ${kept?.length === 0 && html`<p class="muted">None yet. Every conversation is kept here, also those of other clients.</p>`}
+      ${kept && html`<ul class="history">${kept.map((entry) => html`<${HistoryEntry} key=${entry.id} entry=${entry} close=${close} gone=${() => setDeleted([...deleted, entry.id])} />`)}</ul>`}
     <//>
   `;
 }
 
-function HistoryEntry({ entry: { id, character, updated_at, first }, close }) {
+function HistoryEntry({ entry: { id, character, updated_at, first }, close, gone }) {
   const when = new Date(updated_at * 1000).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
   return html`
     <li><a href=${href(["talk", id])} onClick=${close}>
       <span dir="auto">${first || "Empty conversation"}</span>
       <span class="small muted">${character ?? "model"} · ${when}</span>
-    </a></li>
+    </a><${DeleteButton} id=${id} about=${first} gone=${gone} /></li>
   `;
+}
+
+/** Asks once more: what is deleted is gone. */
+function DeleteButton({ id, about, gone }) {
+  const [label, setLabel] = useState("Delete");
+  const press = () => {
+    if (label === "Delete") return setLabel("Really delete?");
+    remove(`v1/conversations/${id}`).then(gone, (error) => setLabel(error.message));
+  };
+  return html`<button type="button" class="quiet" aria-label=${`${label}: ${about || "empty conversation"}`} onClick=${press} onBlur=${() => setLabel("Delete")}>${label}</button>`;
 }
 
 async function readHistory() {
