@@ -98,6 +98,7 @@ impl Passthrough {
             Err(failure) => {
                 self.trace.record(TraceEvent::RequestFailed(&failure));
                 self.trace.record(TraceEvent::Failed(&failure.to_api()));
+                drop(std::mem::take(&mut self.trace));
                 self.has_ended = true;
                 Some(Err(failure))
             }
@@ -124,6 +125,8 @@ impl Passthrough {
         }
         trace.record(TraceEvent::ReplyEnded);
         trace.record(TraceEvent::PassedThrough(finish, usage.as_ref()));
+        // Handed over now: a client that has the end of the reply finds its trace.
+        drop(std::mem::take(trace));
     }
 }
 
