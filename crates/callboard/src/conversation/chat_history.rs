@@ -173,7 +173,8 @@ async fn resume_whole(
     }
     let new: Vec<String> = newest(history, !items.is_empty()).into_iter().map(|message| message.json).collect();
     let input = items_of(&new, 0, &CallOwners { client_messages: 0..new.len(), ..CallOwners::default() });
-    memory.messages = messages_of(own, &drop_unpaired(items), &input, sources.tools)?;
+    let messages = messages_of(own, &drop_unpaired(items), &input, sources.tools);
+    memory.messages = messages.map_err(|error| misfit(&error, &turn.head().conversation.id))?;
     let owners = CallOwners { client_tools: request.client_tools(), ..CallOwners::default() };
     let place = ChatPlace::Claimed(Box::new(turn));
     let stored = memory.messages.len();
@@ -186,6 +187,13 @@ fn metadata_of(request: &ChatRequest) -> Result<String, BadRequest> {
     let Some(sent) = request.json_field("metadata") else { return Ok("{}".to_owned()) };
     let read = ConversationRequest::read_new(format!("{{\"metadata\":{sent}}}").into_bytes())?;
     Ok(Value::Object(read.metadata.unwrap_or_default()).to_string())
+}
+
+/// The error of messages that cannot follow what a conversation holds: the client sent no `input`.
+fn misfit(error: &BadRequest, conversation: &str) -> BadRequest {
+    let message =
+        format!("the new messages, as items, do not fit the conversation {conversation:?}: {}", error.message);
+    BadRequest::at("messages", error.code, message)
 }
 
 /// What the conversation does not have yet.

@@ -132,6 +132,13 @@ fn a_conversation_is_continued_by_its_id_on_both_wires() {
 
     let unknown = stage.say(&json!([user("a")]), Some("conv_unknown"), false);
     assert_eq!((unknown.status, unknown.error("param").as_str()), (404, HEADER));
+    // The client's history has a call that the conversation has not.
+    let call = json!({"id": "call_x", "type": "function", "function": {"name": "show", "arguments": "{}"}});
+    let called = json!({"role": "assistant", "content": null, "tool_calls": [call]});
+    let result = json!({"role": "tool", "tool_call_id": "call_x", "content": "Shown."});
+    let misfit = stage.say(&json!([user("a"), called, result]), Some(&id), false);
+    assert_eq!((misfit.status, misfit.error("param").as_str()), (400, "messages"), "{misfit:?}");
+    assert!(misfit.error("message").contains(&id), "{misfit:?}");
 }
 
 #[test]
