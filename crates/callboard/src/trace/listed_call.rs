@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Errors of calls that were not run.
+const REFUSALS: [&str; 4] = ["validation", "json_parse", "unknown_tool", "over_limit"];
+
 /// What is read of a stored trace. Recorded content is skipped.
 #[derive(Debug, Deserialize)]
 pub struct ListedTurn {
@@ -161,7 +164,7 @@ impl ListedTurn {
         ListedCall {
             call: Some(call.id.clone()),
             tool: Some(call.name.clone()),
-            verdict: Some(bad.map_or("valid", |bad| bad.outcome.as_str()).to_owned()),
+            verdict: Some(bad.map_or_else(|| call.verdict(), |bad| bad.outcome.as_str()).to_owned()),
             violations: bad.map(|bad| bad.violations.clone()).unwrap_or_default(),
             run_by: Some(call.run_by.clone()),
             outcome: call.outcome.clone(),
@@ -209,6 +212,12 @@ impl ListedTurn {
 }
 
 impl ToolCall {
+    /// What became of a call that no bad call is kept of, such as one that was made by hand.
+    fn verdict(&self) -> &'static str {
+        let was_refused = self.error_type.as_deref().is_some_and(|error| REFUSALS.contains(&error));
+        if was_refused { "refused" } else { "valid" }
+    }
+
     fn span(&self) -> Span {
         Span { start_ms: self.start_ms, duration_ms: self.duration_ms }
     }
@@ -239,6 +248,15 @@ mod tests {
             .collect();
         assert_eq!(shown, [("sub", "valid", Some("timeout")), ("add", "repaired", None), ("sub", "reasked", None)]);
         assert_eq!((calls[0].at_ms, calls[0].duration_ms), (1050.0, Some(4.0)));
+    }
+
+    #[test]
+    fn a_call_by_hand_that_was_not_run_was_refused() {
+        for (error, verdict) in [("validation", "refused"), ("unknown_tool", "refused"), ("execution", "valid")] {
+            let trace = TURN.replace("\"timeout\"", &format!("\"{error}\"")).replace("call_ids", "other");
+            let calls = serde_json::from_str::<ListedTurn>(&trace).unwrap().calls();
+            assert_eq!(calls[0].verdict.as_deref(), Some(verdict), "{error}");
+        }
     }
 
     #[test]
