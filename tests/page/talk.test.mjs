@@ -254,10 +254,11 @@ test("the beginning and the panels are well made in both themes, on a desk and o
   await checkView(browser, callboard, { name: "welcome", hash: "#/talk?with=narrator", ready: shows("Log that the dragon") });
   const hash = "#/talk?with=mender";
   const ready = shows("Mender has 2 tools");
-  for (const [name, text] of [["Prompt", "You count what you hear."], ["History", "Conversations"]]) {
+  await callboard.say(await callboard.conversation(), "mender", "repair");
+  for (const [name, text] of [["Prompt", "You count what you hear."], ["History", "Delete"]]) {
     const prepare = async (page) => {
       await page.getByRole("button", { name }).click();
-      await page.getByRole("dialog").getByText(text).waitFor();
+      await page.getByRole("dialog").getByText(text).first().waitFor();
     };
     await checkView(browser, callboard, { name: name.toLowerCase(), hash, ready, prepare });
   }

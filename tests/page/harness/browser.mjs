@@ -71,6 +71,30 @@ export async function checkAccessibility(page, name) {
   assert.deepEqual(told, [], name);
 }
 
+/** Fails where the Tab key does not lead to something that can be clicked. Of an open dialog, only what is in it is reachable. */
+export async function checkKeyboard(page, name) {
+  const wanted = await page.evaluate(() => {
+    const NATIVE = "a[href], button, input, select, textarea, summary, [tabindex='0']";
+    const top = [...document.querySelectorAll("dialog[open]")].at(-1) ?? document.body;
+    const isShown = (element) => element.checkVisibility({ visibilityProperty: true }) && !element.disabled;
+    const shown = [...top.querySelectorAll("*")].filter(isShown);
+    const isPointed = (element) => getComputedStyle(element).cursor === "pointer";
+    // A row that is one large link holds the link.
+    const hasNative = (element) => element.closest(`${NATIVE}, label`) || element.querySelector(NATIVE);
+    const lonely = shown.filter((element) => isPointed(element) && !isPointed(element.parentElement) && !hasNative(element));
+    globalThis.unreached = new Set(shown.filter((element) => element.matches(NATIVE)));
+    return { count: globalThis.unreached.size, lonely: lonely.map((element) => element.outerHTML.slice(0, 100)) };
+  });
+  assert.deepEqual(wanted.lonely, [], `${name}: clickable, but not by keyboard`);
+  await page.evaluate(() => document.activeElement?.blur());
+  for (let pressed = 0; pressed < wanted.count + 10; pressed += 1) {
+    await page.keyboard.press("Tab");
+    await page.evaluate(() => globalThis.unreached.delete(document.activeElement));
+  }
+  const left = await page.evaluate(() => [...globalThis.unreached].filter((element) => element.isConnected).map((element) => element.outerHTML.slice(0, 100)));
+  assert.deepEqual(left, [], `${name}: not reached by the Tab key`);
+}
+
 /** A picture of a view, for people to look at. */
 export async function picture(page, name, { fullPage = false } = {}) {
   mkdirSync(process.env.PAGE_PICTURES, { recursive: true });
@@ -80,7 +104,7 @@ export async function picture(page, name, { fullPage = false } = {}) {
 }
 
 /**
- * Shows a view in both themes, on a desk and on a phone: checks it by axe-core, that nothing is wider than the window, and takes pictures.
+ * Shows a view in both themes, on a desk and on a phone: checks it by axe-core and by keyboard, that nothing is wider than the window, and takes pictures.
  * `ready` waits until it is all there.
  */
 export async function checkView(browser, callboard, { name, hash, ready, prepare = async () => {}, expected = [] }) {
@@ -92,6 +116,8 @@ export async function checkView(browser, callboard, { name, hash, ready, prepare
       const shown = `${name}-${colorScheme}-${size}`;
       await picture(page, shown);
       await checkAccessibility(page, shown);
+      // Themes differ in nothing that can be clicked.
+      if (colorScheme === THEMES[0]) await checkKeyboard(page, shown);
       const [needed, given] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
       assert.ok(needed <= given, `${shown} is ${needed} pixels wide in a window of ${given}`);
       await close(page, expected);

@@ -1,31 +1,42 @@
 //! Hot reload: changed character files are loaded again.
 //!
-//! The folder may come into being while the program runs, go, and come back: until it exists, its nearest existing ancestor is watched.
+//! The folder may come into being while the program runs, go, and come back: until it exists, it is looked for now and then. Its parent is
+//! not watched, since that may be where the store and the log are written all the time.
 
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::mpsc;
+use tokio::time::sleep;
 
 use super::CharacterRegistry;
 
 /// Editors write a file in several steps; events within this time are one change.
 const SETTLE: Duration = Duration::from_millis(50);
+/// How often a folder that does not exist is looked for.
+const LOOK: Duration = Duration::from_millis(500);
 
 /// Loads the folder again whenever something in it changes, until the future is dropped.
 pub async fn reload_on_change(registry: Arc<CharacterRegistry>) {
     loop {
-        let place = WatchedPlace::of(registry.folder());
+        let Some(identity) = identity(registry.folder()) else {
+            // It may have come, been loaded, and gone again before it was watched.
+            if !registry.is_empty() {
+                reload(&registry).await;
+            }
+            sleep(LOOK).await;
+            continue;
+        };
         let (changed, changes) = mpsc::channel(1);
-        match watcher(&place.path, changed) {
+        match watcher(registry.folder(), changed) {
             Ok(watcher) => {
-                reload_while_there(&registry, &place, changes).await;
+                reload_while_there(&registry, identity, changes).await;
                 drop(watcher);
             }
-            Err(_) if WatchedPlace::of(registry.folder()) != place => {}
+            Err(_) if self::identity(registry.folder()) != Some(identity) => {}
             Err(error) => {
                 let (folder, remedy) = (registry.folder().display(), "load changes with POST /v1/characters/reload");
                 tracing::warn!(%folder, %error, "cannot watch the characters folder: {remedy}");
@@ -35,39 +46,26 @@ pub async fn reload_on_change(registry: Arc<CharacterRegistry>) {
     }
 }
 
-/// Loads the folder at each change, until something else is to be watched.
-async fn reload_while_there(registry: &CharacterRegistry, place: &WatchedPlace, mut changes: mpsc::Receiver<()>) {
+/// Loads the folder at each change, until it is gone or another one.
+async fn reload_while_there(registry: &CharacterRegistry, identity: FolderIdentity, mut changes: mpsc::Receiver<()>) {
     // Catches changes made before the watcher was ready.
     reload(registry).await;
-    while WatchedPlace::of(registry.folder()) == *place {
+    while self::identity(registry.folder()) == Some(identity) {
         if changes.recv().await.is_none() {
             return;
         }
-        // The folder may have come, been loaded, and gone again before it was watched.
-        if place.path != registry.folder() && registry.is_empty() {
-            continue;
-        }
-        tokio::time::sleep(SETTLE).await;
+        sleep(SETTLE).await;
         while changes.try_recv().is_ok() {}
         reload(registry).await;
     }
 }
 
-/// What is watched: the folder, or its nearest ancestor that exists. A new folder of the same name is another place.
-#[derive(PartialEq, Eq)]
-struct WatchedPlace {
-    path: PathBuf,
-    /// Device and inode.
-    identity: Option<(u64, u64)>,
-}
+/// Device and inode: a new folder of the same name is another one.
+type FolderIdentity = (u64, u64);
 
-impl WatchedPlace {
-    fn of(folder: &Path) -> Self {
-        let existing = folder.ancestors().find(|path| path.is_dir());
-        let path = existing.unwrap_or_else(|| if folder.is_absolute() { Path::new("/") } else { Path::new(".") });
-        let identity = std::fs::metadata(path).ok().map(|data| (data.dev(), data.ino()));
-        Self { path: path.to_owned(), identity }
-    }
+fn identity(folder: &Path) -> Option<FolderIdentity> {
+    let data = std::fs::metadata(folder).ok().filter(std::fs::Metadata::is_dir)?;
+    Some((data.dev(), data.ino()))
 }
 
 async fn reload(registry: &CharacterRegistry) {
