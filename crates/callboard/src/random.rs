@@ -13,6 +13,15 @@ pub fn letters<const N: usize>() -> String {
     bytes::<N>().iter().map(|byte| letter(u64::from(*byte))).collect()
 }
 
+/// How many letters the time takes.
+pub const TIME_LETTERS: u32 = 9;
+
+/// The time, then random letters: rows with such names are adjacent in an index, and the names cannot be guessed.
+pub fn letters_by_time<const N: usize>(milliseconds: i64) -> String {
+    let time = u64::try_from(milliseconds).unwrap_or_default();
+    number_in_letters(time, TIME_LETTERS) + &letters::<N>()
+}
+
 /// A number as so many letters: of two numbers the smaller one is sorted first.
 pub fn number_in_letters(number: u64, letters: u32) -> String {
     const BITS: u32 = 5;

@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use callboard_core::wire::responses::{NewId, ResponsesRequest, id_prefix};
 use serde_json::Value;
 
-use crate::{clock, random};
+use crate::clock;
+use crate::random::{self, TIME_LETTERS};
 
 /// Length of a response's id after its prefix: time, then random letters.
 const LETTERS: usize = TIME_LETTERS as usize + RANDOM_LETTERS;
-const TIME_LETTERS: u32 = 9;
 const RANDOM_LETTERS: usize = 15;
 const RESPONSE: &str = "resp_";
 /// No response has so many items of its own.
@@ -25,10 +25,8 @@ pub fn new_conversation_id() -> String {
     format!("conv_{}", new_letters())
 }
 
-/// Time first, so that new rows are adjacent in the index; the rest is unguessable.
 fn new_letters() -> String {
-    let time = u64::try_from(clock::milliseconds()).unwrap_or_default();
-    random::number_in_letters(time, TIME_LETTERS) + &random::letters::<RANDOM_LETTERS>()
+    random::letters_by_time::<RANDOM_LETTERS>(clock::milliseconds())
 }
 
 /// Makes ids for the items of a response: its letters and a number.
