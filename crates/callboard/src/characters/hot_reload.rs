@@ -1,6 +1,6 @@
 //! Hot reload: changed character files are loaded again.
 //!
-//! The folder may come into being while the program runs, go, and come back: until it exists, it is looked for now and then. Its parent is
+//! The folder may come into being while the program runs, go, and come back: until it exists, its path is polled. Its parent is
 //! not watched, since that may be where the store and the log are written all the time.
 
 use std::os::unix::fs::MetadataExt as _;
@@ -17,7 +17,7 @@ use super::CharacterRegistry;
 /// Editors write a file in several steps; events within this time are one change.
 const SETTLE: Duration = Duration::from_millis(50);
 /// How often a folder that does not exist is looked for.
-const LOOK: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Loads the folder again whenever something in it changes, until the future is dropped.
 pub async fn reload_on_change(registry: Arc<CharacterRegistry>) {
@@ -27,7 +27,7 @@ pub async fn reload_on_change(registry: Arc<CharacterRegistry>) {
             if !registry.is_empty() {
                 reload(&registry).await;
             }
-            sleep(LOOK).await;
+            sleep(POLL_INTERVAL).await;
             continue;
         };
         let (changed, changes) = mpsc::channel(1);

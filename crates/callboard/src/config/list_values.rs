@@ -67,26 +67,7 @@ pub(crate) fn listed(text: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn plain(text: &str) -> Raw {
-        Raw::Plain(text.to_owned())
-    }
-
-    fn text(text: &str) -> Raw {
-        toml(text)
-    }
-
-    fn toml(value: impl Into<Value>) -> Raw {
-        Raw::Toml(value.into())
-    }
-
-    fn array(items: &[&str]) -> Raw {
-        toml(items.to_vec())
-    }
-
-    fn written<T>(reading: Option<Reading<T>>) -> Option<String> {
-        reading.map(|(_, written)| written)
-    }
+    use crate::config::reading::test_values::{array, plain, text, written};
 
     #[test]
     fn lists() {

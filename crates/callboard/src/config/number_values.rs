@@ -67,18 +67,7 @@ pub(super) fn seconds(raw: &Raw, least: f64) -> Option<Reading<Duration>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn plain(text: &str) -> Raw {
-        Raw::Plain(text.to_owned())
-    }
-
-    fn text(text: &str) -> Raw {
-        toml(text)
-    }
-
-    fn toml(value: impl Into<Value>) -> Raw {
-        Raw::Toml(value.into())
-    }
+    use crate::config::reading::test_values::{plain, text, toml};
 
     #[test]
     fn numbers() {

@@ -26,3 +26,30 @@ pub(super) fn list<Text: AsRef<str>>(texts: impl IntoIterator<Item = Text>) -> S
     let quoted: Vec<String> = texts.into_iter().map(|text| quoted(text.as_ref())).collect();
     format!("[{}]", quoted.join(", "))
 }
+
+/// Values as the tests of all kinds give them.
+#[cfg(test)]
+pub(super) mod test_values {
+    use super::*;
+
+    pub(in crate::config) fn plain(text: &str) -> Raw {
+        Raw::Plain(text.to_owned())
+    }
+
+    pub(in crate::config) fn text(text: &str) -> Raw {
+        toml(text)
+    }
+
+    pub(in crate::config) fn toml(value: impl Into<Value>) -> Raw {
+        Raw::Toml(value.into())
+    }
+
+    pub(in crate::config) fn array(items: &[&str]) -> Raw {
+        toml(items.to_vec())
+    }
+
+    /// How the value is written back.
+    pub(in crate::config) fn written<T>(reading: Option<Reading<T>>) -> Option<String> {
+        reading.map(|(_, written)| written)
+    }
+}

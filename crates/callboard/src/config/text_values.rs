@@ -71,27 +71,10 @@ pub(super) fn variable(raw: &Raw) -> Option<Reading<String>> {
 
 #[cfg(test)]
 mod tests {
-    use toml::Value;
-
     use super::*;
     use crate::config::base_url;
+    use crate::config::reading::test_values::{plain, text, toml, written};
     use crate::config::settings::LOG_LEVELS;
-
-    fn plain(text: &str) -> Raw {
-        Raw::Plain(text.to_owned())
-    }
-
-    fn text(text: &str) -> Raw {
-        toml(text)
-    }
-
-    fn toml(value: impl Into<Value>) -> Raw {
-        Raw::Toml(value.into())
-    }
-
-    fn written<T>(reading: Option<Reading<T>>) -> Option<String> {
-        reading.map(|(_, written)| written)
-    }
 
     #[test]
     fn addresses() {

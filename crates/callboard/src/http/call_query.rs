@@ -75,8 +75,8 @@ impl CallQuery {
         Ok(())
     }
 
-    /// Whether the turn has calls at all that may be selected.
-    pub(super) fn selects_turn(&self, turn: &ListedTurn) -> bool {
+    /// Whether the turn did not begin before the range.
+    pub(super) fn is_in_range(&self, turn: &ListedTurn) -> bool {
         self.since.is_none_or(|since| turn.started_at_ms() >= since)
     }
 

@@ -14,22 +14,22 @@ use crate::clock;
 use crate::store::{Trace, TracePage};
 use crate::trace::{CallFigures, ListedCall, ListedTurn};
 
-const USUAL_CALLS: usize = 100;
-const USUAL_BUCKETS: usize = 60;
-const USUAL_TIME_MS: i64 = 60 * 60 * 1000;
+const DEFAULT_LIMIT: usize = 100;
+const DEFAULT_BUCKETS: usize = 60;
+const DEFAULT_RANGE_MS: i64 = 60 * 60 * 1000;
 /// Traces that are read at once.
 const PAGE: i64 = 100;
 /// What one request may read: turns, and bytes of their traces.
 const MOST_TURNS: usize = 20_000;
 const MOST_BYTES: usize = 128 << 20;
-/// Other requests of the thread are served after so many bytes.
-const TURN_OF_OTHERS: usize = 256 << 10;
+/// Yields to other requests of the thread after reading so many bytes.
+const YIELD_AFTER_BYTES: usize = 256 << 10;
 
 /// A page of calls.
 pub(super) async fn list(State(shared): State<Shared>, RawQuery(query): RawQuery, headers: HeaderMap) -> HttpResult {
     let mut query = CallQuery::read(&query.unwrap_or_default(), &["limit", "after"])?;
     resolve_conversation(&shared, &mut query.traces, &headers).await?;
-    let limit = query.limit.unwrap_or(USUAL_CALLS);
+    let limit = query.limit.unwrap_or(DEFAULT_LIMIT);
     let mut calls: Vec<ListedCall> = Vec::new();
     let mut scan = Scan::begin(&shared, &query).await?;
     while calls.len() < limit
@@ -48,12 +48,12 @@ pub(super) async fn summary(State(shared): State<Shared>, RawQuery(query): RawQu
     resolve_conversation(&shared, &mut query.traces, &headers).await?;
     // Turns of this millisecond count.
     let until = query.until.unwrap_or_else(|| clock::milliseconds().saturating_add(1));
-    let since = query.since.unwrap_or_else(|| until.saturating_sub(USUAL_TIME_MS));
+    let since = query.since.unwrap_or_else(|| until.saturating_sub(DEFAULT_RANGE_MS));
     if since >= until {
         return Err(BadRequest::invalid("since", "since must be before until, which is now if it is left out").into());
     }
     (query.since, query.until) = (Some(since), Some(until));
-    let mut figures = CallFigures::new(since, until, query.buckets.unwrap_or(USUAL_BUCKETS));
+    let mut figures = CallFigures::new(since, until, query.buckets.unwrap_or(DEFAULT_BUCKETS));
     let mut scan = Scan::begin(&shared, &query).await?;
     while let Some(turn) = scan.next().await? {
         let calls = query.calls_of(&turn);
@@ -75,7 +75,7 @@ struct Scan<'a> {
     exhausted: bool,
     turns: usize,
     bytes: usize,
-    since_pause: usize,
+    since_yield: usize,
 }
 
 impl<'a> Scan<'a> {
@@ -93,7 +93,7 @@ impl<'a> Scan<'a> {
             }
         };
         let page = Vec::new().into_iter();
-        Ok(Self { shared, query, before, page, exhausted: false, turns: 0, bytes: 0, since_pause: 0 })
+        Ok(Self { shared, query, before, page, exhausted: false, turns: 0, bytes: 0, since_yield: 0 })
     }
 
     /// The next turn; none at the end of the time and at the bound.
@@ -106,7 +106,7 @@ impl<'a> Scan<'a> {
             self.count(&trace).await;
             self.before = Some((trace.created_at, trace.id));
             let Ok(turn) = serde_json::from_str::<ListedTurn>(&trace.body) else { continue };
-            if !self.query.selects_turn(&turn) {
+            if !self.query.is_in_range(&turn) {
                 self.exhausted = true;
                 self.page = Vec::new().into_iter();
                 return Ok(None);
@@ -129,9 +129,9 @@ impl<'a> Scan<'a> {
     async fn count(&mut self, trace: &Trace) {
         self.turns += 1;
         self.bytes += trace.body.len();
-        self.since_pause += trace.body.len();
-        if self.since_pause >= TURN_OF_OTHERS {
-            self.since_pause = 0;
+        self.since_yield += trace.body.len();
+        if self.since_yield >= YIELD_AFTER_BYTES {
+            self.since_yield = 0;
             tokio::task::yield_now().await;
         }
     }

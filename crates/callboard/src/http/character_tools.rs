@@ -25,22 +25,22 @@ use crate::trace::{Millis, TOOL_ENDPOINT, TraceEvent, TraceRecorder, TurnStart};
 const FORM: &str = "send {\"conversation\": \"conv_…\", \"arguments\": {…}}";
 const KNOWN: [&str; 2] = ["conversation", "arguments"];
 
-/// What is to be run, and where.
+/// The body of a request.
 #[derive(Debug, PartialEq, Eq)]
-struct Order {
+struct CallRequest {
     conversation: String,
     /// As JSON text.
     arguments: String,
 }
 
-/// A call that is over.
+/// The body of a reply.
 #[derive(Serialize)]
-struct CalledTool {
+struct CallResponse {
     object: &'static str,
     conversation: String,
     character: String,
     #[serde(flatten)]
-    ending: Ending,
+    end: CallEnd,
     /// The journal entry, where the call changed the state.
     sequence: Option<u64>,
     version: i64,
@@ -48,7 +48,7 @@ struct CalledTool {
 
 /// How a call ended.
 #[derive(Serialize)]
-struct Ending {
+struct CallEnd {
     tool: String,
     call_id: Option<String>,
     /// As the tool got them, or as they were sent.
@@ -70,10 +70,10 @@ pub(super) async fn call(
 ) -> HttpResult {
     let requester = Requester::of(&shared, request.headers());
     let RequestBody { bytes, memory: budget } = read_body(request, &shared).await?;
-    let order = Order::read(bytes)?;
+    let call_request = CallRequest::read(bytes)?;
     let character = loaded(&shared, &character_id)?;
     let _slot = shared.in_flight.enter()?;
-    let begun = begin_calls(&shared.store, (&order.conversation, &requester.owner), &character).await;
+    let begun = begin_calls(&shared.store, (&call_request.conversation, &requester.owner), &character).await;
     let (turn, memory) = begun.map_err(|error| error.about("conversation"))?;
     let conversation = turn.head().conversation.id.clone();
     let memory = match memory {
@@ -91,18 +91,18 @@ pub(super) async fn call(
         ..TurnStart::default()
     });
     trace.record(TraceEvent::StoredAs { conversation: Some(&conversation), response: None });
-    let ran = calls.call(&tool, &order.arguments).await;
-    trace_call(&mut trace, &tool, &order.arguments, &ran);
-    let ending = match ran {
-        Ok(run) => Ending::of_run(run, tool, calls.result_characters(), &order.arguments),
-        Err(refused) => Ending::of_refusal(refused.result, tool, &order.arguments),
+    let ran = calls.call(&tool, &call_request.arguments).await;
+    trace_call(&mut trace, &tool, &call_request.arguments, &ran);
+    let end = match ran {
+        Ok(run) => CallEnd::of_run(run, tool, calls.result_characters(), &call_request.arguments),
+        Err(refused) => CallEnd::of_refusal(refused.result, tool, &call_request.arguments),
     };
-    let saved = save(turn, calls.into_memory(), ending.error_type.is_none()).await;
+    let saved = save(turn, calls.into_memory(), end.error_type.is_none()).await;
     let (sequence, version) = saved.inspect_err(|error| trace.record(TraceEvent::Failed(error)))?;
     trace.record(TraceEvent::ToolAnswered);
-    let called =
-        CalledTool { object: "character.tool_call", conversation, character: character_id, ending, sequence, version };
-    Ok(reply::json(json!(called).to_string()))
+    let response =
+        CallResponse { object: "character.tool_call", conversation, character: character_id, end, sequence, version };
+    Ok(reply::json(json!(response).to_string()))
 }
 
 /// Records the call as a turn's are: with its result, and under the name that was given where it never ran.
@@ -134,7 +134,7 @@ async fn save(turn: Turn, memory: CharacterMemory, succeeded: bool) -> Result<(O
     Ok((sequence, turn.finish(write).await?.conversation.version))
 }
 
-impl Order {
+impl CallRequest {
     fn read(body: Vec<u8>) -> Result<Self, BadRequest> {
         let fields = read_object(body)?;
         if let Some(unknown) = fields.keys().find(|key| !KNOWN.contains(&key.as_str())) {
@@ -154,7 +154,7 @@ impl Order {
     }
 }
 
-impl Ending {
+impl CallEnd {
     fn of_run(run: StandaloneRun, tool: String, most: usize, sent: &str) -> Self {
         let took = run.took();
         let StandaloneRun { repairs, results, .. } = run;
@@ -202,15 +202,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn orders_are_read_and_faults_name_their_place() {
-        let read = |body: &str| Order::read(body.as_bytes().to_vec());
+    fn bodies_are_read_and_faults_name_their_place() {
+        let read = |body: &str| CallRequest::read(body.as_bytes().to_vec());
         for (body, arguments) in [
             (r#"{"conversation": "conv_1", "arguments": {"b": 1, "a": 2}}"#, r#"{"b":1,"a":2}"#),
             (r#"{"conversation": "conv_1", "arguments": null}"#, "{}"),
             (r#"{"conversation": "conv_1"}"#, "{}"),
         ] {
-            let order = Order { conversation: "conv_1".to_owned(), arguments: arguments.to_owned() };
-            assert_eq!(read(body), Ok(order), "{body}");
+            let call_request = CallRequest { conversation: "conv_1".to_owned(), arguments: arguments.to_owned() };
+            assert_eq!(read(body), Ok(call_request), "{body}");
         }
         for (body, param, code) in [
             ("{}", Some("conversation"), "missing_required_field"),

@@ -122,7 +122,7 @@ pub fn router(app: Arc<Services>, thread: ThreadServices) -> Router {
         .route("/v1/characters/{id}/prompt", get(character_prompt::one))
         .route("/v1/characters/{id}/tools/{name}", post(character_tools::call))
         .route("/v1/upstreams", get(upstreams::list))
-        .route("/v1/events", get(events::listen))
+        .route("/v1/events", get(events::subscribe))
         .route("/v1/traces", get(traces::list))
         .route("/v1/traces/{id}", get(traces::one))
         .route("/v1/traces/{id}/golden_page", get(golden_pages::one))

@@ -1,10 +1,10 @@
-//! Tells listeners that something was written, so that they read it. It says not what: listeners see the database, with the writes of all processes.
+//! Notifies subscribers that something was written, so that they read it. Not of what was: they read the database, with the writes of all processes.
 
 use tokio::sync::watch;
 
 use super::handle::Store;
 
-/// Announces writes of this process, with the number of times that traces were among them. Costs one atomic read without listeners.
+/// Notifies of writes of this process; its value counts those with traces. Costs one atomic read without subscribers.
 #[derive(Debug)]
 pub(super) struct Changes(watch::Sender<u64>);
 
@@ -16,16 +16,16 @@ impl Default for Changes {
 
 impl Changes {
     /// Something was written.
-    pub(super) fn announce(&self) {
-        self.announce_with(0);
+    pub(super) fn notify(&self) {
+        self.notify_with(0);
     }
 
     /// Traces were written.
-    pub(super) fn announce_traces(&self) {
-        self.announce_with(1);
+    pub(super) fn notify_traces(&self) {
+        self.notify_with(1);
     }
 
-    fn announce_with(&self, traces: u64) {
+    fn notify_with(&self, traces: u64) {
         if self.0.receiver_count() > 0 {
             self.0.send_modify(|count| *count = count.wrapping_add(traces));
         }
@@ -33,13 +33,13 @@ impl Changes {
 }
 
 impl Store {
-    /// Announces what this process writes from now on. The value changes when traces are written.
-    pub fn listen(&self) -> watch::Receiver<u64> {
+    /// Notifies of what this process writes from now on. The value changes when traces are written.
+    pub fn subscribe(&self) -> watch::Receiver<u64> {
         self.inner.changes.0.subscribe()
     }
 
-    /// How many listen.
-    pub fn listeners(&self) -> usize {
+    /// How many have subscribed.
+    pub fn subscribers(&self) -> usize {
         self.inner.changes.0.receiver_count()
     }
 }
@@ -49,16 +49,16 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn listeners_learn_of_what_follows() {
+    async fn subscribers_are_notified_of_what_follows() {
         let changes = Changes::default();
-        changes.announce();
-        let mut listener = changes.0.subscribe();
-        assert!(!listener.has_changed().unwrap());
-        changes.announce();
-        listener.changed().await.unwrap();
-        assert_eq!(*listener.borrow_and_update(), 0);
-        changes.announce_traces();
-        listener.changed().await.unwrap();
-        assert_eq!(*listener.borrow_and_update(), 1);
+        changes.notify();
+        let mut subscriber = changes.0.subscribe();
+        assert!(!subscriber.has_changed().unwrap());
+        changes.notify();
+        subscriber.changed().await.unwrap();
+        assert_eq!(*subscriber.borrow_and_update(), 0);
+        changes.notify_traces();
+        subscriber.changed().await.unwrap();
+        assert_eq!(*subscriber.borrow_and_update(), 1);
     }
 }

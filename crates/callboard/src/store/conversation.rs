@@ -74,7 +74,7 @@ impl Store {
     /// Deletes a conversation with all that belongs to it; false if there was none. A running turn of it can no longer be written.
     pub async fn delete_conversation(&self, id: &str) -> Result<bool, StoreError> {
         let conflict = self.writes.write(delete(id)).await?;
-        self.inner.changes.announce();
+        self.inner.changes.notify();
         Ok(conflict.is_none())
     }
 }

@@ -75,7 +75,7 @@ impl Store {
         let statements: Vec<Statement> = traces.into_iter().map(insert).chain(added).collect();
         self.writes.write(statements).await?;
         if has_traces {
-            self.inner.changes.announce_traces();
+            self.inner.changes.notify_traces();
         }
         Ok(())
     }

@@ -45,7 +45,7 @@ impl Store {
         change.extend(self.record_statements(records, ChainMode::Fork)?);
         self.inner.pending_writes.add(self.writes.submit(Work::write(change)));
         // Who reads it waits for the write.
-        self.inner.changes.announce();
+        self.inner.changes.notify();
         Ok(())
     }
 
@@ -74,7 +74,7 @@ impl Store {
         }
         let answer = self.writes.submit(Work::write(change));
         let conflict = self.inner.pending_writes.wait_for(answer).await?.conflict;
-        self.inner.changes.announce();
+        self.inner.changes.notify();
         Ok(conflict)
     }
 

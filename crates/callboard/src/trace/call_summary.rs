@@ -30,7 +30,7 @@ pub struct Percentiles {
     pub p95_ms: Option<f64>,
 }
 
-/// The figures of a stretch of time.
+/// The figures of a time range.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TimeBucket {
     /// Its start, in milliseconds since 1970; none for the whole time.
@@ -115,11 +115,11 @@ struct CollectedTool {
 }
 
 impl CallFigures {
-    /// For a stretch of time, in so many equal parts.
-    pub fn new(from_ms: i64, to_ms: i64, parts: usize) -> Self {
-        let count = i64::try_from(parts.max(1)).unwrap_or(1);
+    /// For a time range that is split into equal buckets.
+    pub fn new(from_ms: i64, to_ms: i64, buckets: usize) -> Self {
+        let count = i64::try_from(buckets.max(1)).unwrap_or(1);
         let step_ms = to_ms.saturating_sub(from_ms).max(1).div_euclid(count).max(1);
-        let buckets = vec![Collected::default(); parts.max(1)];
+        let buckets = vec![Collected::default(); buckets.max(1)];
         Self { from_ms, to_ms, step_ms, total: Collected::default(), buckets, tools: BTreeMap::new() }
     }
 

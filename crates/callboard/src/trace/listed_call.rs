@@ -32,7 +32,7 @@ struct TurnError {
     code: String,
 }
 
-/// A stretch of time within the turn.
+/// A span of time within the turn.
 #[derive(Debug, Clone, Copy, Deserialize)]
 struct Span {
     start_ms: f64,

@@ -1,26 +1,7 @@
 //! Chat Completions and conversations: one conversation of a character, whichever way a client reaches it.
 
-use callboard_test_support::{Answer, CharacterFolder, Program, Script, ask, calls, new_conversation, text};
+use callboard_test_support::{Answer, COUNTER, CharacterFolder, Program, Script, ask, calls, new_conversation, text};
 use serde_json::{Value, json};
-
-const COUNTER: &str = r#"
-CHARACTER_NAME = "Counter"
-INSTRUCTIONS = {"instruction_prompt": "You count."}
-
-class PromptGenerator:
-    def __init__(self, instructions):
-        self.count = 0
-
-    def make_system_prompt(self):
-        return "You count."
-
-    def add(self, number: int = 1) -> str:
-        """Add a number to the count."""
-        self.count += number
-        return f"The count is {self.count}."
-
-TOOLS = [PromptGenerator.add]
-"#;
 
 const HEADER: &str = "callboard-conversation";
 
