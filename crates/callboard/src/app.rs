@@ -4,6 +4,7 @@ use std::sync::{Arc, RwLock};
 
 use anyhow::Context as _;
 use callboard_core::contract::{SchemaLimits, ToolCache};
+use callboard_core::wire::chat::adapt::ToolsMode;
 use callboard_python::{HostSettings, Limits as PythonLimits, OutputSink};
 use http::HeaderValue;
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -116,6 +117,7 @@ fn upstream(settings: &UpstreamSettings) -> anyhow::Result<Upstream> {
     let mut upstream = Upstream::new(settings.url.clone());
     upstream.key = key;
     upstream.contract = settings.contract;
+    upstream.tools = ToolsMode::read(settings.tools);
     upstream.models.clone_from(&settings.models);
     for text in &settings.aliases {
         let alias = Alias::read(text).with_context(|| format!("{text:?} is no alias; write \"name=model\""))?;

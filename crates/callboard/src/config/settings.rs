@@ -106,6 +106,8 @@ pub struct UpstreamSettings {
     pub models: Vec<String>,
     /// Other names for its models, each `name=model`.
     pub aliases: Vec<String>,
+    /// How tools reach its models: one of [`ToolsMode::WORDS`].
+    pub tools: &'static str,
 }
 
 impl UpstreamSettings {

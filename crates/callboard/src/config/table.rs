@@ -5,6 +5,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use callboard_core::wire::chat::adapt::ToolsMode;
+
 use super::key::DefaultValue::{Nothing, SameAs, Text};
 use super::key::{Flag, Key};
 use super::kind::Kind;
@@ -90,6 +92,7 @@ keys! { UPSTREAM = "upstream", |draft| draft.upstream;
     contract, "contract", Mode,     SameAs("contract.mode"), "What is done about tool calls of this model server that break the contract";
     models,   "models",   Names,    Nothing,                 "Models that it serves, with `*` for any text; without this, those it lists itself";
     aliases,  "aliases",  Names,    Nothing,                 "Other names for its models, each `name=model`";
+    tools,    "tools",    Word(&ToolsMode::WORDS), Text("auto"), "How tools reach its models: in the request (`native`), in the prompt (`prompt`), in the prompt with calls by constrained decoding (`constrained`), or as the server needs it (`auto`)";
 }
 
 section! {

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use callboard_core::turn::ModelCall;
 use callboard_core::wire::chat::ChatRequest;
-use callboard_core::wire::chat::adapt::{Family, Lessons, Quirk, adapt, heal};
+use callboard_core::wire::chat::adapt::{Family, Lessons, Quirk, ToolsMode, adapt, heal};
 use http::HeaderValue;
 use serde_json::Value;
 use tokio::time::Sleep;
@@ -226,7 +226,9 @@ fn body_for(route: &Route, request: &ChatRequest, ask: &ModelCall, lessons: &Les
     let body = request.upstream_body(ask);
     let profile = route.upstream.profiles.get(&route.model);
     let by_family = (profile.family == Family::Kimi).then_some(Quirk::IndexedCallIds);
-    let quirks: BTreeSet<Quirk> = profile.quirks.iter().chain(lessons.quirks()).cloned().chain(by_family).collect();
+    let by_mode = (route.upstream.tools_mode(&profile) != ToolsMode::Native).then_some(Quirk::Tools);
+    let implied = by_family.into_iter().chain(by_mode);
+    let quirks: BTreeSet<Quirk> = profile.quirks.iter().chain(lessons.quirks()).cloned().chain(implied).collect();
     if quirks.is_empty() && route.model == request.model && !request.needs_healing && !route.whole {
         return body;
     }

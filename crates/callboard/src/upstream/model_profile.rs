@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use callboard_core::wire::chat::adapt::{Family, Quirk};
+use callboard_core::wire::chat::adapt::{Capabilities, Family, Feature, Quirk, Support};
 
 /// Clients may name models as they like; those over this number are not remembered unless something was learned of them.
 const MOST_MODELS: usize = 1024;
@@ -15,6 +15,8 @@ pub struct ModelProfile {
     pub family: Family,
     /// What it was found to refuse.
     pub quirks: BTreeSet<Quirk>,
+    /// What it was found to do with the parts of a request that concern tools.
+    pub capabilities: Capabilities,
 }
 
 /// The models of a server.
@@ -23,7 +25,7 @@ pub struct ModelProfiles(Mutex<HashMap<String, Arc<ModelProfile>>>);
 
 impl ModelProfile {
     fn new(model: &str) -> Self {
-        Self { family: Family::of(model), quirks: BTreeSet::new() }
+        Self { family: Family::of(model), quirks: BTreeSet::new(), capabilities: Capabilities::default() }
     }
 }
 
@@ -46,6 +48,13 @@ impl ModelProfiles {
         let mut profiles = self.lock();
         let profile = profiles.entry(model.to_owned()).or_insert_with(|| Arc::new(ModelProfile::new(model)));
         Arc::make_mut(profile).quirks.insert(quirk)
+    }
+
+    /// Remembers what the server does with a feature.
+    pub fn found(&self, model: &str, feature: Feature, support: Support) {
+        let mut profiles = self.lock();
+        let profile = profiles.entry(model.to_owned()).or_insert_with(|| Arc::new(ModelProfile::new(model)));
+        Arc::make_mut(profile).capabilities.set(feature, support);
     }
 
     /// All quirks, by model.
@@ -78,6 +87,8 @@ mod tests {
         assert!(profiles.learn("qwen3-coder", Quirk::IndexedCallIds));
         assert!(!profiles.learn("qwen3-coder", Quirk::IndexedCallIds));
         assert_eq!(profiles.get("qwen3-coder").quirks.len(), 1);
+        profiles.found("qwen3-coder", Feature::Tools, Support::Ignored);
+        assert_eq!(profiles.get("qwen3-coder").capabilities.get(Feature::Tools), Some(Support::Ignored));
         assert_eq!(profiles.quirks().keys().collect::<Vec<_>>(), ["qwen3-coder"]);
     }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use callboard_core::wire::ApiError;
+use callboard_core::wire::chat::adapt::ToolsMode;
 use futures_util::future::join_all;
 use http::HeaderValue;
 use serde_json::{Value, json};
@@ -13,7 +14,7 @@ use super::in_process_model::Rehearsal;
 use super::model_list_cache::{self, ModelLists};
 use super::route::{Alias, Claim, NoRoute, Route};
 use super::server_state::{ServerState, fetch_list};
-use super::{Client, Failure, LocalModel, ModelProfiles};
+use super::{Client, Failure, LocalModel, ModelProfile, ModelProfiles};
 use crate::config::ContractMode;
 use crate::telemetry::metrics;
 
@@ -34,6 +35,8 @@ pub struct Upstream {
     pub models: Vec<String>,
     /// Other names for its models.
     pub aliases: Vec<Alias>,
+    /// How tools reach its models, where a setting says it.
+    pub tools: Option<ToolsMode>,
     /// What is known of its models.
     pub profiles: ModelProfiles,
     health: Health,
@@ -49,6 +52,7 @@ impl Upstream {
             local: None,
             models: Vec::new(),
             aliases: Vec::new(),
+            tools: None,
             profiles: ModelProfiles::default(),
             health: Health::default(),
         }
@@ -67,6 +71,11 @@ impl Upstream {
     /// Counts a request as in flight for as long as the guard lives.
     pub fn begin(&self) -> InFlight {
         self.health.begin()
+    }
+
+    /// How tools reach this model: as the setting says, else as the server was found to need it.
+    pub fn tools_mode(&self, profile: &ModelProfile) -> ToolsMode {
+        self.tools.unwrap_or_else(|| profile.capabilities.tools_mode())
     }
 
     /// Records a complete reply.

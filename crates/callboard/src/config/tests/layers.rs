@@ -154,7 +154,7 @@ fn defaults_apply_when_nothing_is_set() {
 fn every_key_has_a_sample() {
     let sampled = SAMPLES.iter().map(|(path, ..)| (*path).to_owned());
     let sampled: Vec<String> = sampled
-        .chain(["upstream.key_env", "upstream.contract", "upstream.models", "upstream.aliases"].map(str::to_owned))
+        .chain(["key_env", "contract", "models", "aliases", "tools"].map(|name| format!("upstream.{name}")))
         .collect();
     for key in keys() {
         assert!(sampled.contains(&key.path()), "{}", key.path());

@@ -36,6 +36,16 @@ fn an_upstream_inherits_the_contract_mode_unless_it_sets_one() {
 }
 
 #[test]
+fn an_upstream_says_how_tools_reach_its_models() {
+    let file = "[[upstream]]\nurl = 'http://a'\ntools = 'constrained'\n[[upstream]]\nurl = 'http://b'\n";
+    let settings = Start { file, ..Start::default() }.load().unwrap().settings;
+    assert_eq!([settings.upstreams[0].tools, settings.upstreams[1].tools], ["constrained", "auto"]);
+    let file = "[[upstream]]\nurl = 'http://a'\ntools = 'always'\n";
+    let error = Start { file, ..Start::default() }.load().unwrap_err().to_string();
+    assert!(error.contains("line 3") && error.contains("auto, native, prompt or constrained"), "{error}");
+}
+
+#[test]
 fn an_upstream_gets_the_key_that_its_variable_holds() {
     let file = "[[upstream]]\nurl = 'http://a'\nkey_env = 'KEY_A'\n";
     let keys = [("KEY_A", "sk-a"), ("KEY_B", " sk-b\n")];

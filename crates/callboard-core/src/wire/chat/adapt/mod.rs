@@ -8,6 +8,7 @@
 mod alternation;
 mod apply;
 mod call_ids;
+mod capability;
 mod content;
 mod heal;
 mod learn;
@@ -20,6 +21,7 @@ mod system;
 mod tests;
 
 pub use apply::adapt;
+pub use capability::{Capabilities, Constraint, Feature, Support, ToolsMode};
 pub use heal::heal;
 pub use learn::{Lessons, Refusal, is_validation_error};
 pub use prompt::Family;
