@@ -19,6 +19,7 @@ pub mod percent;
 pub mod periodic_tasks;
 pub mod random;
 pub mod server;
+pub mod server_findings;
 pub mod services;
 pub mod session;
 pub mod shutdown_requested;

@@ -8,6 +8,7 @@ use tokio::time::MissedTickBehavior;
 use crate::characters::reload_on_change;
 use crate::clock;
 use crate::config::KeepSettings;
+use crate::server_findings;
 use crate::services::Services;
 use crate::store::{Pruned, Retention};
 use crate::trace::otlp;
@@ -15,6 +16,7 @@ use crate::trace::otlp;
 const PROBE_EVERY: Duration = Duration::from_secs(2);
 const PRUNE_EVERY: Duration = Duration::from_secs(10 * 60);
 const FLUSH_EVERY: Duration = Duration::from_millis(200);
+const SAVE_FINDINGS_EVERY: Duration = Duration::from_secs(1);
 const LAST_FLUSH: Duration = Duration::from_secs(3);
 const LAST_EXPORT: Duration = Duration::from_secs(3);
 
@@ -25,6 +27,7 @@ pub(crate) async fn run(services: &Services) {
         probe_servers(services),
         prune_store(services),
         flush_traces(services),
+        save_findings(services),
         export_traces(services),
     );
 }
@@ -43,6 +46,7 @@ async fn prune_store(services: &Services) {
     let (retention, mut ticks) = (retention(&services.settings.keep), tokio::time::interval(PRUNE_EVERY));
     loop {
         ticks.tick().await;
+        server_findings::expire(&services.upstreams, services.settings.keep.finding_days);
         match services.store.prune(&retention, clock::milliseconds()).await {
             Ok(pruned) if pruned == Pruned::default() => {}
             Ok(pruned) => tracing::info!(?pruned, "deleted what was past its retention"),
@@ -64,6 +68,16 @@ async fn flush_traces(services: &Services) {
     }
 }
 
+/// Stores what was found out about model servers.
+async fn save_findings(services: &Services) {
+    let mut ticks = tokio::time::interval(SAVE_FINDINGS_EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        server_findings::save(&services.upstreams, &services.store).await;
+    }
+}
+
 /// Exports traces to a collector, where there is one.
 async fn export_traces(services: &Services) {
     match services.traces.outbox() {
@@ -72,9 +86,14 @@ async fn export_traces(services: &Services) {
     }
 }
 
-/// Stores and exports the traces of the last turns. A store that does not answer does not delay the exit for long.
-pub(crate) async fn flush_last_traces(services: &Services) {
-    if tokio::time::timeout(LAST_FLUSH, services.traces.flush()).await.is_err() {
+/// Stores what was found out last, and the traces of the last turns, which are also exported. A store that does not answer does not
+/// delay the exit for long.
+pub(crate) async fn flush_last_records(services: &Services) {
+    let flushed = async {
+        server_findings::save(&services.upstreams, &services.store).await;
+        services.traces.flush().await;
+    };
+    if tokio::time::timeout(LAST_FLUSH, flushed).await.is_err() {
         tracing::error!("the store does not answer: the traces of the last turns were not stored");
     }
     if let Some(outbox) = services.traces.outbox() {
@@ -97,5 +116,6 @@ fn retention(keep: &KeepSettings) -> Retention {
         responses: days(keep.response_days),
         snapshots: days(keep.history_days),
         traces: days(keep.trace_days),
+        findings: days(keep.finding_days),
     }
 }

@@ -29,6 +29,7 @@ use tokio::task::JoinSet;
 use crate::config::{Settings, Timeouts};
 use crate::greeting::Start;
 use crate::http::{ClientConnection, ClientStream, OpenConnections, ThreadServices};
+use crate::server_findings;
 use crate::services::Services;
 use crate::shutdown_requested::shutdown_requested;
 use crate::telemetry::log_throttle::LogThrottle;
@@ -60,6 +61,8 @@ pub fn serve(mut settings: Settings, read_settings: &ReadSettings<'_>) -> anyhow
     runtime.block_on(app::find_model_servers(&mut settings))?;
     let threads = thread_count(settings.threads);
     let services = Arc::new(app::build(settings, threads)?);
+    // Before the servers are asked for their versions: what is true of another one is forgotten.
+    runtime.block_on(server_findings::load(&services.upstreams, &services.store, services.settings.keep.finding_days));
     let client = services.client().at_start();
     let found = services.upstreams.states_within(FIRST_ANSWERS, &client);
     let ((), servers) = runtime.block_on(async { tokio::join!(load_characters(&services), found) });
@@ -126,7 +129,7 @@ fn run(
     for thread in serving {
         thread.join().map_err(|_| anyhow::anyhow!("a server thread panicked"))??;
     }
-    single_runtime()?.block_on(periodic_tasks::flush_last_traces(services));
+    single_runtime()?.block_on(periodic_tasks::flush_last_records(services));
     tracing::info!("stopped");
     Ok(())
 }

@@ -28,6 +28,7 @@ const LAYERS: &[Layers] = &[
         "session",
         "conversation",
         "characters",
+        "server_findings",
         "trace",
         "store",
         "upstream",

@@ -28,12 +28,14 @@ pub fn run(command: Command, mut settings: Settings) -> anyhow::Result<bool> {
     telemetry::log::start("off", settings.log_format).context("logging cannot be started")?;
     check_folder(&command)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    if matches!(command, Command::Chat { .. } | Command::Eval(_) | Command::Upstreams(_)) {
+    let asks_servers = matches!(command, Command::Chat { .. } | Command::Eval(_) | Command::Upstreams(_));
+    let kept = settings.clone();
+    if asks_servers {
         settings.store = StoreUrl::in_memory();
         runtime.block_on(app::find_model_servers(&mut settings))?;
     }
     let mut out = std::io::stdout();
-    let done = runtime.block_on(dispatch(command, settings, &mut out));
+    let done = runtime.block_on(dispatch(command, (settings, &kept), &mut out));
     runtime.shutdown_background();
     match done.and_then(|done| out.flush().map(|()| done).map_err(Into::into)) {
         // The reader closed the pipe early, as in `callboard eval … | head`.
@@ -56,7 +58,12 @@ fn check_folder(command: &Command) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn dispatch(command: Command, settings: Settings, out: &mut impl Write) -> anyhow::Result<bool> {
+/// Runs a command with its settings; `kept` names the store of the Callboard that serves.
+async fn dispatch(
+    command: Command,
+    (settings, kept): (Settings, &Settings),
+    out: &mut impl Write,
+) -> anyhow::Result<bool> {
     match command {
         Command::New { name, .. } => new(&settings.characters, &name, out).map(|()| true),
         Command::Check { dir, .. } => check(&registry(&settings, dir), out).await,
@@ -79,7 +86,7 @@ async fn dispatch(command: Command, settings: Settings, out: &mut impl Write) ->
         Command::Names(arguments) => names(&arguments, &registry(&settings, None), out).await,
         Command::Stats { since, json, .. } => stats(since, json, &settings, out).await,
         Command::Traces(arguments) => traces(&arguments, &settings, &client(&settings)?, out).await,
-        Command::Upstreams(_) => upstreams(&app::build(settings, 0)?, out).await,
+        Command::Upstreams(_) => upstreams(&app::build(settings, 0)?, kept, out).await,
         Command::Serve(_) | Command::Config(_) => Ok(true),
     }
 }

@@ -10,6 +10,7 @@ mod resolve_names;
 mod running_callboard;
 mod scenario;
 mod scripted_model;
+mod server_table;
 mod shown_trace;
 mod stats;
 mod test;

@@ -1,11 +1,14 @@
 //! `callboard upstreams`: the model servers as a running Callboard sees them, or whether they answer now.
 
-use std::collections::BTreeMap;
 use std::io::Write;
 
 use serde::Deserialize;
 
 use super::running_callboard::{QueryResult, RunningCallboard};
+use super::server_table::{KnownModel, write_models};
+use super::stats::open_existing_store;
+use crate::config::Settings;
+use crate::server_findings;
 use crate::services::Services;
 
 #[derive(Deserialize)]
@@ -20,11 +23,11 @@ struct UpstreamState {
     built_in: bool,
     in_flight: usize,
     set_aside: bool,
-    learned: BTreeMap<String, Vec<String>>,
+    known: Vec<KnownModel>,
 }
 
 /// Writes what is known; false when no server answers.
-pub(super) async fn upstreams(app: &Services, out: &mut impl Write) -> anyhow::Result<bool> {
+pub(super) async fn upstreams(app: &Services, kept: &Settings, out: &mut impl Write) -> anyhow::Result<bool> {
     let client = app.client();
     let running = RunningCallboard::of(&app.settings);
     match running.get::<UpstreamList>(&client, "/upstreams").await {
@@ -42,6 +45,10 @@ pub(super) async fn upstreams(app: &Services, out: &mut impl Write) -> anyhow::R
             writeln!(out, "no Callboard runs at {}; the model servers are asked directly:", running.address)?;
         }
     }
+    // Without a store nothing is known yet.
+    if let Ok(store) = open_existing_store(kept) {
+        server_findings::load(&app.upstreams, &store, kept.keep.finding_days).await;
+    }
     let mut answered = false;
     for upstream in app.upstreams.on_offer() {
         if upstream.local.is_some() {
@@ -52,6 +59,7 @@ pub(super) async fn upstreams(app: &Services, out: &mut impl Write) -> anyhow::R
         let state = upstream.state(&client).await;
         answered |= state.answers();
         writeln!(out, "{}: {state}", upstream.url)?;
+        write_models(&serde_json::from_value::<Vec<_>>(upstream.known_models().into())?, out)?;
     }
     Ok(answered)
 }
@@ -66,8 +74,5 @@ fn write_state(upstream: &UpstreamState, out: &mut impl Write) -> std::io::Resul
     };
     let requests = if upstream.in_flight == 1 { "request" } else { "requests" };
     writeln!(out, "{}: {state}, {} {requests} in flight", upstream.url, upstream.in_flight)?;
-    for (model, quirks) in &upstream.learned {
-        writeln!(out, "  {model} refuses: {}", quirks.join(", "))?;
-    }
-    Ok(())
+    write_models(&upstream.known, out)
 }

@@ -158,6 +158,7 @@ section! {
     conversation_days: usize, "conversation_days", Count(0, 36_500), Text("0"),  "Days after its last turn that a conversation is kept, with its state; 0 is forever";
     response_days: usize,     "response_days",     Count(0, 36_500), Text("30"), "Days that a response is kept, or longer if another follows it; 0 is forever";
     history_days: usize,      "history_days",      Count(0, 36_500), Text("30"), "Days that a history of Chat Completions with a character is kept; 0 is forever";
+    finding_days: usize,      "finding_days",      Count(0, 36_500), Text("30"), "Days after which what was found out about a model server is found out again; 0 is never";
     trace_days: usize,        "trace_days",        Count(0, 36_500), Text("7"),  "Days that a trace is kept; 0 is forever";
 }
 

@@ -37,6 +37,7 @@ fn entry(upstream: &Upstream) -> Value {
         "models": upstream.models,
         "aliases": upstream.aliases.iter().map(|alias| format!("{}={}", alias.name, alias.target)).collect::<Vec<_>>(),
         "learned": upstream.profiles.quirks(),
+        "known": upstream.known_models(),
         "formats": upstream.profiles.families(),
     })
 }

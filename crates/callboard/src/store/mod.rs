@@ -1,4 +1,5 @@
-//! Storage: conversations with their items, state and journal, responses, histories, traces and counts.
+//! Storage: conversations with their items, state and journal, responses, histories, traces, counts and what was found out about model
+//! servers.
 //!
 //! SQLite in one file, or PostgreSQL for several processes. The database work runs on threads of the store, or on serving threads; a
 //! handle can be used from any runtime. The store knows rows and JSON text; their meaning belongs to the caller, except for the journal,
@@ -28,6 +29,7 @@ mod response;
 mod response_deletion;
 mod retention;
 mod schema;
+mod server_finding;
 mod snapshot;
 mod snapshot_chain;
 mod sqlite;
@@ -51,6 +53,7 @@ pub use item::{Item, ItemPage};
 pub use journal::UndoFailure;
 pub use response::{Exchange, Response, ResponseChain};
 pub use retention::{Pruned, Retention};
+pub use server_finding::{FindingChange, ServerFinding};
 pub use snapshot::{ChainPosition, ConversationPlace, FoundSnapshot, NamedSnapshot, NewSnapshot, SnapshotName};
 pub use trace::{Trace, TraceFilter, TracePage};
 pub use turn_records::TurnRecords;

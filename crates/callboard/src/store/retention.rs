@@ -20,6 +20,8 @@ pub struct Retention {
     pub snapshots: Option<u32>,
     /// Traces.
     pub traces: Option<u32>,
+    /// What was found out about model servers.
+    pub findings: Option<u32>,
 }
 
 /// How much was deleted.
@@ -95,12 +97,16 @@ const EXPIRED_ENDS: &str = "SELECT id, expires_at FROM responses r WHERE expires
      AND NOT EXISTS (SELECT 1 FROM responses f WHERE f.previous_id = r.id) ORDER BY expires_at, id LIMIT $4";
 const DELETED_ENDS: &str = "SELECT id, deleted_at FROM responses r WHERE deleted_at < $1 AND (deleted_at, id) > ($2, $3) \
      AND NOT EXISTS (SELECT 1 FROM responses f WHERE f.previous_id = r.id) ORDER BY deleted_at, id LIMIT $4";
+const DELETE_OLD_FINDINGS: &str = "DELETE FROM server_findings WHERE found_at < $1";
 const DELETE_STALE_LEASES: &str = "DELETE FROM turn_leases WHERE expires_at < callboard_now() - 3600000";
 
 impl Store {
     /// Deletes what is too old.
     pub async fn prune(&self, retention: &Retention, now: i64) -> Result<Pruned, StoreError> {
         self.writes.write(vec![Statement::new(DELETE_STALE_LEASES, [])]).await?;
+        if let Some(oldest) = oldest(retention.findings, now) {
+            self.writes.write(vec![Statement::new(DELETE_OLD_FINDINGS, cells![oldest])]).await?;
+        }
         Ok(Pruned {
             conversations: self.prune_kind(&CONVERSATIONS, retention.conversations, now).await?,
             responses: self.prune_responses(retention.responses, now).await?,

@@ -14,6 +14,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/008_conversation_lists.sql"),
     include_str!("migrations/009_chat_conversations.sql"),
     include_str!("migrations/010_conversation_names.sql"),
+    include_str!("migrations/011_server_findings.sql"),
 ];
 
 /// The table with the schema version. It has one row.

@@ -75,7 +75,7 @@ impl Upstream {
 
     /// How tools reach this model: as the setting says, else as the server was found to need it.
     pub fn tools_mode(&self, profile: &ModelProfile) -> ToolsMode {
-        self.tools.unwrap_or_else(|| profile.capabilities.tools_mode())
+        self.tools.unwrap_or_else(|| profile.tools_mode())
     }
 
     /// Records a complete reply.

@@ -51,6 +51,8 @@ mod request_budget;
 #[cfg(test)]
 mod secrets;
 #[cfg(test)]
+mod server_findings;
+#[cfg(test)]
 mod shutdown;
 #[cfg(test)]
 mod silent_model_server;

@@ -61,6 +61,7 @@ const SAMPLES: &[(&str, &str, &str, &str, &str)] = &[
     ("keep.conversation_days", "1", "2", "1", "2"),
     ("keep.response_days", "1", "2", "1", "2"),
     ("keep.history_days", "1", "2", "1", "2"),
+    ("keep.finding_days", "1", "2", "1", "2"),
     ("keep.trace_days", "1", "2", "1", "2"),
     ("python.memory_bytes", "\"1 MiB\"", "2 MiB", "\"1 MiB\"", "\"2 MiB\""),
     ("python.workers", "1", "2", "1", "2"),
@@ -132,7 +133,13 @@ fn defaults_apply_when_nothing_is_set() {
             arguments_bytes: 2048,
             result_characters: 1000,
         },
-        keep: KeepSettings { conversation_days: 0, response_days: 30, history_days: 30, trace_days: 7 },
+        keep: KeepSettings {
+            conversation_days: 0,
+            response_days: 30,
+            history_days: 30,
+            trace_days: 7,
+            finding_days: 30,
+        },
         python: PythonSettings {
             interpreter: "python3".into(),
             memory_bytes: 512 << 20,

@@ -75,6 +75,7 @@ result_characters    = 1000                        # default
 conversation_days    = 0                           # default
 response_days        = 30                          # default
 history_days         = 30                          # default
+finding_days         = 30                          # default
 trace_days           = 7                           # default
 
 [python]

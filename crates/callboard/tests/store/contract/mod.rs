@@ -11,6 +11,7 @@ mod opening;
 mod records;
 mod retention;
 mod run;
+mod server_findings;
 mod sizes;
 mod turns;
 

@@ -50,7 +50,13 @@ fn by_age(database: &Database) {
             .write_records(&TurnRecords { trace: Some(trace(1, NOW - 8 * DAY)), ..TurnRecords::default() })
             .await
             .unwrap();
-        let all = Retention { conversations: Some(7), responses: Some(7), snapshots: Some(7), traces: Some(7) };
+        let all = Retention {
+            conversations: Some(7),
+            responses: Some(7),
+            snapshots: Some(7),
+            traces: Some(7),
+            findings: Some(7),
+        };
         let pruned = store.prune(&all, NOW).await.unwrap();
         assert_eq!(pruned, Pruned { conversations: 1, responses: 1, snapshots: 1, traces: 1 });
         let page = ItemPage { after: None, descending: false, limit: 9 };

@@ -2,7 +2,10 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::{conversations, deletion, exactness, histories, journal, lists, opening, records, retention, sizes, turns};
+use super::{
+    conversations, deletion, exactness, histories, journal, lists, opening, records, retention, server_findings, sizes,
+    turns,
+};
 use crate::databases::{Database, Kind};
 
 pub(super) type Promise = (&'static str, fn(&Database));
@@ -18,6 +21,7 @@ pub(crate) fn run(kind: &Kind) {
         opening::PROMISES,
         records::PROMISES,
         retention::PROMISES,
+        server_findings::PROMISES,
         sizes::PROMISES,
         turns::PROMISES,
     ];

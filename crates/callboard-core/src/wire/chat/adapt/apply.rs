@@ -28,7 +28,9 @@ pub fn adapt(body: &mut Value, quirks: &BTreeSet<Quirk>, family: Family) {
     if has(Quirk::Tools) {
         prompt::put_tools_in_prompt(body, family);
     }
-    if has(Quirk::ResponseFormat) {
+    if has(Quirk::SchemaInJsonObject) {
+        response_format::schema_in_json_object(body);
+    } else if has(Quirk::ResponseFormat) {
         response_format::put_in_words(body);
     } else if has(Quirk::JsonObject) {
         response_format::only_schemas(body);

@@ -19,6 +19,8 @@ pub enum Quirk {
     ResponseFormat,
     /// Of the response formats only `json_schema` is taken.
     JsonObject,
+    /// A schema is taken only as `{"type": "json_object", "schema": …}`.
+    SchemaInJsonObject,
     /// There is no `developer` role.
     DeveloperRole,
     /// There is no `system` role.
@@ -48,6 +50,39 @@ pub enum Quirk {
 }
 
 impl Quirk {
+    /// Those that name no field.
+    const UNNAMED: [Self; 19] = [
+        Self::Tools,
+        Self::ToolChoice,
+        Self::ParallelToolCalls,
+        Self::Strict,
+        Self::StreamOptions,
+        Self::ResponseFormat,
+        Self::JsonObject,
+        Self::SchemaInJsonObject,
+        Self::DeveloperRole,
+        Self::SystemRole,
+        Self::Alternation,
+        Self::UserAfterTool,
+        Self::NullContent,
+        Self::EmptyContent,
+        Self::ContentParts,
+        Self::ShortCallIds,
+        Self::IndexedCallIds,
+        Self::MaxCompletionTokens,
+        Self::MaxTokens,
+    ];
+
+    /// The quirk that is shown so.
+    #[must_use]
+    pub fn read(shown: &str) -> Option<Self> {
+        match shown.split_once(':') {
+            Some(("field", name)) => Some(Self::Field(name.to_owned())),
+            Some(("message_field", name)) => Some(Self::MessageField(name.to_owned())),
+            _ => Self::UNNAMED.into_iter().find(|quirk| quirk.as_str() == shown),
+        }
+    }
+
     /// The kind in one word, for metrics.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
@@ -59,6 +94,7 @@ impl Quirk {
             Self::StreamOptions => "stream_options",
             Self::ResponseFormat => "response_format",
             Self::JsonObject => "json_object",
+            Self::SchemaInJsonObject => "schema_in_json_object",
             Self::DeveloperRole => "developer_role",
             Self::SystemRole => "system_role",
             Self::Alternation => "alternation",
@@ -89,6 +125,15 @@ impl fmt::Display for Quirk {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn quirks_are_read_as_they_are_shown() {
+        let named = [Quirk::Field("a:b".to_owned()), Quirk::MessageField("name".to_owned())];
+        for quirk in Quirk::UNNAMED.into_iter().chain(named) {
+            assert_eq!(Quirk::read(&quirk.to_string()), Some(quirk));
+        }
+        assert_eq!(Quirk::read("unheard_of"), None);
+    }
 
     #[test]
     fn fields_are_shown_by_name() {

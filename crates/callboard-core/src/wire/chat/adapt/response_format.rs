@@ -26,6 +26,12 @@ pub(super) fn only_schemas(body: &mut Value) {
     }
 }
 
+/// Asks for an answer by a schema in the older form, `{"type": "json_object", "schema": …}`.
+pub(super) fn schema_in_json_object(body: &mut Value) {
+    let Some(schema) = body.pointer_mut("/response_format/json_schema/schema").map(Value::take) else { return };
+    super::message_accessors::set(body, "response_format", json!({"type": "json_object", "schema": schema}));
+}
+
 /// The `type` of a format.
 fn kind(format: Option<&Value>) -> Option<&str> {
     format?.get("type")?.as_str()

@@ -95,6 +95,16 @@ fn formats() {
             json!({"response_format": {"type": "text"}, "messages": [user]}),
             json!({"messages": [user]}),
         ),
+        (
+            vec![Quirk::SchemaInJsonObject, Quirk::ResponseFormat],
+            json!({"response_format": schema}),
+            json!({"response_format": {"type": "json_object", "schema": {"type": "integer"}}}),
+        ),
+        (
+            vec![Quirk::SchemaInJsonObject],
+            json!({"response_format": {"type": "json_object"}}),
+            json!({"response_format": {"type": "json_object"}}),
+        ),
         (vec![Quirk::JsonObject], json!({"response_format": {"type": "text"}}), json!({})),
         (
             vec![Quirk::JsonObject],
@@ -279,6 +289,7 @@ fn any_quirks() -> impl Strategy<Value = BTreeSet<Quirk>> {
         Quirk::StreamOptions,
         Quirk::ResponseFormat,
         Quirk::JsonObject,
+        Quirk::SchemaInJsonObject,
         Quirk::DeveloperRole,
         Quirk::SystemRole,
         Quirk::Alternation,
