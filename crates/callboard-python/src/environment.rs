@@ -38,10 +38,11 @@ fn visible(
     named: &[String],
 ) -> impl Iterator<Item = (OsString, OsString)> {
     let patterns = || USUAL.iter().copied().chain(named.iter().map(String::as_str));
-    variables.filter(move |(name, _)| name != INTERACTIVE && patterns().any(|pattern| matches(name, pattern)))
+    variables.filter(move |(name, _)| name != INTERACTIVE && patterns().any(|pattern| is_named(name, pattern)))
 }
 
-fn matches(name: &OsStr, pattern: &str) -> bool {
+/// Whether a pattern of the settings names this variable: by its whole name, or by its beginning and a `*`.
+pub fn is_named(name: &OsStr, pattern: &str) -> bool {
     match pattern.strip_suffix('*') {
         Some(beginning) => name.as_encoded_bytes().starts_with(beginning.as_bytes()),
         None => name == pattern,

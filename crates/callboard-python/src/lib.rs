@@ -17,6 +17,7 @@ mod settings;
 mod supervisor;
 
 pub use character::{CallOutcome, CallRequest, Character, ConversationStart};
+pub use environment::is_named;
 pub use error::{CallError, CodePlace, HostError, StartError, ToolError};
 pub use host::PythonHost;
 pub use interpreter_check::InterpreterError;
@@ -25,6 +26,7 @@ pub use output::{OutputLine, OutputSink};
 pub use problem::{LoadError, Problem, ProblemKind};
 pub use sandbox::KernelSupport;
 pub use settings::{HostSettings, Limits};
+pub use supervisor::{describe_exit, open_child};
 
 #[doc(hidden)]
 pub use supervisor::read_worker_frames;

@@ -19,15 +19,14 @@ use crate::store::{Address, Store, StoreSettings};
 use crate::telemetry;
 use crate::trace::otlp::{Collector, Outbox};
 use crate::trace::{self, TraceRules, Traces};
-use crate::upstream::{Alias, Client, Tls, Upstream, Upstreams, is_own_address, local_servers};
+use crate::upstream::{Alias, Client, Launch, LaunchRules, Tls, Upstream, Upstreams, is_own_address, local_servers};
 
 /// Builds the services for so many serving threads.
 pub fn build(settings: Settings, serving_threads: usize) -> anyhow::Result<Services> {
     let limits = &settings.limits;
-    let mut upstreams = settings.upstreams.iter().map(upstream).collect::<anyhow::Result<Vec<_>>>()?;
-    upstreams.push(Upstream::rehearsal());
+    let upstreams = build_upstreams(&settings)?;
     let collector = Collector::find(&settings.otlp, |name| std::env::var(name).ok())?;
-    let needs_tls = upstreams.iter().any(|upstream| upstream.url.starts_with("https:"))
+    let needs_tls = settings.upstreams.iter().any(|upstream| upstream.url.starts_with("https:"))
         || collector.as_ref().is_some_and(Collector::needs_tls);
     let store = open_store(&settings, serving_threads)?;
     Ok(Services {
@@ -106,7 +105,21 @@ pub fn python_settings(settings: &Settings, output: OutputSink) -> HostSettings 
     HostSettings { limits, output, environment, rest_after, sandbox, ..HostSettings::new(&python.interpreter) }
 }
 
-fn upstream(settings: &UpstreamSettings) -> anyhow::Result<Upstream> {
+/// The configured model servers, and the built-in model.
+fn build_upstreams(settings: &Settings) -> anyhow::Result<Vec<Upstream>> {
+    let shows_content = matches!(settings.log, "debug" | "trace");
+    let rules = LaunchRules { start_limit: settings.timeouts.start, shows_content };
+    let mut upstreams: Vec<Upstream> = Vec::new();
+    for configured in &settings.upstreams {
+        let launch = Launch::of(configured, &rules, std::env::vars_os())?;
+        let launch = launch.map(|launch| launch.with_other_name(|name| upstreams.iter().any(|one| one.url == name)));
+        upstreams.push(upstream(configured, launch)?);
+    }
+    upstreams.push(Upstream::rehearsal());
+    Ok(upstreams)
+}
+
+fn upstream(settings: &UpstreamSettings, launch: Option<Launch>) -> anyhow::Result<Upstream> {
     let header = |key: &str| {
         let mut value =
             HeaderValue::from_str(&format!("Bearer {key}")).context("the upstream's key holds a line break")?;
@@ -114,7 +127,7 @@ fn upstream(settings: &UpstreamSettings) -> anyhow::Result<Upstream> {
         anyhow::Ok(value)
     };
     let key = settings.key.as_ref().map(|key| header(key.expose())).transpose()?;
-    let mut upstream = Upstream::new(settings.url.clone());
+    let mut upstream = launch.map_or_else(|| Upstream::new(settings.url.clone()), Upstream::started_by);
     upstream.key = key;
     upstream.contract = settings.contract;
     upstream.tools = ToolsMode::read(settings.tools);

@@ -1,8 +1,10 @@
 //! The entry point: read the settings and do what the command line asks for.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use callboard::cli::{self, Command};
+use callboard::upstream::{GUARDIAN, guard};
 use callboard::{author, config, server};
 
 fn main() -> ExitCode {
@@ -17,6 +19,9 @@ fn main() -> ExitCode {
 }
 
 fn run() -> anyhow::Result<bool> {
+    if let Some(command) = guarded_command() {
+        return Ok(guard(&command).map(|()| true)?);
+    }
     let environment = config::Environment::new(std::env::vars_os());
     let directory = std::env::current_dir()?;
     let command = cli::parse();
@@ -32,6 +37,12 @@ fn run() -> anyhow::Result<bool> {
         Command::Config(_) => Ok(cli::write_config(&loaded, &mut std::io::stdout()).map(|()| true)?),
         command => author::run(command, loaded.settings),
     }
+}
+
+/// The command of a model server, where this process is to be its guardian.
+fn guarded_command() -> Option<Vec<OsString>> {
+    let mut words = std::env::args_os().skip(1);
+    (words.next()? == GUARDIAN).then(|| words.collect())
 }
 
 #[expect(clippy::print_stderr, reason = "the one place where a failed start is reported")]

@@ -7,6 +7,7 @@ use std::io::IsTerminal as _;
 use std::net::TcpListener as StdListener;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
@@ -19,9 +20,7 @@ use hyper::server::conn::http1;
 use hyper::service::Service;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use socket2::{SockRef, TcpKeepalive};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
@@ -34,7 +33,7 @@ use crate::services::Services;
 use crate::shutdown_requested::shutdown_requested;
 use crate::telemetry::log_throttle::LogThrottle;
 use crate::timer_floor::TimerFloor;
-use crate::{app, greeting, http, periodic_tasks, telemetry};
+use crate::{app, greeting, http, open_files, periodic_tasks, socket_options, telemetry};
 
 /// How long the start waits for model servers to list their models.
 const FIRST_ANSWERS: Duration = Duration::from_secs(1);
@@ -54,7 +53,7 @@ pub fn serve(mut settings: Settings, read_settings: &ReadSettings<'_>) -> anyhow
     let runtime = single_runtime()?;
     // First of all: without a handler the signal to reload would end a program that is still loading its characters.
     let hangup = runtime.block_on(async { signal(SignalKind::hangup()) })?;
-    raise_file_limit();
+    open_files::raise_limit();
     let listener =
         StdListener::bind(settings.listen).with_context(|| format!("cannot listen on {}", settings.listen))?;
     let address = listener.local_addr()?;
@@ -63,26 +62,41 @@ pub fn serve(mut settings: Settings, read_settings: &ReadSettings<'_>) -> anyhow
     let services = Arc::new(app::build(settings, threads)?);
     // Before the servers are asked for their versions: what is true of another one is forgotten.
     runtime.block_on(server_findings::load(&services.upstreams, &services.store, services.settings.keep.finding_days));
+    let model_servers = ModelServers::start(&services)?;
     let client = services.client().at_start();
     let found = services.upstreams.states_within(FIRST_ANSWERS, &client);
     let ((), servers) = runtime.block_on(async { tokio::join!(load_characters(&services), found) });
     greeting::print(&Start { services: &services, servers: &servers, listening: address });
-    run(&services, listener, read_settings, Startup { runtime, hangup })
+    run(&services, listener, read_settings, Startup { runtime, hangup })?;
+    model_servers.end();
+    single_runtime()?.block_on(periodic_tasks::flush_last_records(&services));
+    tracing::info!("stopped");
+    Ok(())
 }
 
-/// Each connection is a file. The soft limit of many systems is meant for programs that use `select`.
-fn raise_file_limit() {
-    let limit = getrlimit(Resource::Nofile);
-    if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }) {
-        tracing::debug!(%error, "the limit of open files cannot be raised");
+/// The model servers that Callboard starts, kept running on a thread of their own until the last request is answered.
+struct ModelServers {
+    stop: watch::Sender<bool>,
+    thread: JoinHandle<()>,
+}
+
+impl ModelServers {
+    fn start(services: &Arc<Services>) -> std::io::Result<Self> {
+        let (stop, stopped) = watch::channel(false);
+        let (services, runtime) = (Arc::clone(services), single_runtime()?);
+        let thread = std::thread::Builder::new().name("model-servers".to_owned()).spawn(move || {
+            let client = services.client().at_start();
+            runtime.block_on(services.upstreams.supervise(&client, &stopped));
+        })?;
+        Ok(Self { stop, thread })
     }
-}
 
-/// How many connections of clients a thread keeps open while they are idle: half of the files, as a request needs one more for the model
-/// server.
-fn most_connections(threads: usize) -> usize {
-    let files = getrlimit(Resource::Nofile).current.and_then(|files| usize::try_from(files).ok()).unwrap_or(usize::MAX);
-    (files / 2 / threads).max(1)
+    fn end(self) {
+        self.stop.send_replace(true);
+        if self.thread.join().is_err() {
+            tracing::error!("the thread of the model servers panicked");
+        }
+    }
 }
 
 /// Without Python there are no characters, and the gateway serves all the same.
@@ -129,8 +143,6 @@ fn run(
     for thread in serving {
         thread.join().map_err(|_| anyhow::anyhow!("a server thread panicked"))??;
     }
-    single_runtime()?.block_on(periodic_tasks::flush_last_records(services));
-    tracing::info!("stopped");
     Ok(())
 }
 
@@ -225,7 +237,7 @@ fn serve_thread(services: &Arc<Services>, listener: StdListener, stopped: watch:
         let thread = ThreadServices { client: services.client(), store, stopping: stopped.clone(), ending, sockets };
         let router = http::router(Arc::clone(services), thread);
         let listener = TcpListener::from_std(listener).context("cannot listen")?;
-        let most = most_connections(thread_count(services.settings.threads));
+        let most = open_files::most_connections(thread_count(services.settings.threads));
         let (timers, mut ticking) = (TimerFloor::default(), JoinSet::new());
         ticking.spawn(timers.clone().run());
         let router = ConnectionRouter { router, timers };
@@ -273,7 +285,7 @@ async fn serve_connections(
             Some(_) = tasks.join_next() => {}
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => {
-                    set_options(&stream, timeouts.client);
+                    socket_options::set(&stream, timeouts.client);
                     let client = ClientConnection::new(stream);
                     open.add(&client);
                     tasks.spawn(serve_connection(client, router.clone(), timeouts.head, stopping.clone()));
@@ -361,24 +373,6 @@ impl Service<Request<Incoming>> for ConnectionService {
         request.extensions_mut().insert(Arc::clone(&self.client));
         self.router.call(request)
     }
-}
-
-/// Small pieces go out at once. A client that reads nothing, or cannot be reached, is disconnected after the timeout, so that its turn
-/// does not wait for ever.
-fn set_options(stream: &TcpStream, timeout: Duration) {
-    if let Err(error) = stream.set_nodelay(true).and_then(|()| set_timeouts(stream, timeout)) {
-        tracing::debug!(%error, "a socket option cannot be set");
-    }
-}
-
-fn set_timeouts(stream: &TcpStream, timeout: Duration) -> std::io::Result<()> {
-    let socket = SockRef::from(stream);
-    // Systems take whole seconds here, and not arbitrarily many.
-    let probes = (timeout / 4).clamp(Duration::from_secs(1), Duration::from_secs(10_000));
-    socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(probes).with_interval(probes).with_retries(3))?;
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    socket.set_tcp_user_timeout(Some(timeout))?;
-    Ok(())
 }
 
 /// Most likely out of file handles: the connection that has been idle for longest is closed, and the pause lets it end.

@@ -10,6 +10,7 @@ mod killable_model_server;
 mod model_server;
 mod program;
 mod script;
+mod startable_model;
 
 pub use characters::{COUNTER, CharacterFolder};
 pub use client::{Answer, Connection, ask, new_conversation, post, try_ask};
@@ -17,3 +18,4 @@ pub use killable_model_server::KillableModelServer;
 pub use model_server::{Exchange, ModelServer, endless_stream, greeting_server, paused_stream};
 pub use program::{Program, binary, refused_start};
 pub use script::{Script, calls, reply, text};
+pub use startable_model::startable_model;

@@ -40,6 +40,8 @@ const LAYERS: &[Layers] = &[
         "hex",
         "random",
         "timer_floor",
+        "socket_options",
+        "open_files",
         "shutdown_requested",
     ]),
     ("callboard-core", &[

@@ -58,7 +58,8 @@ impl ExitReport {
     }
 }
 
-fn describe(status: i32) -> String {
+/// How a process ended, as the predicate of a sentence: its status, or its signal as a negative number.
+pub fn describe(status: i32) -> String {
     match status {
         0.. => format!("exited with status {status}"),
         -6 => "aborted (SIGABRT)".to_owned(),

@@ -24,8 +24,10 @@ mod worker_pool;
 mod worker_slots;
 mod zygote;
 
+pub use exit_reports::describe as describe_exit;
 pub use hostile_frames::read_worker_frames;
 pub(crate) use job_queue::{Job, JobResult};
+pub use process_handle::open_child;
 pub(crate) use protocol::{Operation, ToolCall, WorkerReply, WorkerRequest};
 pub(crate) use rest::CharacterRest;
 pub(crate) use thread::{Request, start};

@@ -32,15 +32,11 @@ struct OwnChild {
 const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Process {
-    /// The process with a pid that it has just sent over its own channel. It must be a child of this parent: a character
-    /// may have sent the pid, and no other process may be killed on its word.
+    /// The process with a pid that it has just sent over its own channel: a character may have sent it, and no other process may be
+    /// killed on its word.
     pub(crate) fn open(pid: u32, parent: u32) -> io::Result<Self> {
-        let number = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
-        let handle = pidfd_open(number, PidfdFlags::NONBLOCK)?;
-        if parent_of(pid) != Some(parent) {
-            return Err(io::Error::other("its pid is that of another process"));
-        }
-        Ok(Self { pid: number, handle: watch(handle)?, own: None })
+        let (pid, handle) = open_child(pid, parent)?;
+        Ok(Self { pid, handle: watch(handle)?, own: None })
     }
 
     /// A process that we started ourselves.
@@ -79,6 +75,16 @@ impl Process {
         let mut watched = [PollFd::new(self.handle.get_ref(), PollFlags::IN)];
         let limit = Timespec::try_from(limit).unwrap_or_default();
         poll(&mut watched, Some(&limit)).is_ok_and(|ready| ready > 0)
+    }
+}
+
+/// The descriptor of a process, which must be a child of this parent: its pid may have been reused.
+pub fn open_child(pid: u32, parent: u32) -> io::Result<(Pid, OwnedFd)> {
+    let number = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
+    let handle = pidfd_open(number, PidfdFlags::NONBLOCK)?;
+    match parent_of(pid) == Some(parent) {
+        true => Ok((number, handle)),
+        false => Err(io::Error::other("its pid is that of another process")),
     }
 }
 

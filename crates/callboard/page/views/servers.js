@@ -62,10 +62,19 @@ function Server({ server }) {
       </div>
       <p class=${state.answers ? "small" : "problem"}>${wordsOf(server)}</p>
       ${aside && html`<p class="warning">Skipped for a while after repeated failures; it is tried again by itself.</p>`}
+      ${server.process && html`<${Process} process=${server.process} answers=${state.answers} />`}
       ${contract !== "enforce" && html`<p class="warning">Contract mode <code>${contract}</code>: its calls are passed on as they come.</p>`}
       ${state.models.length > 0 && html`<${Models} models=${state.models} />`}
       <${Learned} server=${server} />
     </article>
+  `;
+}
+
+/** The process of a server that Callboard starts: its state where it answers (else that is said already), and what it printed before it ended. */
+function Process({ process: { words, last_exit: exit }, answers }) {
+  return html`
+    ${answers && html`<p class="small muted">Started by Callboard: it ${words}.</p>`}
+    ${exit?.output.length > 0 && html`<details><summary class="small">What it printed before it ended</summary><pre class="small">${exit.output.join("\n")}</pre></details>`}
   `;
 }
 

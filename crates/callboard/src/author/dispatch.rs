@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 use callboard_python::OutputSink;
+use tokio::sync::watch;
 
 use super::chat::chat;
 use super::check::check;
@@ -20,6 +21,7 @@ use crate::app;
 use crate::characters::{CharacterRegistry, OutputBuffer, terminal_output};
 use crate::cli::Command;
 use crate::config::{Settings, StoreUrl};
+use crate::services::Services;
 use crate::telemetry;
 use crate::upstream::{Client, Tls};
 
@@ -80,15 +82,29 @@ async fn dispatch(
         Command::Chat { character, .. } => {
             let character = registry(&settings, None).load_one(&character).await?;
             let app = app::build(settings, 0)?;
-            chat(character, &app, out).await.map(|()| true)
+            with_model_servers(&app, chat(character, &app, out)).await.map(|()| true)
         }
-        Command::Eval(arguments) => eval(&arguments, &app::build(settings, 0)?, out).await,
+        Command::Eval(arguments) => {
+            let app = app::build(settings, 0)?;
+            with_model_servers(&app, eval(&arguments, &app, out)).await
+        }
         Command::Names(arguments) => names(&arguments, &registry(&settings, None), out).await,
         Command::Stats { since, json, .. } => stats(since, json, &settings, out).await,
         Command::Traces(arguments) => traces(&arguments, &settings, &client(&settings)?, out).await,
         Command::Upstreams(_) => upstreams(&app::build(settings, 0)?, kept, out).await,
         Command::Serve(_) | Command::Config(_) => Ok(true),
     }
+}
+
+/// Does the work of a command beside the model servers that Callboard starts; they end with it.
+async fn with_model_servers<T>(app: &Services, work: impl Future<Output = T>) -> T {
+    let (stop, stopped) = watch::channel(false);
+    let (client, work) = (app.client().at_start(), async {
+        let done = work.await;
+        stop.send_replace(true);
+        done
+    });
+    tokio::join!(work, app.upstreams.supervise(&client, &stopped)).0
 }
 
 fn registry(settings: &Settings, folder: Option<PathBuf>) -> CharacterRegistry {

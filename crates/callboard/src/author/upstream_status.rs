@@ -24,6 +24,19 @@ struct UpstreamState {
     in_flight: usize,
     set_aside: bool,
     known: Vec<KnownModel>,
+    process: Option<ProcessState>,
+}
+
+/// The process of a server that Callboard starts.
+#[derive(Deserialize)]
+struct ProcessState {
+    words: String,
+    last_exit: Option<LastExit>,
+}
+
+#[derive(Deserialize)]
+struct LastExit {
+    output: Vec<String>,
 }
 
 /// Writes what is known; false when no server answers.
@@ -56,6 +69,10 @@ pub(super) async fn upstreams(app: &Services, kept: &Settings, out: &mut impl Wr
             writeln!(out, "{}: {BUILT_IN}", upstream.url)?;
             continue;
         }
+        if upstream.supervised.is_some() {
+            writeln!(out, "{}: {STARTED}", upstream.url)?;
+            continue;
+        }
         let state = upstream.state(&client).await;
         answered |= state.answers();
         writeln!(out, "{}: {state}", upstream.url)?;
@@ -66,6 +83,8 @@ pub(super) async fn upstreams(app: &Services, kept: &Settings, out: &mut impl Wr
 
 const BUILT_IN: &str = "the built-in model, used because no model server was found; name one with --upstream URL";
 
+const STARTED: &str = "started by Callboard, which does not run";
+
 fn write_state(upstream: &UpstreamState, out: &mut impl Write) -> std::io::Result<()> {
     let state = match upstream {
         UpstreamState { built_in: true, .. } => BUILT_IN,
@@ -74,5 +93,10 @@ fn write_state(upstream: &UpstreamState, out: &mut impl Write) -> std::io::Resul
     };
     let requests = if upstream.in_flight == 1 { "request" } else { "requests" };
     writeln!(out, "{}: {state}, {} {requests} in flight", upstream.url, upstream.in_flight)?;
+    if let Some(process) = &upstream.process {
+        writeln!(out, "  it {}", process.words)?;
+        let mut output = process.last_exit.iter().flat_map(|exit| &exit.output);
+        output.try_for_each(|line| writeln!(out, "    {line}"))?;
+    }
     write_models(&upstream.known, out)
 }

@@ -5,12 +5,27 @@
 
 use http::Uri;
 
+use super::settings::PORT;
+
 /// The URL without slashes at its end, and with `/v1` where it had no path; `None` when it is not a
 /// base URL.
 pub(super) fn with_path(text: &str) -> Option<String> {
     let url = plain(text)?;
     let has_path = url.split_once("://").is_some_and(|(_, rest)| rest.contains('/'));
     Some(if has_path { url } else { format!("{url}/v1") })
+}
+
+/// The same for a URL whose port may be written as [`PORT`], before it is known.
+pub(super) fn at_port(text: &str) -> Option<String> {
+    const ANY: &str = "65535";
+    match text.split_once(PORT) {
+        Some((before, after)) if before.ends_with(':') => {
+            let url = with_path(&format!("{before}{ANY}{after}"))?;
+            Some(url.replacen(ANY, PORT, 1))
+        }
+        Some(_) => None,
+        None => with_path(text),
+    }
 }
 
 /// The URL without slashes at its end; `None` when it is not a base URL.
@@ -49,6 +64,20 @@ mod tests {
         ] {
             assert_eq!(with_path(text).as_deref(), Some(expected), "{text}");
         }
+    }
+
+    #[test]
+    fn a_port_may_be_left_open() {
+        for (text, expected) in [
+            ("http://127.0.0.1:{port}", Some("http://127.0.0.1:{port}/v1")),
+            ("http://127.0.0.1:{port}/api/", Some("http://127.0.0.1:{port}/api")),
+            ("http://127.0.0.1:8000", Some("http://127.0.0.1:8000/v1")),
+            ("http://127.0.0.1/{port}", None),
+            ("http://127.0.0.1:{port}{port}", None),
+        ] {
+            assert_eq!(at_port(text).as_deref(), expected, "{text}");
+        }
+        assert_eq!(with_path("http://127.0.0.1:{port}"), None);
     }
 
     #[test]

@@ -78,8 +78,27 @@ pub enum ConfigError {
         allowed: String,
     },
     /// An `[[upstream]]` has no URL.
-    #[error("{0}: this [[upstream]] has no url: write url = \"http://HOST:PORT/v1\"")]
+    #[error(
+        "{0}: this [[upstream]] has no url: write url = \"http://HOST:PORT/v1\", or the command that starts a server"
+    )]
     UrlMissing(Origin),
+    /// A key that says how a command is started, without a command.
+    #[error("{origin}: `{key}` needs a command: write command = [\"PROGRAM\", …] in the same [[upstream]]")]
+    NeedsCommand {
+        /// The key.
+        key: &'static str,
+        /// Where it was set.
+        origin: Origin,
+    },
+    /// Callboard cannot know where a server listens that it starts.
+    #[error(
+        "{0}: the command does not say where the server listens: write {{port}} where the program takes its port, such as \
+         \"--port\", \"{{port}}\", or name a fixed one with url = \"http://127.0.0.1:PORT/v1\""
+    )]
+    PortMissing(Origin),
+    /// The server listens at a free port, and the URL names another.
+    #[error("{0}: the command listens at a free {{port}}, so write {{port}} into the url too, or leave the url out")]
+    PortFixed(Origin),
     /// The variable for the key of an upstream holds no usable key.
     #[error("the upstream {url} takes its key from the environment variable {variable}, which {problem}")]
     UpstreamKey {

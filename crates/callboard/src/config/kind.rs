@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::base_url;
-use super::list_values::{headers, hosts, names, origins, paths, secrets};
+use super::list_values::{command, headers, hosts, names, origins, paths, secrets, variables};
 use super::number_values::{MOST_SECONDS, bytes, count, seconds};
 use super::raw::Raw;
 use super::reading::{Reading, some};
@@ -48,6 +48,10 @@ pub(super) enum Kind {
     /// Paths on model servers.
     Paths(Field<Vec<String>>),
     Variable(Field<Option<String>>),
+    /// A program and its arguments.
+    Command(Field<Vec<String>>),
+    /// Names of variables, some with values.
+    Variables(Field<Vec<String>>),
 }
 
 impl Kind {
@@ -67,12 +71,14 @@ impl Kind {
             Kind::Origins(field) => store(field(draft), origins(raw)?),
             Kind::Secrets(field) => store(field(draft), secrets(raw)?),
             Kind::Headers(field) => store(field(draft), headers(raw)?),
-            Kind::Url(field) => store(field(draft), url(raw, base_url::with_path)?),
+            Kind::Url(field) => store(field(draft), url(raw, base_url::at_port)?),
             Kind::Collector(field) => store(field(draft), some(url(raw, base_url::plain)?)),
             Kind::Name(field) => store(field(draft), name(raw)?),
             Kind::Names(field) => store(field(draft), names(raw)?),
             Kind::Paths(field) => store(field(draft), paths(raw)?),
             Kind::Variable(field) => store(field(draft), some(variable(raw)?)),
+            Kind::Command(field) => store(field(draft), command(raw)?),
+            Kind::Variables(field) => store(field(draft), variables(raw)?),
         })
     }
 
@@ -105,6 +111,10 @@ impl Kind {
             Kind::Paths(_) => {
                 "a list of whole paths such as /v1/score, none that administers a server; a variable has commas between them"
             }
+            Kind::Command(_) => {
+                "a program and its arguments, such as [\"llama-server\", \"-m\", \"model.gguf\", \"--port\", \"{port}\"]"
+            }
+            Kind::Variables(_) => "a list of variables, each NAME, NAME* or NAME=value",
             Kind::Variable(_) => "the name of an environment variable, not the key itself",
         };
         fixed.to_owned()
@@ -113,7 +123,7 @@ impl Kind {
     /// The value as it may appear in a message: nothing that could be a key, and no password.
     pub(super) fn shown(&self, source: &str) -> String {
         match self {
-            Kind::Secrets(_) | Kind::Headers(_) | Kind::Variable(_) => MASK.to_owned(),
+            Kind::Secrets(_) | Kind::Headers(_) | Kind::Variable(_) | Kind::Variables(_) => MASK.to_owned(),
             Kind::Url(_) | Kind::Collector(_) => brief(&without_query(source)),
             _ => brief(&without_password(source)),
         }

@@ -37,6 +37,24 @@ pub(super) fn paths(raw: &Raw) -> Option<Reading<Vec<String>>> {
     names(raw).filter(|(value, _)| value.iter().all(|path| passthrough_path::is_allowed(path)))
 }
 
+/// A program and its arguments.
+pub(super) fn command(raw: &Raw) -> Option<Reading<Vec<String>>> {
+    let is_program = |word: &String| !word.trim().is_empty();
+    names(raw)
+        .filter(|(value, _)| value.first().is_some_and(is_program) && !value.iter().any(|word| word.contains('\0')))
+}
+
+/// Environment variables, each `NAME`, `NAME*` or `NAME=value`.
+pub(super) fn variables(raw: &Raw) -> Option<Reading<Vec<String>>> {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let is_name = |name: &str| !name.is_empty() && name.bytes().all(fits);
+    let is_variable = |text: &String| match text.split_once('=') {
+        Some((name, value)) => is_name(name) && !value.contains('\0'),
+        None => is_name(text.strip_suffix('*').unwrap_or(text)),
+    };
+    names(raw).filter(|(value, _)| value.iter().all(is_variable))
+}
+
 /// Names of hosts. A URL or a port would never match, so they are refused.
 pub(super) fn hosts(raw: &Raw) -> Option<Reading<Vec<String>>> {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
@@ -83,6 +101,14 @@ mod tests {
             (written(headers(&array(&["Authorization: Basic%20x"]))), None),
             (written(headers(&plain("a=1,b"))), None),
             (written(headers(&plain("=1"))), None),
+            (written(command(&array(&["a", "", "-b,c"]))), Some("[\"a\", \"\", \"-b,c\"]")),
+            (written(command(&array(&[]))), None),
+            (written(command(&array(&["", "a"]))), None),
+            (written(command(&text("a b"))), None),
+            (written(variables(&array(&["A", "B_*", "C=d e=f", "D="]))), Some("[\"A\", \"B_*\", \"C=d e=f\", \"D=\"]")),
+            (written(variables(&array(&["A B"]))), None),
+            (written(variables(&array(&["=b"]))), None),
+            (written(variables(&array(&["*A"]))), None),
             (written(hosts(&plain("a.example, b"))), Some("[\"a.example\", \"b\"]")),
             (written(hosts(&plain("http://a.example"))), None),
             (written(hosts(&plain("a.example:80"))), None),

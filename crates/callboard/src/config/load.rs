@@ -14,6 +14,7 @@ use super::key::{DefaultValue, Key, UPSTREAM};
 use super::raw::{Origin, RawSettings, RawUpstream, RawValue};
 use super::secret::Secret;
 use super::settings::{Settings, UpstreamSettings};
+use super::started_command;
 use super::table::{Draft, keys};
 
 /// The settings in effect, and where each comes from.
@@ -122,6 +123,7 @@ fn read_upstream(
         entries.extend(read(key, given, raw, draft)?);
     }
     let mut settings = std::mem::take(&mut draft.upstream);
+    started_command::complete(&mut settings, upstream)?;
     if settings.url.is_empty() {
         return Err(ConfigError::UrlMissing(upstream.origin.clone()));
     }

@@ -23,6 +23,7 @@ mod reading;
 mod reference;
 mod secret;
 mod settings;
+mod started_command;
 mod table;
 mod text_values;
 
@@ -33,7 +34,7 @@ pub use load::{Loaded, load};
 pub use raw::Origin;
 pub use reference::reference;
 pub use secret::{Secret, StoreUrl};
-pub use settings::{ContractMode, Settings, UpstreamSettings};
+pub use settings::{ContractMode, PORT, Settings, UpstreamSettings};
 pub use table::{
     ContractSettings, KeepSettings, Limits, OtlpSettings, PythonSettings, StageSettings, Timeouts, TraceSettings,
 };

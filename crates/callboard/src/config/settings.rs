@@ -91,11 +91,24 @@ impl Settings {
     }
 }
 
+/// The placeholder for a free port in a command, its environment and its URL.
+pub const PORT: &str = "{port}";
+
 /// One model server.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct UpstreamSettings {
     /// Its base URL, without a slash at the end.
     pub url: String,
+    /// The program that serves its models, with its arguments; none where Callboard does not start it.
+    pub command: Vec<String>,
+    /// Where the command was set.
+    pub command_place: String,
+    /// When it is started.
+    pub start: &'static str,
+    /// Where it is started.
+    pub directory: PathBuf,
+    /// Variables that it gets: `NAME`, `NAME*` or `NAME=value`.
+    pub environment: Vec<String>,
     /// The environment variable that holds its key.
     pub key_env: Option<String>,
     /// The key that was found there.

@@ -13,6 +13,9 @@ use super::kind::Kind;
 use super::secret::Secret;
 use super::settings::{ContractMode, LOG_FORMATS, LOG_LEVELS, Settings, UpstreamSettings};
 
+/// When a command is started.
+const STARTS: [&str; 2] = ["at_start", "on_demand"];
+
 /// The values of a switch.
 const ON_OFF: [&str; 2] = ["off", "on"];
 
@@ -87,7 +90,11 @@ keys! { TOP = "", |draft| draft.settings;
 
 // A variable or flag of these applies to the upstreams given by variable or flag.
 keys! { UPSTREAM = "upstream", |draft| draft.upstream;
-    url,      "url",      Url,      Nothing,                 "Base URL of a model server; /v1 is added to one without a path", flag "upstream" "URL" repeatable;
+    url,      "url",      Url,      Nothing,                 "Base URL of a model server; /v1 is added to one without a path. With a `command` it may be left out: `http://127.0.0.1:{port}/v1`", flag "upstream" "URL" repeatable;
+    command,     "command",     Command,   Nothing,         "Program that serves models, with its arguments; Callboard starts it and keeps it running. `{port}` in it, in `environment` and in `url` is a free port";
+    start,       "start",       Word(&STARTS), Nothing,   "When the command is started: with Callboard (`at_start`, also without this key), or by the first request for the server (`on_demand`)";
+    directory,   "directory",   Path,      Nothing,         "Working directory of the command, instead of Callboard's own";
+    environment, "environment", Variables, Nothing,         "Environment of the command: variables of Callboard's own that it gets beside the usual ones (`NAME`, or `NAME*` for all that begin so), and others (`NAME=value`)";
     key_env,  "key_env",  Variable, Nothing,                 "Variable that holds the model server's key", flag "upstream-key-env" "NAME";
     contract, "contract", Mode,     SameAs("contract.mode"), "What is done about tool calls of this model server that break the contract";
     models,   "models",   Names,    Nothing,                 "Models that it serves, with `*` for any text; without this, those it lists itself";
@@ -131,6 +138,7 @@ section! {
     Timeouts, TIMEOUTS = "timeouts", |draft| draft.settings.timeouts;
     connect: Duration,    "connect_seconds",    Seconds(0.001), Text("5"),   "Wait for a connection to a model server";
     first_byte: Duration, "first_byte_seconds", Seconds(0.001), Text("600"), "Wait for the first byte of its reply";
+    start: Duration,      "start_seconds",      Seconds(0.001), Text("600"), "Wait of a request for a model server that Callboard starts";
     idle: Duration,       "idle_seconds",       Seconds(0.001), Text("60"),  "Wait for more of a reply that has begun";
     keep_alive: Duration, "keep_alive_seconds", Seconds(0.001), Text("15"),  "Silence after which a comment keeps the client's connection open; a stream begins with it if the model has said nothing yet";
     body: Duration,       "body_seconds",       Seconds(0.001), Text("120"), "Wait for the whole body of a request, or a whole message on a WebSocket";

@@ -69,15 +69,21 @@ async fn pass_through(
         ..TurnStart::of(request)
     };
     let mut trace = shared.app.traces.begin(&about);
-    let headers = trace.begin_request(route, false);
-    let (body, busy) = (request.upstream_body(&ModelCall::default()), upstream.begin());
-    let sent = shared.client.chat(upstream, requester.authorization.as_ref(), headers, body).await;
-    let sent = sent.map_err(|failure| {
+    let (busy, mut retries) = (upstream.begin(), shared.app.settings.limits.retries);
+    let sent = loop {
+        let (headers, body) = (trace.begin_request(route, false), request.upstream_body(&ModelCall::default()));
+        let failure = match shared.client.chat(upstream, requester.authorization.as_ref(), headers, body).await {
+            Ok(sent) => break sent,
+            Err(failure) => failure,
+        };
         upstream.failed(&incoming.id, &failure);
         trace.record(TraceEvent::RequestFailed(&failure));
-        trace.record(TraceEvent::Failed(&failure.to_api()));
-        failure.to_api()
-    })?;
+        if retries == 0 || !upstream.restarts_after(&failure) {
+            trace.record(TraceEvent::Failed(&failure.to_api()));
+            return Err(failure.to_api());
+        }
+        retries -= 1;
+    };
     trace.record(TraceEvent::ReplyBegun);
     let observer =
         (upstream.contract == ContractMode::Observe).then(|| Observer::new(&shared.app.settings, turn, sent.is_stream));

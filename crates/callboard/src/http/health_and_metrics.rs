@@ -25,7 +25,8 @@ pub(super) async fn health() -> Response {
 /// one, and a shared database would otherwise take every instance out of service. `?store=required` changes that.
 pub(super) async fn ready(State(shared): State<Shared>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
     if !shared.app.upstreams.any_answers(&shared.client).await {
-        let urls: Vec<&str> = shared.app.settings.upstreams.iter().map(|upstream| upstream.url.as_str()).collect();
+        let servers = shared.app.upstreams.list().iter().filter(|upstream| upstream.local.is_none());
+        let urls: Vec<&str> = servers.map(|upstream| upstream.url.as_str()).collect();
         let urls = if shared.keys.admit(&headers) { urls.join(", ") } else { NEEDS_KEY.to_owned() };
         return reply::error(&ApiError::no_upstream_answers(&urls));
     }

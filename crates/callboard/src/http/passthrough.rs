@@ -114,7 +114,19 @@ struct Exchange<'a> {
 }
 
 impl Exchange<'_> {
+    /// Sends it, and again to a server that Callboard has started again meanwhile.
     async fn send(&mut self, route: &Route) -> Result<RawReply, Failure> {
+        let mut sent = self.send_once(route).await;
+        for _ in 0..self.shared.app.settings.limits.retries {
+            if !failure_of(&sent).is_some_and(|failure| route.upstream.restarts_after(failure)) {
+                break;
+            }
+            sent = self.send_once(route).await;
+        }
+        sent
+    }
+
+    async fn send_once(&mut self, route: &Route) -> Result<RawReply, Failure> {
         let Self { shared, arrival, requester, trace, .. } = self;
         let mut request = self.request.clone();
         if let Some(model) = self.model.filter(|model| model.name != route.model) {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::query::known_pairs;
 use super::reply::{self, HttpResult};
 use super::router::Shared;
-use crate::upstream::{Client, ServerState, Upstream};
+use crate::upstream::{Client, ServerState, ServerStatus, Upstream};
 
 /// All of them. With `ask=true` each is asked for its models now.
 pub(super) async fn list(State(shared): State<Shared>, RawQuery(query): RawQuery) -> HttpResult {
@@ -39,6 +39,21 @@ fn entry(upstream: &Upstream) -> Value {
         "learned": upstream.profiles.quirks(),
         "known": upstream.known_models(),
         "formats": upstream.profiles.families(),
+        "process": upstream.supervised.as_ref().map(|server| process(&server.status())),
+    })
+}
+
+/// The process of a server that Callboard starts.
+fn process(status: &ServerStatus) -> Value {
+    let running = status.process();
+    json!({
+        "state": status.as_str(),
+        "words": status.to_string(),
+        "pid": running.map(|process| process.pid),
+        "url": running.map(|process| process.url.as_str()),
+        "started_at": running.map(|process| process.started_at),
+        "restarts": status.restarts,
+        "last_exit": status.last_exit.as_ref().map(|exit| json!({"words": exit.words, "output": exit.output})),
     })
 }
 

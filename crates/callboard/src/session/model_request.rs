@@ -79,10 +79,6 @@ impl ModelRequest {
         self.routes.first().map(|route| route.upstream.url.as_str())
     }
 
-    pub(super) fn route_count(&self) -> usize {
-        self.routes.len()
-    }
-
     /// Sends until a server answers or none is left. Cancel safe: a later call continues with the request in flight.
     pub(super) async fn send(
         &mut self,
@@ -173,6 +169,7 @@ impl ModelRequest {
     /// Moves on to the next server, and from the last one to a retry after a backoff; returns the failure where neither helps.
     fn move_on(&mut self, failure: Failure) -> Option<Failure> {
         self.failed(&failure);
+        let retry_after = self.routes.first().and_then(|route| route.upstream.retry_after(&failure));
         if failure.is_upstream_fault() {
             self.routes.rotate_left(1);
             self.attempt.failed += 1;
@@ -181,12 +178,19 @@ impl ModelRequest {
             }
         }
         let attempt = &mut self.attempt;
-        let Some(wait) = failure.retry_after().filter(|_| attempt.tries < self.retries) else { return Some(failure) };
+        let Some(wait) = retry_after.filter(|_| attempt.tries < self.retries) else { return Some(failure) };
         attempt.failed = 0;
         attempt.tries += 1;
         let wait = with_jitter(wait * u32::try_from(attempt.tries).unwrap_or(1));
         attempt.pending = Some(Pending::Backoff(Box::pin(tokio::time::sleep(wait))));
         None
+    }
+
+    /// How many replies may be lost to such a failure of the first server before there is none left to ask: each other server is asked once,
+    /// and one that is started again as often as it is retried.
+    pub(super) fn most_lost_replies(&self, failure: &Failure) -> usize {
+        let restarts = self.routes.first().is_some_and(|route| route.upstream.restarts_after(failure));
+        self.routes.len().saturating_sub(1) + if restarts { self.retries } else { 0 }
     }
 
     /// Moves the first server, whose reply was lost, to the end of the list.

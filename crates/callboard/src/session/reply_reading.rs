@@ -48,9 +48,9 @@ impl TurnDriver {
         self.turn.step(Input::ReplyLost, &mut self.actions);
     }
 
-    /// Whether the next server is to be asked instead of the first.
+    /// Whether the next server is to be asked instead of the first, or the first one again once it was started again.
     fn has_next_server(&mut self, failure: &Failure) -> bool {
-        let has_next = failure.is_upstream_fault() && self.lost_replies + 1 < self.model.route_count();
+        let has_next = failure.is_upstream_fault() && self.lost_replies < self.model.most_lost_replies(failure);
         if has_next {
             self.lost_replies += 1;
             self.model.demote_first();

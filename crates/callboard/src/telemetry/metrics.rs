@@ -34,6 +34,10 @@ fn describe() {
     describe_counter!("callboard_contract_total", "Broken promises of models by violation and outcome");
     describe_counter!("callboard_upstream_requests_total", "Requests to model servers by outcome");
     describe_counter!("callboard_upstream_learned_total", "What model servers were found to refuse");
+    describe_counter!(
+        "callboard_upstream_restarts_total",
+        "Ends of model servers that Callboard starts, each followed by a new start"
+    );
     describe_counter!("callboard_tokens_total", "Tokens by kind, as the model servers count them");
 }
 
@@ -69,6 +73,11 @@ pub fn upstream_reply(upstream: &str, outcome: &'static str) {
 /// A model server refused something that requests then leave out.
 pub fn learned(upstream: &str, quirk: &'static str) {
     counter!("callboard_upstream_learned_total", "upstream" => upstream.to_owned(), "quirk" => quirk).increment(1);
+}
+
+/// A model server that Callboard starts has ended, and is started again.
+pub fn upstream_restart(upstream: &str) {
+    counter!("callboard_upstream_restarts_total", "upstream" => upstream.to_owned()).increment(1);
 }
 
 /// Tokens were spent.

@@ -89,7 +89,8 @@ impl Client {
             let reply = model.reply(&body).into();
             return Ok(Reply { is_stream: false, until_close: false, body: ReplyBody::Local(Some(reply)) });
         }
-        let mut request = request(Method::POST, upstream, "/chat/completions", authorization, body)?;
+        let url = upstream.ready_url().await? + "/chat/completions";
+        let mut request = request(Method::POST, url, upstream, authorization, body)?;
         request.headers_mut().extend(headers);
         let ReplyHead { response, was_reused } =
             self.send(request).await.map_err(|failure| failure.at(&upstream.url))?;
@@ -106,7 +107,8 @@ impl Client {
         authorization: Option<&HeaderValue>,
         most: usize,
     ) -> Result<Bytes, Failure> {
-        let mut request = request(Method::GET, upstream, path, authorization, Vec::new())?;
+        let url = upstream.running_url()? + path;
+        let mut request = request(Method::GET, url, upstream, authorization, Vec::new())?;
         if self.probes_at_start {
             request.headers_mut().insert(USER_AGENT, AGENT_AT_START);
         }
@@ -186,12 +188,12 @@ async fn collect(body: Incoming, most: usize) -> Result<Bytes, Failure> {
 
 fn request(
     method: Method,
+    url: String,
     upstream: &Upstream,
-    path: &str,
     authorization: Option<&HeaderValue>,
     body: Vec<u8>,
 ) -> Result<Request<Full<Bytes>>, Failure> {
-    let mut builder = head(method, format!("{}{path}", upstream.url), upstream, authorization);
+    let mut builder = head(method, url, upstream, authorization);
     if !body.is_empty() {
         builder =
             builder.header(CONTENT_TYPE, "application/json").header(ACCEPT, "application/json, text/event-stream");

@@ -29,6 +29,14 @@ pub enum Failure {
         /// Why.
         reason: String,
     },
+    /// A server that Callboard starts does not run.
+    #[error("model server {server} is not running: {reason}")]
+    NotRunning {
+        /// Its name.
+        server: String,
+        /// Why.
+        reason: String,
+    },
     /// The connection broke while it was used.
     #[error("connection broken: {0}")]
     Broken(String),
@@ -103,6 +111,11 @@ impl Failure {
         }
     }
 
+    /// True when the connection failed, as it does when the server ends.
+    pub(super) fn is_lost_connection(&self) -> bool {
+        matches!(self, Self::Unreachable { .. } | Self::Broken(_) | Self::Stale(_))
+    }
+
     /// The error reply, to learn quirks from.
     pub fn refusal(&self) -> Option<Refusal<'_>> {
         let Self::Refused { status, reply: ErrorReply { message, code, param, .. }, .. } = self else { return None };
@@ -113,7 +126,7 @@ impl Failure {
     /// The label in metrics and traces.
     pub fn label(&self) -> &'static str {
         match self {
-            Self::Unreachable { .. } => "unreachable",
+            Self::Unreachable { .. } | Self::NotRunning { .. } => "unreachable",
             Self::Broken(_) | Self::Stale(_) | Self::Unusable(_) | Self::Empty => "broken",
             Self::Timeout { .. } => "timeout",
             Self::Refused { .. } => "refused",
@@ -124,6 +137,7 @@ impl Failure {
     pub fn to_api(&self) -> ApiError {
         match self {
             Self::Unreachable { url, reason } => ApiError::upstream_unreachable(url, reason),
+            Self::NotRunning { server, reason } => ApiError::upstream_not_running(server, reason),
             Self::Broken(_) | Self::Stale(_) => ApiError::upstream_broken("the connection broke before it was whole"),
             Self::Unusable(words) => ApiError::upstream_broken(words),
             Self::Empty => ApiError::upstream_broken(&ReplyFault::NoEvents.to_string()),

@@ -18,6 +18,7 @@ mod reply_in_transit;
 mod retry_after;
 mod route;
 mod server_state;
+mod supervised;
 mod upstreams;
 
 pub use client::{Client, Reply, Tls};
@@ -32,4 +33,5 @@ pub use reply_body::ReplyBody;
 pub use reply_in_transit::{ReplyInTransit, ReplySource};
 pub use route::{Alias, NoRoute, Route};
 pub use server_state::ServerState;
+pub use supervised::{GUARDIAN, Launch, LaunchRules, ServerStatus, SupervisedServer, guard};
 pub use upstreams::{Upstream, Upstreams};

@@ -64,7 +64,8 @@ impl Client {
         authorization: Option<&HeaderValue>,
         request: &RawRequest,
     ) -> Result<RawReply, Failure> {
-        let mut built = head(Method::POST, url(&upstream.url, &request.path), upstream, authorization)
+        let base = upstream.ready_url().await?;
+        let mut built = head(Method::POST, url(&base, &request.path), upstream, authorization)
             .body(Full::new(request.body.clone()))
             .map_err(|error| Failure::unreachable(&error.to_string()))?;
         built.headers_mut().extend(request.headers.clone());

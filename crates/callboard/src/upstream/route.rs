@@ -102,6 +102,11 @@ pub(super) enum Claim {
 }
 
 impl Upstream {
+    /// Whether only its own list can say whether it has a model.
+    pub(super) fn list_is_needed(&self, model: &str) -> bool {
+        matches!(self.claim(model), Claim::Unknown)
+    }
+
     pub(super) fn claim(&self, model: &str) -> Claim {
         if let Some(alias) = self.aliases.iter().find(|alias| alias.name == model) {
             return Claim::Served(alias.target.clone());

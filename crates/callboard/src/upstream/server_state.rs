@@ -6,6 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode};
 
+use super::supervised::{Phase, ServerStatus};
 use super::{Client, Failure, Upstream, model_list_cache};
 
 pub(super) const MOST_LIST_BYTES: usize = 4 << 20;
@@ -25,13 +26,23 @@ pub enum ServerState {
     WantsKey(StatusCode),
     /// It refuses its key.
     RefusesKey(StatusCode),
+    /// Callboard starts it, and it is not ready.
+    NotReady(Box<ServerStatus>),
     /// It does not answer.
     Down(Failure),
 }
 
 impl Upstream {
-    /// Asks the server for its models.
+    /// Asks the server for its models, unless it is one that Callboard starts and is not ready.
     pub async fn state(&self, client: &Client) -> ServerState {
+        match self.not_ready() {
+            Some(state) => state,
+            None => self.asked_state(client).await,
+        }
+    }
+
+    /// Asks the server for its models.
+    pub(super) async fn asked_state(&self, client: &Client) -> ServerState {
         match fetch_list(self, client, None).await {
             Ok(body) => {
                 let list = model_list_cache::entries(&body);
@@ -50,9 +61,13 @@ impl Upstream {
 }
 
 impl ServerState {
-    /// True when the server is up.
+    /// True when the server is up, or the first request would start it.
     pub fn answers(&self) -> bool {
-        !matches!(self, Self::Down(_))
+        match self {
+            Self::NotReady(status) => matches!(status.phase, Phase::Unstarted(true)),
+            Self::Down(_) => false,
+            _ => true,
+        }
     }
 }
 
@@ -78,6 +93,7 @@ impl fmt::Display for ServerState {
             Self::RefusesKey(status) => {
                 write!(f, "refuses its key (status {}); check the variable that its key_env names", status.as_u16())
             }
+            Self::NotReady(status) => write!(f, "{status}"),
             Self::Down(failure) => write!(f, "does not answer: {failure}"),
         }
     }

@@ -14,7 +14,7 @@ use super::in_process_model::Rehearsal;
 use super::model_list_cache::{self, ModelLists};
 use super::route::{Alias, Claim, NoRoute, Route};
 use super::server_state::{ServerState, fetch_list};
-use super::{Client, Failure, LocalModel, ModelProfile, ModelProfiles};
+use super::{Client, Failure, LocalModel, ModelProfile, ModelProfiles, SupervisedServer};
 use crate::config::ContractMode;
 use crate::telemetry::metrics;
 
@@ -23,7 +23,7 @@ const REHEARSAL: &str = "rehearsal";
 /// One model server.
 #[derive(Debug)]
 pub struct Upstream {
-    /// Its base URL, without a slash at the end; the model's name where it lives in this process.
+    /// Its base URL, without a slash at the end; its name where Callboard starts it; the model's name where it lives in this process.
     pub url: String,
     /// The key that is sent to it.
     pub key: Option<HeaderValue>,
@@ -39,6 +39,8 @@ pub struct Upstream {
     pub tools: Option<ToolsMode>,
     /// What is known of its models.
     pub profiles: ModelProfiles,
+    /// The server's process, where Callboard starts it.
+    pub supervised: Option<SupervisedServer>,
     health: Health,
 }
 
@@ -54,6 +56,7 @@ impl Upstream {
             aliases: Vec::new(),
             tools: None,
             profiles: ModelProfiles::default(),
+            supervised: None,
             health: Health::default(),
         }
     }
@@ -88,6 +91,7 @@ impl Upstream {
     pub fn failed(&self, request_id: &str, failure: &Failure) {
         tracing::warn!(request_id, upstream = self.url, %failure, "upstream failed");
         metrics::upstream_reply(&self.url, failure.label());
+        self.supervised.iter().filter(|_| failure.is_lost_connection()).for_each(SupervisedServer::doubt);
         self.count(failure);
     }
 
@@ -108,13 +112,18 @@ impl Upstream {
         self.health.is_set_aside(Instant::now())
     }
 
+    /// It was started, and answers.
+    pub(super) fn reset_breaker(&self) {
+        self.health.succeeded();
+    }
+
     /// The names in its settings: of its aliases, and the patterns of its models.
     fn names(&self) -> impl Iterator<Item = &str> {
         self.aliases.iter().map(|alias| alias.name.as_str()).chain(self.models.iter().map(String::as_str))
     }
 
     fn load(&self) -> (bool, usize) {
-        (self.is_set_aside(), self.health.in_flight())
+        (self.is_set_aside() || !self.is_running(), self.health.in_flight())
     }
 }
 
@@ -150,7 +159,14 @@ impl Upstreams {
             return Ok(vec![Route::new(Arc::clone(own), model.to_owned())]);
         }
         let mut search = Search { model, client, authorization, routes: Vec::new(), known: Vec::new(), failure: None };
-        for number in 0..self.list.len() {
+        let (running, others): (Vec<_>, Vec<_>) = self.list.iter().enumerate().partition(|(_, one)| one.is_running());
+        for (number, _) in running {
+            self.consider(number, &mut search).await;
+        }
+        for (number, upstream) in others {
+            if search.routes.is_empty() && upstream.list_is_needed(model) && !self.is_only(upstream) {
+                upstream.start().await;
+            }
             self.consider(number, &mut search).await;
         }
         search.finish()
@@ -234,7 +250,7 @@ impl Upstreams {
         if self.list.is_empty() {
             return Err(ApiError::no_upstream());
         }
-        match self.listed(client, authorization).await {
+        match self.listed_once_started(client, authorization).await {
             (all, Some(failure)) if all.is_empty() => Err(failure.to_api()),
             (all, _) => Ok(all),
         }
@@ -255,9 +271,22 @@ impl Upstreams {
         (all, failure)
     }
 
+    /// The same, once a server was started where there are none without it.
+    async fn listed_once_started(
+        &self,
+        client: &Client,
+        authorization: Option<&HeaderValue>,
+    ) -> (Vec<Value>, Option<Failure>) {
+        let listed = self.listed(client, authorization).await;
+        if listed.0.is_empty() && self.start_first().await {
+            return self.listed(client, authorization).await;
+        }
+        listed
+    }
+
     /// The first model in the lists. A local model is no fallback for a server that does not answer.
     pub async fn first_model(&self, client: &Client, authorization: Option<&HeaderValue>) -> Result<String, ApiError> {
-        let (all, failure) = self.listed(client, authorization).await;
+        let (all, failure) = self.listed_once_started(client, authorization).await;
         match (all.first().and_then(model_list_cache::id_of), failure) {
             (Some(first), _) => Ok(first.to_owned()),
             (None, None) if self.list.is_empty() => Err(ApiError::no_upstream()),
@@ -287,6 +316,7 @@ impl Upstreams {
     pub async fn states_within(&self, time: Duration, client: &Client) -> Vec<(Arc<Upstream>, Option<ServerState>)> {
         let servers = self.list.iter().filter(|upstream| upstream.local.is_none());
         let states = servers.map(|upstream| async {
+            upstream.wait_until_started(time).await;
             let state = tokio::time::timeout(time, upstream.state(client)).await.ok();
             log_state(upstream, state.as_ref());
             (Arc::clone(upstream), state)
@@ -323,20 +353,25 @@ impl Upstreams {
                 self.models.insert(number, &list, Instant::now());
                 Ok(list)
             }
-            Err(failure) => self.models.get_stale(number, Instant::now()).ok_or(failure),
+            Err(failure) => {
+                let last = self.models.get_stale(number, Instant::now());
+                last.or_else(|| upstream.models_before_start()).ok_or(failure)
+            }
         }
     }
 }
 
 fn log_state(upstream: &Upstream, state: Option<&ServerState>) {
     match state {
-        Some(state @ ServerState::Lists(_)) => tracing::info!(upstream = upstream.url, "model server {state}"),
+        Some(state @ (ServerState::Lists(_) | ServerState::NotReady(_))) => {
+            tracing::info!(upstream = upstream.url, "model server {state}");
+        }
         Some(state) => tracing::warn!(upstream = upstream.url, "model server {state}"),
         None => tracing::warn!(upstream = upstream.url, "model server has not listed its models yet"),
     }
 }
 
-fn entry(id: &str) -> Value {
+pub(super) fn entry(id: &str) -> Value {
     json!({"id": id, "object": "model", "created": 0, "owned_by": "callboard"})
 }
 

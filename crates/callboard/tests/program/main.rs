@@ -61,6 +61,8 @@ mod slow_clients;
 #[cfg(test)]
 mod spoken_names;
 #[cfg(test)]
+mod started_model_servers;
+#[cfg(test)]
 mod startup;
 #[cfg(test)]
 #[path = "../postgres/test_server.rs"]

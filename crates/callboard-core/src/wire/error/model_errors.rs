@@ -56,6 +56,13 @@ impl ApiError {
         Self::new(503, "upstream_unavailable", message).with_retry_after(2)
     }
 
+    /// A model server that Callboard starts does not run.
+    #[must_use]
+    pub fn upstream_not_running(server: &str, reason: &str) -> Self {
+        let message = format!("the model server {server} is not running: {reason}");
+        Self::new(503, "upstream_unavailable", message).with_retry_after(2)
+    }
+
     /// None of the configured model servers answers.
     #[must_use]
     pub fn no_upstream_answers(urls: &str) -> Self {

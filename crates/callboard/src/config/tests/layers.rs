@@ -44,6 +44,7 @@ const SAMPLES: &[(&str, &str, &str, &str, &str)] = &[
     ("limits.retries", "0", "5", "0", "5"),
     ("timeouts.connect_seconds", "1.5", "2", "1.5", "2"),
     ("timeouts.first_byte_seconds", "3", "0.5", "3", "0.5"),
+    ("timeouts.start_seconds", "3", "0.5", "3", "0.5"),
     ("timeouts.idle_seconds", "4", "5", "4", "5"),
     ("timeouts.keep_alive_seconds", "6", "7", "6", "7"),
     ("timeouts.body_seconds", "8", "9", "8", "9"),
@@ -116,6 +117,7 @@ fn defaults_apply_when_nothing_is_set() {
         timeouts: Timeouts {
             connect: Duration::from_secs(5),
             first_byte: Duration::from_secs(600),
+            start: Duration::from_secs(600),
             idle: Duration::from_secs(60),
             keep_alive: Duration::from_secs(15),
             body: Duration::from_secs(120),
@@ -161,7 +163,10 @@ fn defaults_apply_when_nothing_is_set() {
 fn every_key_has_a_sample() {
     let sampled = SAMPLES.iter().map(|(path, ..)| (*path).to_owned());
     let sampled: Vec<String> = sampled
-        .chain(["key_env", "contract", "models", "aliases", "tools"].map(|name| format!("upstream.{name}")))
+        .chain(
+            ["command", "start", "directory", "environment", "key_env", "contract", "models", "aliases", "tools"]
+                .map(|name| format!("upstream.{name}")),
+        )
         .collect();
     for key in keys() {
         assert!(sampled.contains(&key.path()), "{}", key.path());

@@ -48,7 +48,27 @@ const IN_THE_FILE: &[(&str, &str)] = &[
     ),
     (
         "threads = 1\n\n[[upstream]]\nkey_env = 'X'",
-        "callboard.toml line 3: this [[upstream]] has no url: write url = \"http://HOST:PORT/v1\"",
+        "callboard.toml line 3: this [[upstream]] has no url: write url = \"http://HOST:PORT/v1\", or the command that starts a server",
+    ),
+    (
+        "[[upstream]]\nurl = 'http://a'\ndirectory = 'x'",
+        "callboard.toml line 3: `directory` needs a command: write command = [\"PROGRAM\", …] in the same [[upstream]]",
+    ),
+    (
+        "[[upstream]]\nurl = 'http://a:{port}'",
+        "callboard.toml line 2: `url` needs a command: write command = [\"PROGRAM\", …] in the same [[upstream]]",
+    ),
+    (
+        "[[upstream]]\ncommand = ['llama-server']",
+        "callboard.toml line 2: the command does not say where the server listens: write {port} where the program takes its port, such as \"--port\", \"{port}\", or name a fixed one with url = \"http://127.0.0.1:PORT/v1\"",
+    ),
+    (
+        "[[upstream]]\nurl = 'http://a'\ncommand = ['llama-server', '{port}']",
+        "callboard.toml line 3: the command listens at a free {port}, so write {port} into the url too, or leave the url out",
+    ),
+    (
+        "[[upstream]]\ncommand = 'llama-server --jinja'",
+        "upstream.command = 'llama-server --jinja' (callboard.toml line 2) is not allowed: give a program and its arguments, such as [\"llama-server\", \"-m\", \"model.gguf\", \"--port\", \"{port}\"]",
     ),
     (
         "[contract]\nreasks = 9",

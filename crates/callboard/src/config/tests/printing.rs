@@ -54,6 +54,7 @@ retries              = 2                           # default
 [timeouts]
 connect_seconds      = 5                           # default
 first_byte_seconds   = 600                         # default
+start_seconds        = 600                         # default
 idle_seconds         = 0.5                         # environment CALLBOARD_TIMEOUTS_IDLE_SECONDS
 keep_alive_seconds   = 15                          # default
 body_seconds         = 120                         # default

@@ -63,3 +63,19 @@ fn an_upstream_gets_the_key_that_its_variable_holds() {
         assert_eq!(key.map(|key| key.expose()), expected);
     }
 }
+
+#[test]
+fn a_command_says_where_its_server_listens() {
+    for (keys, url) in [
+        ("command = ['a', '{port}']", "http://127.0.0.1:{port}/v1"),
+        ("command = ['a']\nenvironment = ['AT=127.0.0.1:{port}']", "http://127.0.0.1:{port}/v1"),
+        ("command = ['a', '{port}']\nurl = 'http://[::1]:{port}'", "http://[::1]:{port}/v1"),
+        ("command = ['a']\nurl = 'http://127.0.0.1:8080'", "http://127.0.0.1:8080/v1"),
+    ] {
+        let file = format!("[[upstream]]\n{keys}\nstart = 'on_demand'\ndirectory = 'x'\n");
+        let settings = Start { file: &file, ..Start::default() }.load().unwrap().settings;
+        let upstream = &settings.upstreams[0];
+        assert_eq!((upstream.url.as_str(), upstream.start), (url, "on_demand"), "{keys}");
+        assert_eq!((upstream.command[0].as_str(), upstream.command_place.as_str()), ("a", "callboard.toml line 2"));
+    }
+}
