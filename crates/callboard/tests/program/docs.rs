@@ -304,6 +304,24 @@ fn complete(command: &str) -> Result<(), String> {
     }
 }
 
+/// Examples of settings are settings that Callboard takes.
+#[test]
+fn every_example_of_model_servers_is_taken() {
+    let mut taken = 0;
+    for page in pages() {
+        let blocks = blocks(&std::fs::read_to_string(&page).unwrap());
+        for block in blocks.iter().filter(|block| block.language == "toml" && block.text.contains("[[upstream]]")) {
+            let folder = TempDir::new().unwrap();
+            std::fs::write(folder.path().join("callboard.toml"), &block.text).unwrap();
+            let mut config = Command::new(binary());
+            let output = config.arg("config").env("OPENAI_API_KEY", "x").current_dir(folder.path()).output().unwrap();
+            assert!(output.status.success(), "{}: {}", page.display(), failure(&block.text, &output));
+            taken += 1;
+        }
+    }
+    assert!(taken >= 8, "{taken} examples");
+}
+
 /// Every block of a page is data, or its commands are run: a shell session in another language would be overlooked.
 #[test]
 fn no_command_is_overlooked() {
