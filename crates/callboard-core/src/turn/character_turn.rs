@@ -9,13 +9,13 @@ use super::calls_by_handler::{CallsByHandler, Refusal, RoundResults};
 use super::checked_calls::CheckedCall;
 use super::held_back_client_calls::HeldBackClientCalls;
 use super::model_reply::{ModelReply, ReplyText};
-use super::reask_request;
+use super::reask_request::{self, unmet_choice};
 use super::reply_checker::ReplyChecker;
 use super::result_summary::{all_succeeded, summarize_results};
 use super::{
     Action, CharacterRules, Ending, Event, Input, ModelCall, ToolChoice, ToolResult, TurnRequest, TurnSettings,
 };
-use crate::contract::{Call, Outcome, Violation, ViolationKind, act_message, choice_message, text_only_message};
+use crate::contract::{Call, Outcome, Violation, act_message, choice_message, text_only_message};
 use crate::model::{Delta, Finish, Item, RandomBytes};
 
 /// The result of a call that was not run because of an interruption.
@@ -99,6 +99,7 @@ impl CharacterTurn {
                 self.call_model(if asks { ToolChoice::Required } else { ToolChoice::AsRequested }, actions);
             }
             Input::Delta(delta) => self.delta(delta, actions),
+            Input::ExtraUsage(usage) => self.checker.add_usage(usage),
             Input::ReplyEnded => self.reply_ended(actions),
             Input::ToolsDone { results, out_of_time } => self.tools_done(&results, out_of_time, actions),
             Input::Interrupted { results } => self.interrupted(&results, actions),
@@ -255,15 +256,11 @@ impl CharacterTurn {
 
     /// A text answer ends the turn, unless the client requires a call and none was made.
     fn answered(&mut self, actions: &mut Vec<Action>) {
-        if !self.request.rules.required || self.called || self.reply.is_cut() {
+        if !self.request.rules.required || self.called {
             return self.complete(actions);
         }
-        if self.is_spent() {
-            return self.finish(Finish::Length, actions);
-        }
-        let message = "the model answered without a tool call although tool_choice asks for one";
-        let violation = Violation::new(ViolationKind::ChoiceUnmet, message);
-        if self.asked_again || self.round >= self.rules.rounds {
+        let violation = unmet_choice(self.reply.is_cut() || self.is_spent());
+        if self.is_spent() || self.asked_again || self.round >= self.rules.rounds {
             return self.fail(violation, actions);
         }
         self.checker.report.note(violation.kind.code(), Outcome::Reasked);

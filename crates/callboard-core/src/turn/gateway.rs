@@ -5,7 +5,7 @@
 
 use super::checked_calls::{CheckedCall, fill};
 use super::model_reply::{ModelReply, ReplyText};
-use super::reask_request;
+use super::reask_request::{self, unmet_choice};
 use super::reply_checker::ReplyChecker;
 use super::streamed_calls::StreamedCalls;
 use super::{Action, Ending, Event, Input, ModelCall, ToolChoice, TurnRequest, TurnSettings};
@@ -81,6 +81,7 @@ impl GatewayTurn {
         match input {
             Input::Start => actions.push(Action::CallModel(ModelCall::default())),
             Input::Delta(delta) => self.delta(delta, actions),
+            Input::ExtraUsage(usage) => self.checker.add_usage(usage),
             Input::ReplyEnded => self.reply_ended(actions),
             Input::ReaskRefused => self.reask_refused(actions),
             Input::ReplyLost => {
@@ -213,9 +214,8 @@ impl GatewayTurn {
         if let Some(violation) = self.checked_calls.iter().find_map(CheckedCall::violation) {
             return Err(violation.clone());
         }
-        if rules.required && self.checked_calls.is_empty() && !self.reply.is_cut() {
-            let message = "the model answered without a tool call although tool_choice asks for one";
-            return Err(Violation::new(ViolationKind::ChoiceUnmet, message));
+        if rules.required && self.checked_calls.is_empty() {
+            return Err(unmet_choice(self.reply.is_cut()));
         }
         self.judge_format()
     }

@@ -108,6 +108,8 @@ pub enum Input {
     Start,
     /// A piece of the model's reply.
     Delta(Delta),
+    /// Tokens that a request beside the reply took.
+    ExtraUsage(Usage),
     /// The reply is over, with or without a finish reason.
     ReplyEnded,
     /// The server rejected the re-ask.

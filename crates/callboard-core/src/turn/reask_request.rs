@@ -7,6 +7,15 @@ use crate::contract::{
 };
 use crate::model::{Item, SpokenCall};
 
+/// The violation of a reply without the call that was required.
+pub(super) fn unmet_choice(is_cut: bool) -> Violation {
+    let message = match is_cut {
+        true => "the token limit was reached before the tool call that tool_choice asks for; raise max_tokens",
+        false => "the model answered without a tool call although tool_choice asks for one",
+    };
+    Violation::new(ViolationKind::ChoiceUnmet, message)
+}
+
 /// The tool choice of a re-ask, as narrow as possible.
 pub(super) fn choice(request: &TurnRequest, spoken: &[CheckedCall], violation: &Violation) -> ToolChoice {
     let rules = &request.rules;

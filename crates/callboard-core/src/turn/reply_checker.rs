@@ -33,7 +33,8 @@ impl ReplyChecker {
         request: &TurnRequest,
         streamed: bool,
     ) -> Vec<CheckedCall> {
-        self.add_usage(reply);
+        self.spoken_bytes += std::mem::take(&mut reply.bytes);
+        reply.usage.take().into_iter().for_each(|usage| self.add_usage(usage));
         let (calls, ordered) = reply.take_calls();
         if reply.cut_calls > 0 {
             self.report.note("cut_off_call", Outcome::Repaired);
@@ -47,13 +48,11 @@ impl ReplyChecker {
         calls.into_iter().flat_map(|call| self.check(call, request, streamed)).collect()
     }
 
-    fn add_usage(&mut self, reply: &mut ModelReply) {
-        self.spoken_bytes += std::mem::take(&mut reply.bytes);
-        if let Some(usage) = reply.usage.take() {
-            match &mut self.usage {
-                Some(sum) => sum.add(usage),
-                None => self.usage = Some(usage),
-            }
+    /// Adds the tokens of one more request.
+    pub(super) fn add_usage(&mut self, usage: Usage) {
+        match &mut self.usage {
+            Some(sum) => sum.add(usage),
+            None => self.usage = Some(usage),
         }
     }
 

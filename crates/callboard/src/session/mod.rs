@@ -9,10 +9,12 @@ mod driver;
 mod idle_and_keep_alive;
 mod model_request;
 mod observed_passthrough;
+mod outgoing_request;
 mod reply_reading;
 #[expect(clippy::module_inception, reason = "the session is what the module is about")]
 mod session;
 mod standalone_calls;
+mod tool_decision;
 mod tool_runner;
 mod undo_tool;
 

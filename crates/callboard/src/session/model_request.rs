@@ -3,17 +3,19 @@
 //! As long as nothing was sent to the client, a failed request is retried on the next server that has the model, and after a backoff on
 //! the same one. What a server refuses is learned, and the request is sent again without it.
 
-use std::collections::BTreeSet;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use callboard_core::model::Usage;
 use callboard_core::turn::ModelCall;
 use callboard_core::wire::chat::ChatRequest;
-use callboard_core::wire::chat::adapt::{Family, Lessons, Quirk, ToolsMode, adapt, heal};
+use callboard_core::wire::chat::adapt::{Constraint, Lessons, Support};
 use http::HeaderValue;
 use serde_json::Value;
 use tokio::time::Sleep;
 
+use super::outgoing_request::{Decision, OutgoingRequest, outgoing_request};
+use super::tool_decision::{self, DecisionReply};
 use crate::random;
 use crate::telemetry::metrics;
 use crate::trace::{TraceEvent, TraceRecorder};
@@ -36,6 +38,8 @@ pub(super) struct ModelRequest {
 pub(super) struct StartedReply {
     pub(super) reply: Reply,
     pub(super) busy: InFlight,
+    /// What it took to decide which tool is called, where that was asked first.
+    pub(super) extra_usage: Option<Usage>,
 }
 
 /// Progress between two polls of [`ModelRequest::send`].
@@ -47,15 +51,19 @@ struct Attempt {
     failed: usize,
     /// What the first one refused this time, and what is tried instead.
     lessons: Lessons,
+    /// Which tool the model calls, where that was asked first, and what it took to ask.
+    decision: Option<Decision>,
+    decision_usage: Option<Usage>,
     pending: Option<Pending>,
 }
 
-type PendingReply = Pin<Box<dyn Future<Output = Result<Reply, Failure>> + Send>>;
+type PendingReply<T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send>>;
 
 /// What is waited for.
 enum Pending {
     // Never locked: the mutex only makes the future `Sync`.
-    Reply(Mutex<PendingReply>, InFlight),
+    Reply(Mutex<PendingReply<Reply>>, InFlight),
+    Decision(Mutex<PendingReply<DecisionReply>>, Constraint),
     Backoff(Pin<Box<Sleep>>),
 }
 
@@ -93,6 +101,11 @@ impl ModelRequest {
                     sleep.as_mut().await;
                     self.attempt.pending = None;
                 }
+                Some(Pending::Decision(reply, constraint)) => {
+                    let constraint = *constraint;
+                    let answer = reply.get_mut().unwrap_or_else(PoisonError::into_inner).as_mut().await;
+                    self.take_decision(answer, constraint, trace)?;
+                }
                 Some(Pending::Reply(reply, _)) => {
                     let answer = reply.get_mut().unwrap_or_else(PoisonError::into_inner).as_mut().await;
                     if let Some(outcome) = self.take(answer, request, ask, trace) {
@@ -109,7 +122,7 @@ impl ModelRequest {
         self.attempt.pending.is_some()
     }
 
-    /// Sends the request to the first server.
+    /// Sends the request, or the question before it, to the first server.
     fn send_to_first(
         &mut self,
         request: &ChatRequest,
@@ -118,11 +131,60 @@ impl ModelRequest {
     ) -> Result<(), Failure> {
         let route = self.routes.first();
         let route = route.ok_or_else(|| Failure::Unusable("there is no server for this model".to_owned()))?;
-        let (busy, body) = (route.upstream.begin(), body_for(route, request, ask, &self.attempt.lessons));
+        let busy = route.upstream.begin();
         let traced = trace.begin_request(route, !ask.appended.is_empty());
         let (client, upstream, key) = (self.client.clone(), Arc::clone(&route.upstream), self.authorization.clone());
-        let reply: PendingReply = Box::pin(async move { client.chat(&upstream, key.as_ref(), traced, body).await });
+        let body = match self.outgoing(route, request, ask) {
+            OutgoingRequest::Chat(body) => body,
+            OutgoingRequest::Question(body, question, constraint) => {
+                let reply: PendingReply<DecisionReply> = Box::pin(async move {
+                    let _busy = busy;
+                    tool_decision::ask(client, &upstream, key.as_ref(), traced, body, &question).await
+                });
+                self.attempt.pending = Some(Pending::Decision(Mutex::new(reply), constraint));
+                return Ok(());
+            }
+        };
+        let reply: PendingReply<Reply> =
+            Box::pin(async move { client.chat(&upstream, key.as_ref(), traced, body).await });
         self.attempt.pending = Some(Pending::Reply(Mutex::new(reply), busy));
+        Ok(())
+    }
+
+    fn outgoing(&self, route: &Route, request: &ChatRequest, ask: &ModelCall) -> OutgoingRequest {
+        let Attempt { lessons, decision, .. } = &self.attempt;
+        outgoing_request(route, request, ask, lessons.quirks(), decision.as_ref())
+    }
+
+    /// Keeps the decision for the request that follows. Where there is none to be had, the tools go into the prompt.
+    fn take_decision(
+        &mut self,
+        answer: Result<DecisionReply, Failure>,
+        constraint: Constraint,
+        trace: &mut TraceRecorder,
+    ) -> Result<(), Failure> {
+        self.attempt.pending = None;
+        let reply = match answer {
+            Ok(reply) => reply,
+            Err(failure) => {
+                trace.record(TraceEvent::RequestFailed(&failure));
+                if failure.refusal().is_some() && !failure.is_upstream_fault() {
+                    self.attempt.decision = Some(Decision::Missing);
+                    return Ok(());
+                }
+                return self.move_on(failure).map_or(Ok(()), Err);
+            }
+        };
+        trace.record(TraceEvent::ReplyBegun);
+        reply.pieces.iter().for_each(|bytes| trace.record(TraceEvent::ReplyPiece(bytes)));
+        reply.usage.iter().for_each(|usage| trace.record(TraceEvent::ReplyUsage(usage)));
+        reply.finish.iter().for_each(|finish| trace.record(TraceEvent::ReplyFinish(*finish)));
+        trace.record(TraceEvent::ReplyEnded);
+        if let (None, Some(route)) = (&reply.decision, self.routes.first()) {
+            route.upstream.profiles.found(&route.model, constraint.feature(), Support::Ignored);
+        }
+        self.attempt.decision = Some(reply.decision.map_or(Decision::Missing, Decision::Made));
+        self.attempt.decision_usage = reply.usage;
         Ok(())
     }
 
@@ -141,11 +203,13 @@ impl ModelRequest {
             Ok(reply) => {
                 trace.record(TraceEvent::ReplyBegun);
                 self.keep_lessons(route);
-                Some(Ok(StartedReply { reply, busy }))
+                let extra_usage = self.attempt.decision_usage.take();
+                Some(Ok(StartedReply { reply, busy, extra_usage }))
             }
             Err(failure) => {
                 trace.record(TraceEvent::RequestFailed(&failure));
-                let sent = body_for(route, request, ask, &self.attempt.lessons);
+                let (OutgoingRequest::Chat(sent) | OutgoingRequest::Question(sent, ..)) =
+                    self.outgoing(route, request, ask);
                 if self.attempt.adapts_to(&failure, &sent, trace) {
                     return None;
                 }
@@ -172,6 +236,7 @@ impl ModelRequest {
         let retry_after = self.routes.first().and_then(|route| route.upstream.retry_after(&failure));
         if failure.is_upstream_fault() {
             self.routes.rotate_left(1);
+            self.attempt.decision = None;
             self.attempt.failed += 1;
             if self.attempt.failed < self.routes.len() {
                 return None;
@@ -223,31 +288,6 @@ impl Attempt {
         self.lessons.trying().filter(|_| adapts).for_each(|quirk| trace.record(TraceEvent::Learned(quirk.as_str())));
         adapts
     }
-}
-
-/// The request in the form that this server takes.
-fn body_for(route: &Route, request: &ChatRequest, ask: &ModelCall, lessons: &Lessons) -> Vec<u8> {
-    let body = request.upstream_body(ask);
-    let profile = route.upstream.profiles.get(&route.model);
-    let by_family = (profile.family == Family::Kimi).then_some(Quirk::IndexedCallIds);
-    let by_mode = (route.upstream.tools_mode(&profile) != ToolsMode::Native).then_some(Quirk::Tools);
-    let implied = by_family.into_iter().chain(by_mode);
-    let quirks: BTreeSet<Quirk> = profile.quirks.iter().chain(lessons.quirks()).cloned().chain(implied).collect();
-    if quirks.is_empty() && route.model == request.model && !request.needs_healing && !route.whole {
-        return body;
-    }
-    let Ok(mut value) = serde_json::from_slice::<Value>(&body) else { return body };
-    if let Some(model) = value.get_mut("model") {
-        *model = route.model.as_str().into();
-    }
-    if let Some(Value::Array(messages)) = value.get_mut("messages") {
-        heal(messages);
-    }
-    if let Some(fields) = value.as_object_mut().filter(|_| route.whole) {
-        ["stream", "stream_options"].iter().for_each(|field| drop(fields.shift_remove(*field)));
-    }
-    adapt(&mut value, &quirks, profile.family);
-    value.to_string().into_bytes()
 }
 
 /// The time plus up to half of it, so that clients that failed together do not retry together.

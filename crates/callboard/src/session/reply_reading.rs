@@ -19,7 +19,10 @@ use crate::upstream::{Failure, ReplyBody};
 const CLOSING_TIME: Duration = Duration::from_millis(100);
 
 impl TurnDriver {
-    pub(super) fn begin_reading(&mut self, StartedReply { reply, busy }: StartedReply) {
+    pub(super) fn begin_reading(&mut self, StartedReply { reply, busy, extra_usage }: StartedReply) {
+        if let Some(usage) = extra_usage {
+            self.turn.step(Input::ExtraUsage(usage), &mut self.actions);
+        }
         let ReplyLimits { bytes, memory } = self.reply_limits;
         let reader = if reply.is_stream { ReplyReader::stream(bytes) } else { ReplyReader::whole(bytes) };
         let reader = reader.within_memory(memory);

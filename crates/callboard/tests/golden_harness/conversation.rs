@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::Harness;
 use super::compact_json::compact;
-use super::harness::holds_text;
+use super::harness::{MODEL_SERVER, holds_text};
 use super::ids::Ids;
 use super::play::{Mode, Outcome};
 use super::render::{self, Titled, counted_usage};
@@ -78,7 +78,7 @@ fn run(harness: &Harness, page: &Arc<Page>, mode: Mode, streamed: Option<&Run>, 
     let characters = CharacterFolder::default();
     page.characters().iter().for_each(|(name, code)| characters.write(name, code));
     let program = harness.start(page, &["--characters", characters.path(), "--model", &page.stem]);
-    let places = [(characters.path(), "characters"), (harness.upstream(), "http://model-server/v1")];
+    let places = [(characters.path(), "characters"), (harness.upstream(), MODEL_SERVER)];
     let mut ids = Ids::with_places(page, &places);
     if page.steps().iter().any(|step| step.request.text.contains("conv_1")) {
         ids.renamed(&ask(&program.address, "POST", "/v1/conversations", &[], "{}").ok().to_string());

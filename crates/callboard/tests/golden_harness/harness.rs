@@ -18,6 +18,9 @@ pub(crate) struct Harness {
     programs: Mutex<HashMap<String, Program>>,
 }
 
+/// The model server's URL on pages.
+pub(super) const MODEL_SERVER: &str = "http://model-server/v1";
+
 impl Harness {
     /// Starts the model server; programs are started when a page needs them.
     pub(crate) fn new() -> Self {
@@ -74,7 +77,11 @@ impl Harness {
     }
 
     fn start_with(&self, settings: &str, arguments: &[&str]) -> Program {
-        Program::with_settings(settings, &[&["--upstream", &self.model_server.url], arguments].concat(), &[])
+        let url = &self.model_server.url;
+        if settings.contains(MODEL_SERVER) {
+            return Program::with_settings(&settings.replace(MODEL_SERVER, url), arguments, &[]);
+        }
+        Program::with_settings(settings, &[&["--upstream", url], arguments].concat(), &[])
     }
 }
 

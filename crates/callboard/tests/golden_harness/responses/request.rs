@@ -31,7 +31,10 @@ pub(super) fn expected_upstream(page: &Page, chat: &Value) -> Value {
         due.insert("tools".to_owned(), chat["tools"].clone());
     }
     due.shift_remove("stream_options");
-    if let Some(most) = due.shift_remove("max_tokens") {
+    // The client's limit has another name on this wire; one that Callboard set has not.
+    if chat.get("max_tokens").is_some()
+        && let Some(most) = due.shift_remove("max_tokens")
+    {
         due.insert("max_completion_tokens".to_owned(), most);
     }
     Value::Object(due)

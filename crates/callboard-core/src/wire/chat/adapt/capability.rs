@@ -126,6 +126,17 @@ pub enum Constraint {
     ResponseFormat,
 }
 
+impl Constraint {
+    /// The feature that it rests on.
+    #[must_use]
+    pub fn feature(self) -> Feature {
+        match self {
+            Self::NamedChoice => Feature::NamedChoice,
+            Self::ResponseFormat => Feature::ResponseFormat,
+        }
+    }
+}
+
 /// What is known of one model of a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Capabilities(BTreeMap<Feature, Support>);
@@ -151,6 +162,13 @@ impl Capabilities {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// False where a choice among the tools is known not to be kept.
+    #[must_use]
+    pub fn force_choices(&self) -> bool {
+        let features = [Feature::RequiredChoice, Feature::NamedChoice];
+        features.into_iter().all(|feature| self.get(feature).is_none_or(|support| support == Support::Honored))
     }
 
     /// How its output can be constrained. A named choice comes first: its calls are native ones.

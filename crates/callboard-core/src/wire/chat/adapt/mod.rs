@@ -9,6 +9,7 @@ mod alternation;
 mod apply;
 mod call_ids;
 mod capability;
+pub mod constrain;
 mod content;
 mod finding;
 mod heal;

@@ -17,17 +17,24 @@ pub(in crate::wire::chat::adapt) fn put_tools_in_prompt(body: &mut Value, family
     };
     let rules = rules(take(body, "tool_choice").as_ref(), take(body, "parallel_tool_calls").as_ref());
     let Some(messages) = messages_mut(body) else { return };
-    system::rename_developer(messages);
-    let words = if messages.iter().any(speaks_of_calls) {
-        history::write(messages, family);
-        instructions::with_history(family, &tools, &rules)
-    } else {
-        instructions::first(family, &tools, &rules)
+    let words = match write_history(messages, family) {
+        true => instructions::with_history(family, &tools, &rules),
+        false => instructions::first(family, &tools, &rules),
     };
     if let Some(words) = words {
         system::instruct(messages, &words);
     }
     alternation::merge_neighbours(messages);
+}
+
+/// Writes the calls and results of the messages as text; false where there are none.
+pub(in crate::wire::chat::adapt) fn write_history(messages: &mut Vec<Value>, family: Family) -> bool {
+    system::rename_developer(messages);
+    let has_calls = messages.iter().any(speaks_of_calls);
+    if has_calls {
+        history::write(messages, family);
+    }
+    has_calls
 }
 
 fn speaks_of_calls(message: &Value) -> bool {

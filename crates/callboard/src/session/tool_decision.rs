@@ -1,0 +1,45 @@
+//! The short request that asks a model which tool it calls.
+
+use bytes::Bytes;
+use callboard_core::model::{Delta, Finish, Usage};
+use callboard_core::wire::chat::ReplyReader;
+use callboard_core::wire::chat::adapt::constrain::{ToolDecision, ToolQuestion, read_decision};
+use http::{HeaderMap, HeaderValue};
+
+use crate::upstream::{Client, Failure, Upstream};
+
+/// The answer is a name.
+const MAX_REPLY_BYTES: usize = 1 << 20;
+
+/// What came back.
+pub(super) struct DecisionReply {
+    /// None where the answer was not one of those that were allowed.
+    pub(super) decision: Option<ToolDecision>,
+    pub(super) usage: Option<Usage>,
+    pub(super) finish: Option<Finish>,
+    /// The reply as it came.
+    pub(super) pieces: Vec<Bytes>,
+}
+
+/// Sends the question and reads the answer.
+pub(super) async fn ask(
+    client: Client,
+    upstream: &Upstream,
+    authorization: Option<&HeaderValue>,
+    headers: HeaderMap,
+    body: Vec<u8>,
+    question: &ToolQuestion,
+) -> Result<DecisionReply, Failure> {
+    let mut reply = client.chat(upstream, authorization, headers, body).await?;
+    let reader =
+        if reply.is_stream { ReplyReader::stream(MAX_REPLY_BYTES) } else { ReplyReader::whole(MAX_REPLY_BYTES) };
+    let (mut reader, mut deltas, mut pieces) = (reader.until_close(reply.until_close), Vec::new(), Vec::new());
+    while let Some(bytes) = reply.body.next().await? {
+        reader.feed(&bytes, &mut deltas).map_err(|fault| Failure::from(&fault))?;
+        pieces.push(bytes);
+    }
+    reader.finish(&mut deltas).map_err(|fault| Failure::from(&fault))?;
+    let (decision, usage) = read_decision(&deltas, question);
+    let finish = deltas.iter().find_map(|delta| if let Delta::Finish(finish) = delta { Some(*finish) } else { None });
+    Ok(DecisionReply { decision, usage, finish, pieces })
+}
