@@ -6,9 +6,10 @@
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use callboard_core::model::Usage;
+use callboard_core::model::{Finish, Usage};
 use callboard_core::turn::ModelCall;
 use callboard_core::wire::chat::ChatRequest;
+use callboard_core::wire::chat::adapt::constrain::is_refused;
 use callboard_core::wire::chat::adapt::{Constraint, Lessons, Support};
 use http::HeaderValue;
 use serde_json::Value;
@@ -39,7 +40,7 @@ pub(super) struct StartedReply {
     pub(super) reply: Reply,
     pub(super) busy: InFlight,
     /// What it took to decide which tool is called, where that was asked first.
-    pub(super) extra_usage: Option<Usage>,
+    pub(super) extra_usage: Vec<Usage>,
 }
 
 /// Progress between two polls of [`ModelRequest::send`].
@@ -53,7 +54,7 @@ struct Attempt {
     lessons: Lessons,
     /// Which tool the model calls, where that was asked first, and what it took to ask.
     decision: Option<Decision>,
-    decision_usage: Option<Usage>,
+    decision_usage: Vec<Usage>,
     pending: Option<Pending>,
 }
 
@@ -104,7 +105,7 @@ impl ModelRequest {
                 Some(Pending::Decision(reply, constraint)) => {
                     let constraint = *constraint;
                     let answer = reply.get_mut().unwrap_or_else(PoisonError::into_inner).as_mut().await;
-                    self.take_decision(answer, constraint, trace)?;
+                    self.take_decision(answer, constraint, (request, ask), trace)?;
                 }
                 Some(Pending::Reply(reply, _)) => {
                     let answer = reply.get_mut().unwrap_or_else(PoisonError::into_inner).as_mut().await;
@@ -156,36 +157,43 @@ impl ModelRequest {
         outgoing_request(route, request, ask, lessons.quirks(), decision.as_ref())
     }
 
-    /// Keeps the decision for the request that follows. Where there is none to be had, the tools go into the prompt.
+    /// Keeps the decision for the request that follows. A server that did not constrain its answer is asked in another way, until the
+    /// tools go into the prompt.
     fn take_decision(
         &mut self,
         answer: Result<DecisionReply, Failure>,
         constraint: Constraint,
+        (request, ask): (&ChatRequest, &ModelCall),
         trace: &mut TraceRecorder,
     ) -> Result<(), Failure> {
         self.attempt.pending = None;
-        let reply = match answer {
-            Ok(reply) => reply,
+        let Some(route) = self.routes.first() else { return Ok(()) };
+        let found = |support| route.upstream.profiles.found(&route.model, constraint.feature(), support);
+        match answer {
+            Ok(reply) => {
+                reply.record(trace);
+                match reply.decision {
+                    None if reply.finish != Some(Finish::Length) => found(Support::Ignored),
+                    decision => self.attempt.decision = Some(decision.map_or(Decision::Missing, Decision::Made)),
+                }
+                self.attempt.decision_usage.extend(reply.usage);
+                Ok(())
+            }
             Err(failure) => {
                 trace.record(TraceEvent::RequestFailed(&failure));
-                if failure.refusal().is_some() && !failure.is_upstream_fault() {
-                    self.attempt.decision = Some(Decision::Missing);
-                    return Ok(());
+                let Some(refusal) = failure.refusal().filter(|_| !failure.is_upstream_fault()) else {
+                    return self.move_on(failure).map_or(Ok(()), Err);
+                };
+                let (OutgoingRequest::Chat(sent) | OutgoingRequest::Question(sent, ..)) =
+                    self.outgoing(route, request, ask);
+                let sent: Value = serde_json::from_slice(&sent).unwrap_or_default();
+                match is_refused(constraint, &refusal, &sent) {
+                    true => found(Support::Refused),
+                    false => self.attempt.decision = Some(Decision::Missing),
                 }
-                return self.move_on(failure).map_or(Ok(()), Err);
+                Ok(())
             }
-        };
-        trace.record(TraceEvent::ReplyBegun);
-        reply.pieces.iter().for_each(|bytes| trace.record(TraceEvent::ReplyPiece(bytes)));
-        reply.usage.iter().for_each(|usage| trace.record(TraceEvent::ReplyUsage(usage)));
-        reply.finish.iter().for_each(|finish| trace.record(TraceEvent::ReplyFinish(*finish)));
-        trace.record(TraceEvent::ReplyEnded);
-        if let (None, Some(route)) = (&reply.decision, self.routes.first()) {
-            route.upstream.profiles.found(&route.model, constraint.feature(), Support::Ignored);
         }
-        self.attempt.decision = Some(reply.decision.map_or(Decision::Missing, Decision::Made));
-        self.attempt.decision_usage = reply.usage;
-        Ok(())
     }
 
     /// The outcome of a request; none where another one is to be sent.
@@ -203,7 +211,7 @@ impl ModelRequest {
             Ok(reply) => {
                 trace.record(TraceEvent::ReplyBegun);
                 self.keep_lessons(route);
-                let extra_usage = self.attempt.decision_usage.take();
+                let extra_usage = std::mem::take(&mut self.attempt.decision_usage);
                 Some(Ok(StartedReply { reply, busy, extra_usage }))
             }
             Err(failure) => {

@@ -20,7 +20,7 @@ const CLOSING_TIME: Duration = Duration::from_millis(100);
 
 impl TurnDriver {
     pub(super) fn begin_reading(&mut self, StartedReply { reply, busy, extra_usage }: StartedReply) {
-        if let Some(usage) = extra_usage {
+        for usage in extra_usage {
             self.turn.step(Input::ExtraUsage(usage), &mut self.actions);
         }
         let ReplyLimits { bytes, memory } = self.reply_limits;

@@ -6,6 +6,7 @@ use callboard_core::wire::chat::ReplyReader;
 use callboard_core::wire::chat::adapt::constrain::{ToolDecision, ToolQuestion, read_decision};
 use http::{HeaderMap, HeaderValue};
 
+use crate::trace::{TraceEvent, TraceRecorder};
 use crate::upstream::{Client, Failure, Upstream};
 
 /// The answer is a name.
@@ -19,6 +20,16 @@ pub(super) struct DecisionReply {
     pub(super) finish: Option<Finish>,
     /// The reply as it came.
     pub(super) pieces: Vec<Bytes>,
+}
+
+impl DecisionReply {
+    pub(super) fn record(&self, trace: &mut TraceRecorder) {
+        trace.record(TraceEvent::ReplyBegun);
+        self.pieces.iter().for_each(|bytes| trace.record(TraceEvent::ReplyPiece(bytes)));
+        self.usage.iter().for_each(|usage| trace.record(TraceEvent::ReplyUsage(usage)));
+        self.finish.iter().for_each(|finish| trace.record(TraceEvent::ReplyFinish(*finish)));
+        trace.record(TraceEvent::ReplyEnded);
+    }
 }
 
 /// Sends the question and reads the answer.

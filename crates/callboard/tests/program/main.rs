@@ -19,6 +19,8 @@ mod chat_conversations;
 #[cfg(test)]
 mod connections;
 #[cfg(test)]
+mod constrained_decoding;
+#[cfg(test)]
 mod conversation_forks;
 #[cfg(test)]
 mod conversation_refusals;

@@ -8,8 +8,10 @@ mod answer;
 mod choice;
 mod grammar_schema;
 mod plan;
+mod refusal;
 mod wording;
 
 pub use answer::{arguments_request, text_request};
 pub use choice::{ToolDecision, choice_request, read_decision};
 pub use plan::{Plan, ToolQuestion, plan};
+pub use refusal::is_refused;
