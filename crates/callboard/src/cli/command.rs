@@ -161,6 +161,15 @@ pub struct EvalArgs {
     /// Make the calls that the cases expect instead of asking a model, and compare the resulting state
     #[arg(long)]
     pub expected: bool,
+    /// Also ask BFCL's questions without Callboard, and show both side by side
+    #[arg(long)]
+    pub direct: bool,
+    /// Require a call where the questions expect one
+    #[arg(long)]
+    pub required: bool,
+    /// Ask only the first questions of each file of BFCL
+    #[arg(long, value_name = "N")]
+    pub first: Option<usize>,
     /// Show the cases that fail
     #[arg(short, long)]
     pub verbose: bool,

@@ -266,6 +266,29 @@ fn questions_of_bfcl_go_through_the_gateway() {
 }
 
 #[test]
+fn questions_are_also_asked_without_callboard() {
+    let folder = Folder::new();
+    let weather = function("weather", &json!({"city": {"type": "string"}}));
+    let questions = ["simple_0", "simple_1", "simple_2"].map(|id| line(id, std::slice::from_ref(&weather)));
+    let path = folder.write("BFCL_simple.json", &questions.join("\n"));
+    let answers = ["simple_0", "simple_1", "simple_2"]
+        .map(|id| json!({"id": id, "ground_truth": [{"weather": {"city": ["Rome"]}}]}).to_string());
+    folder.write("possible_answer/BFCL_simple.json", &answers.join("\n"));
+    let in_text = || text(r#"<tool_call>{"name": "weather", "arguments": {"city": "Rome"}}</tool_call>"#);
+    let native = || calls("", &[("weather", json!({"city": "Rome"}))]);
+    let (script, server) = Script::start([in_text(), in_text(), native(), native()]);
+    let (page, succeeded) = run(&["eval", "--direct", "--required", "--first", "2", &path, "--upstream", &server.url]);
+    assert!(succeeded, "{page}");
+    let row = |way: &str| {
+        let line = page.lines().find(|line| line.starts_with("simple ") && line.contains(way)).unwrap_or_default();
+        line.split_whitespace().skip(2).take(7).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(row("Callboard"), "2 2 2 of 2 2 2", "{page}");
+    assert_eq!(row("direct"), "2 1 1 of 1 1 1", "{page}");
+    assert!(script.asked().iter().all(|asked| asked["tool_choice"] == "required"));
+}
+
+#[test]
 fn invalid_arguments_are_reported() {
     for (words, expected) in [
         (&["eval", CASES][..], "callboard eval CHARACTER FILE"),

@@ -73,6 +73,7 @@ impl From<RecordedTurn> for ModelTurn {
             text,
             state,
             failure,
+            ..Self::default()
         }
     }
 }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 
+use super::bfcl::Questions;
 use super::cases::{self, CaseFile};
+use super::comparison::Comparison;
 use super::report::Report;
 use super::{bfcl, case_run};
 use crate::author::scripted_model::ScriptedModel;
@@ -29,6 +31,7 @@ pub(in crate::author) async fn eval(
     };
     let model = model(app, loaded.as_deref()).await?;
     let mut report = Report::new(arguments.verbose);
+    let mut comparison = Comparison::default();
     for path in files {
         let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
         let played_by = if arguments.expected { "the expected calls" } else { &model };
@@ -41,11 +44,19 @@ pub(in crate::author) async fn eval(
             (None, Some(_)) => bail!("{} holds no cases; a case file is a JSON object with \"cases\"", path.display()),
             (None, None) => {
                 let questions = bfcl::read(path, &text, arguments.answers.as_deref())?;
-                bfcl::play(app, &model, &questions, &mut report, out).await?;
+                let first = arguments.first.unwrap_or(usize::MAX).min(questions.len());
+                let (required, direct) = (arguments.required, arguments.direct);
+                let questions = questions.get(..first).unwrap_or_default();
+                let asked = Questions { model: &model, questions, required, direct };
+                bfcl::play(app, &asked, &mut report, &mut comparison, out).await?;
             }
         }
     }
     writeln!(out)?;
+    if comparison.has_both() {
+        comparison.write(out)?;
+        writeln!(out)?;
+    }
     report.write(out)?;
     Ok(!report.is_void())
 }

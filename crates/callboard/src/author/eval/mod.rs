@@ -9,6 +9,7 @@ mod case_run;
 mod case_starting_state;
 mod cases;
 mod command;
+mod comparison;
 mod expectation_check;
 mod report;
 mod scripted_replies;

@@ -20,6 +20,8 @@ pub(super) struct ModelTurn {
     pub(super) calls: Vec<MadeCall>,
     /// The number of all calls, also of those that broke the contract or named something unknown.
     pub(super) attempts: usize,
+    /// How many of the calls keep the contract as they are written. Only counted where no character plays.
+    pub(super) valid: usize,
     pub(super) text: String,
     /// The character's state after it.
     pub(super) state: Value,

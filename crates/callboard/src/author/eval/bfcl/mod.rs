@@ -4,8 +4,10 @@
 
 mod accepted_answer;
 mod ask;
+mod direct;
 mod questions;
 mod schema;
+mod valid_calls;
 
-pub(super) use ask::play;
+pub(super) use ask::{Questions, play};
 pub(super) use questions::read;
