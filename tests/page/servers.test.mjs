@@ -61,3 +61,20 @@ test("the servers, in both themes and sizes", async () => {
   const prepare = (page) => page.locator("details.recipe").first().locator("summary").click();
   await checkView(browser, callboard, { name: "servers", hash: "#/servers", ready, prepare });
 });
+
+test("a server that Callboard starts is shown with what it printed before it ended", async () => {
+  const settings = `[[upstream]]\ncommand = ["sh", "-c", "echo no model at {port}; exit 3"]\n`;
+  const starting = await Callboard.start({ settings });
+  try {
+    const ended = async () => (await (await fetch(`${starting.url}/v1/upstreams`)).json()).data[0].process.restarts > 0;
+    while (!(await ended()));
+    const page = await open(browser, starting, "#/servers");
+    await page.getByRole("heading", { name: "sh" }).waitFor();
+    await page.getByText("exited with status 3: no model at").waitFor();
+    await page.getByText("What it printed before it ended").click();
+    await page.getByText(/^no model at \d+$/).waitFor();
+    await close(page);
+  } finally {
+    await starting.close();
+  }
+});

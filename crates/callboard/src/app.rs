@@ -19,7 +19,9 @@ use crate::store::{Address, Store, StoreSettings};
 use crate::telemetry;
 use crate::trace::otlp::{Collector, Outbox};
 use crate::trace::{self, TraceRules, Traces};
-use crate::upstream::{Alias, Client, Launch, LaunchRules, Tls, Upstream, Upstreams, is_own_address, local_servers};
+use crate::upstream::{
+    Alias, Client, Launch, LaunchRules, REHEARSAL, Tls, Upstream, Upstreams, is_own_address, local_servers,
+};
 
 /// Builds the services for so many serving threads.
 pub fn build(settings: Settings, serving_threads: usize) -> anyhow::Result<Services> {
@@ -112,7 +114,8 @@ fn build_upstreams(settings: &Settings) -> anyhow::Result<Vec<Upstream>> {
     let mut upstreams: Vec<Upstream> = Vec::new();
     for configured in &settings.upstreams {
         let launch = Launch::of(configured, &rules, std::env::vars_os())?;
-        let launch = launch.map(|launch| launch.with_other_name(|name| upstreams.iter().any(|one| one.url == name)));
+        let is_taken = |name: &str| name == REHEARSAL || upstreams.iter().any(|one| one.url == name);
+        let launch = launch.map(|launch| launch.with_other_name(is_taken));
         upstreams.push(upstream(configured, launch)?);
     }
     upstreams.push(Upstream::rehearsal());

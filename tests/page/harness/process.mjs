@@ -2,7 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
@@ -11,8 +11,8 @@ const ROOT = path.resolve(import.meta.dirname, "../../..");
 const OWN_CHARACTERS = path.resolve(import.meta.dirname, "../characters");
 
 export class Callboard {
-  /** `upstream` is the URL of a model server, `environment` more settings. */
-  static async start({ upstream, environment = {} }) {
+  /** `upstream` is the URL of a model server, `environment` more settings; or `settings` is the text of a settings file. */
+  static async start({ upstream, settings, environment = {} }) {
     const callboard = new Callboard();
     callboard.folder = mkdtempSync(path.join(tmpdir(), "callboard-page-"));
     callboard.characters = path.join(callboard.folder, "characters");
@@ -21,6 +21,7 @@ export class Callboard {
       cpSync(folder, callboard.characters, { recursive: true, filter: (file) => !file.endsWith("__pycache__") });
     }
     callboard.options = { upstream, environment };
+    if (settings) writeFileSync(path.join(callboard.folder, "callboard.toml"), settings);
     callboard.address = "127.0.0.1:0";
     await callboard.run();
     return callboard;
@@ -28,7 +29,7 @@ export class Callboard {
 
   async run() {
     const { upstream, environment } = this.options;
-    const flags = ["--listen", this.address, "--characters", this.characters, "--upstream", upstream, "--model", "rehearsal"];
+    const flags = ["--listen", this.address, "--characters", this.characters, ...(upstream ? ["--upstream", upstream] : []), "--model", "rehearsal"];
     const env = { PATH: process.env.PATH, HOME: this.folder, CALLBOARD_STORE: "sqlite:page.db", ...environment };
     const options = { cwd: this.folder, env, stdio: ["ignore", "pipe", "pipe"] };
     this.process = spawn(process.env.CALLBOARD, ["serve", ...flags], options);

@@ -14,6 +14,11 @@ export const SERVERS = [
     note: "",
   },
   { name: "llama.cpp", text: "llama-server -hf Qwen/Qwen3-8B-GGUF --jinja\ncallboard --upstream http://127.0.0.1:8080/v1", note: "--jinja uses the model's own template for tools." },
+  {
+    name: "Started by Callboard",
+    text: `# callboard.toml\n[[upstream]]\ncommand = ["llama-server", "-m", "model.gguf", "--port", "{port}", "--jinja"]`,
+    note: "Callboard starts the server, waits until it answers, starts it again when it ends, and ends it. {port} is a free port. docs/models.md has the command for each server.",
+  },
   { name: "LM Studio", text: "lms server start\ncallboard --upstream http://127.0.0.1:1234/v1", note: "Found by itself on its usual port 1234." },
   { name: "OpenAI", text: "OPENAI_API_KEY=… callboard --upstream https://api.openai.com/v1 --upstream-key-env OPENAI_API_KEY", note: "Any service with OpenAI's API is connected in the same way." },
 ];

@@ -60,7 +60,7 @@ function Server({ server }) {
         <h2><span class="dot" data-state=${well ? "ok" : "lost"} aria-hidden="true"></span>${server.built_in ? "Rehearsal model" : url}</h2>
         ${activity.length > 0 && html`<span class="small muted">${activity.join(" · ")}</span>`}
       </div>
-      <p class=${state.answers ? "small" : "problem"}>${wordsOf(server)}</p>
+      <p class=${state.answers || server.process?.state === "starting" ? "small" : "problem"}>${wordsOf(server)}</p>
       ${aside && html`<p class="warning">Skipped for a while after repeated failures; it is tried again by itself.</p>`}
       ${server.process && html`<${Process} process=${server.process} answers=${state.answers} />`}
       ${contract !== "enforce" && html`<p class="warning">Contract mode <code>${contract}</code>: its calls are passed on as they come.</p>`}

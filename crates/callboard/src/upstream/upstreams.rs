@@ -13,12 +13,14 @@ use super::health::{Health, InFlight};
 use super::in_process_model::Rehearsal;
 use super::model_list_cache::{self, ModelLists};
 use super::route::{Alias, Claim, NoRoute, Route};
+use super::route_search::Search;
 use super::server_state::{ServerState, fetch_list};
 use super::{Client, Failure, LocalModel, ModelProfile, ModelProfiles, SupervisedServer};
 use crate::config::ContractMode;
 use crate::telemetry::metrics;
 
-const REHEARSAL: &str = "rehearsal";
+/// The name of the built-in model, and of its server.
+pub const REHEARSAL: &str = "rehearsal";
 
 /// One model server.
 #[derive(Debug)]
@@ -122,7 +124,7 @@ impl Upstream {
         self.aliases.iter().map(|alias| alias.name.as_str()).chain(self.models.iter().map(String::as_str))
     }
 
-    fn load(&self) -> (bool, usize) {
+    pub(super) fn load(&self) -> (bool, usize) {
         (self.is_set_aside() || !self.is_running(), self.health.in_flight())
     }
 }
@@ -373,28 +375,4 @@ fn log_state(upstream: &Upstream, state: Option<&ServerState>) {
 
 pub(super) fn entry(id: &str) -> Value {
     json!({"id": id, "object": "model", "created": 0, "owned_by": "callboard"})
-}
-
-/// The state of a search for the servers of a model.
-struct Search<'a> {
-    model: &'a str,
-    client: &'a Client,
-    authorization: Option<&'a HeaderValue>,
-    routes: Vec<Route>,
-    known: Vec<String>,
-    failure: Option<Failure>,
-}
-
-impl Search<'_> {
-    fn finish(mut self) -> Result<Vec<Route>, NoRoute> {
-        if !self.routes.is_empty() {
-            self.routes.sort_by_key(|route| route.upstream.load());
-            return Ok(self.routes);
-        }
-        // A server whose list is unknown might have the model.
-        match self.failure {
-            Some(failure) => Err(failure.to_api().into()),
-            None => Err(NoRoute::UnknownModel { model: self.model.to_owned(), known: self.known }),
-        }
-    }
 }

@@ -2,6 +2,8 @@
 
 use http::Uri;
 
+use crate::upstream::REHEARSAL;
+
 /// Hosts or their suffixes, and the provider's name.
 const KNOWN: [(&str, &str); 11] = [
     ("api.anthropic.com", "anthropic"),
@@ -26,12 +28,13 @@ pub(super) struct ServerAddress {
 }
 
 impl ServerAddress {
-    /// The server of a base URL. Unknown servers speak OpenAI's wire, so their provider is `openai`; a model without an address
-    /// runs in this process.
+    /// The server of a base URL. Unknown servers speak OpenAI's wire, so their provider is `openai`, and so do those that Callboard starts,
+    /// which have a name instead of a URL.
     pub(super) fn of(url: &str) -> Self {
         let uri: Option<Uri> = url.parse().ok().filter(|uri: &Uri| uri.scheme().is_some());
         let Some((uri, host)) = uri.as_ref().and_then(|uri| Some((uri, uri.host()?))) else {
-            return Self { provider: "callboard", host: None, port: None };
+            let provider = if url == REHEARSAL { "callboard" } else { "openai" };
+            return Self { provider, host: None, port: None };
         };
         let matches =
             |name: &str| host.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with(['.', '-']));
@@ -59,6 +62,7 @@ mod tests {
             ),
             ("http://notapi.x.ai/v1", "openai", Some("notapi.x.ai"), Some(80)),
             ("rehearsal", "callboard", None, None),
+            ("llama-server", "openai", None, None),
         ] {
             assert_eq!(
                 ServerAddress::of(url),

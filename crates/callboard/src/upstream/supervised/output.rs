@@ -15,8 +15,8 @@ const READ_AT_ONCE: usize = 16 << 10;
 /// A longer line is cut into several.
 const MOST_LINE_BYTES: usize = 1 << 10;
 const MOST_TAIL_LINES: usize = 20;
-/// More lines of one start are logged at debug level.
-const MOST_INFO_LINES: usize = 1000;
+/// More lines of one start are logged at debug level, except for its last ones where it fails.
+const MOST_INFO_LINES: usize = 100;
 
 /// The output of one process.
 pub(super) struct ServerOutput<'a> {
@@ -39,7 +39,15 @@ impl<'a> ServerOutput<'a> {
 
     /// The last lines; none where they may quote users and must not be shown.
     pub(super) fn into_tail(self) -> Vec<String> {
-        if self.may_quote_users() && !self.server.launch.rules.shows_content { Vec::new() } else { self.tail.into() }
+        let (name, may_quote_users) = (&self.server.launch.name, self.may_quote_users());
+        if may_quote_users && !self.server.launch.rules.shows_content {
+            return Vec::new();
+        }
+        let unlogged = self.lines.saturating_sub(MOST_INFO_LINES).min(self.tail.len());
+        for line in self.tail.iter().skip(self.tail.len() - unlogged).filter(|_| !may_quote_users) {
+            tracing::info!(upstream = name, "{line}");
+        }
+        self.tail.into()
     }
 
     fn may_quote_users(&self) -> bool {
@@ -53,10 +61,9 @@ impl<'a> ServerOutput<'a> {
         }
         let name = &self.server.launch.name;
         self.lines += 1;
-        if self.may_quote_users() || self.lines > MOST_INFO_LINES {
-            tracing::debug!(upstream = name, "{line}");
-        } else {
-            tracing::info!(upstream = name, "{line}");
+        match self.lines {
+            ..=MOST_INFO_LINES if !self.may_quote_users() => tracing::info!(upstream = name, "{line}"),
+            _ => tracing::debug!(upstream = name, "{line}"),
         }
         self.tail.push_back(line);
         self.tail.drain(..self.tail.len().saturating_sub(MOST_TAIL_LINES));

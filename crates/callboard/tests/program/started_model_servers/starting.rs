@@ -19,6 +19,10 @@ fn requests_wait_until_the_server_is_ready() {
     let ready = ask(&program.address, "GET", "/ready", &[], "");
     assert!(ready.status == 503 && ready.error("message").contains("python3"), "{ready:?}");
     let (address, waiting) = (program.address.clone(), [false, true].map(request));
+    let listing = std::thread::spawn({
+        let address = address.clone();
+        move || ask(&address, "GET", "/v1/models", &[], "")
+    });
     let asking = std::thread::spawn(move || waiting.map(|body| post(&address, &body)));
     eventually(|| {
         let seen = ask(&program.address, "GET", "/v1/upstreams", &[], "").ok();
@@ -26,6 +30,7 @@ fn requests_wait_until_the_server_is_ready() {
     });
     gate.open();
     let answers = asking.join().unwrap();
+    assert_eq!(listing.join().unwrap().ok()["data"][0]["id"], "m");
     let process = process(&program);
     assert_eq!((process["state"].as_str(), process["restarts"].as_u64()), (Some("ready"), Some(0)), "{process}");
     for answer in &answers {
@@ -117,6 +122,16 @@ fn a_server_that_ends_at_once_shows_why() {
     upstreams.args(["upstreams", "--listen", &program.address]).current_dir(program.folder());
     let shown = String::from_utf8(upstreams.output().unwrap().stdout).unwrap();
     assert!(shown.contains("exited with status 3: no model at "), "{shown}");
+}
+
+#[test]
+fn a_long_start_does_not_fill_the_log() {
+    let script = "i=0; while [ $i -lt 300 ]; do i=$((i+1)); echo line $i.; done; exit 3";
+    let settings = format!("[[upstream]]\ncommand = [\"sh\", \"-c\", \"{script}\", \"{{port}}\"]\n");
+    let (_program, log, _folder) = program_with_log(&settings, "info");
+    let lines: Vec<String> = log.iter().take_while(|line| !line.contains("exited with status 3")).collect();
+    let numbers = lines.iter().filter_map(|line| line.split("line ").nth(1)?.split('.').next()?.parse::<usize>().ok());
+    assert_eq!(numbers.collect::<Vec<_>>(), (1..=100).chain(281..=300).collect::<Vec<_>>());
 }
 
 /// Keys of Callboard are not among the variables; the working directory and further variables are settings.
