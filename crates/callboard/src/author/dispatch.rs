@@ -104,7 +104,19 @@ async fn with_model_servers<T>(app: &Services, work: impl Future<Output = T>) ->
         stop.send_replace(true);
         done
     });
-    tokio::join!(work, app.upstreams.supervise(&client, &stopped)).0
+    let servers =
+        || app.upstreams.list().iter().filter_map(|upstream| Some((&upstream.url, upstream.supervised.as_ref()?)));
+    servers().for_each(|(name, _)| note(&format!("starting the model server {name}, which may take a while")));
+    let done = tokio::join!(work, app.upstreams.supervise(&client, &stopped)).0;
+    for (name, exit) in servers().filter_map(|(name, server)| Some((name, server.status().last_exit?))) {
+        note(&format!("the model server {name} {}; its last lines:\n  {}", exit.words, exit.output.join("\n  ")));
+    }
+    done
+}
+
+/// A line on standard error: standard output is for results, and the log is off.
+fn note(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 fn registry(settings: &Settings, folder: Option<PathBuf>) -> CharacterRegistry {

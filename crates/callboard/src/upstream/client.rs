@@ -89,7 +89,7 @@ impl Client {
             let reply = model.reply(&body).into();
             return Ok(Reply { is_stream: false, until_close: false, body: ReplyBody::Local(Some(reply)) });
         }
-        let url = upstream.ready_url().await? + "/chat/completions";
+        let url = format!("{}/chat/completions", upstream.ready_url().await?);
         let mut request = request(Method::POST, url, upstream, authorization, body)?;
         request.headers_mut().extend(headers);
         let ReplyHead { response, was_reused } =
@@ -107,7 +107,7 @@ impl Client {
         authorization: Option<&HeaderValue>,
         most: usize,
     ) -> Result<Bytes, Failure> {
-        let url = upstream.running_url()? + path;
+        let url = format!("{}{path}", upstream.running_url()?);
         let mut request = request(Method::GET, url, upstream, authorization, Vec::new())?;
         if self.probes_at_start {
             request.headers_mut().insert(USER_AGENT, AGENT_AT_START);

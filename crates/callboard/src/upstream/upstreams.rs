@@ -280,7 +280,7 @@ impl Upstreams {
         authorization: Option<&HeaderValue>,
     ) -> (Vec<Value>, Option<Failure>) {
         let listed = self.listed(client, authorization).await;
-        if listed.0.is_empty() && self.start_first().await {
+        if listed.0.is_empty() && Box::pin(self.start_first()).await {
             return self.listed(client, authorization).await;
         }
         listed

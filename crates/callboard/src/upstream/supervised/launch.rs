@@ -100,6 +100,9 @@ impl Launch {
 
     /// The command that starts the server's guardian, and with it the server, at a free port; and the server's base URL.
     pub(super) fn guarded_command(&self) -> io::Result<(Command, String)> {
+        if !self.url.contains(PORT) {
+            check_unused(&self.url)?;
+        }
         let port = free_port()?.to_string();
         let at_port = |text: &str| text.replace(PORT, &port);
         let mut command = Command::new(THIS_PROGRAM);
@@ -140,6 +143,18 @@ fn free_port() -> io::Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }
 
+/// Refuses a fixed address at which something listens already: it would be taken for the server.
+fn check_unused(url: &str) -> io::Result<()> {
+    let address = url.split("://").nth(1).and_then(|rest| rest.split('/').next()).unwrap_or_default();
+    match TcpListener::bind(address) {
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+            let remedy = "end that program, or leave the command out if it is the server";
+            Err(io::Error::other(format!("another program listens on {address} already: {remedy}")))
+        }
+        _ => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -170,6 +185,18 @@ mod tests {
         assert_eq!(arguments.last().unwrap().to_str(), Some(format!("serve --port {port}").as_str()));
         let at = command.get_envs().find(|(name, _)| *name == "AT").unwrap().1.unwrap();
         assert_eq!(at.to_str(), Some(format!("127.0.0.1:{port}").as_str()));
+    }
+
+    #[test]
+    fn a_fixed_address_must_be_unused() {
+        let other = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/v1", other.local_addr().unwrap());
+        let fixed = UpstreamSettings { url: url.clone(), ..settings(&["sh"]) };
+        let launch = Launch::of(&fixed, &RULES, path()).unwrap().unwrap();
+        let error = launch.guarded_command().unwrap_err().to_string();
+        assert!(error.starts_with("another program listens on 127.0.0.1:"), "{error}");
+        drop(other);
+        assert_eq!(launch.guarded_command().unwrap().1, url);
     }
 
     #[test]

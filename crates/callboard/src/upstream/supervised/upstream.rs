@@ -1,5 +1,6 @@
 //! A server that Callboard starts, as one of the configured servers: where it is, whether it runs, and when waiting for it helps.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -22,16 +23,20 @@ impl Upstream {
     }
 
     /// Its base URL, once it is ready.
-    pub(in crate::upstream) async fn ready_url(&self) -> Result<String, Failure> {
+    pub(in crate::upstream) async fn ready_url(&self) -> Result<Cow<'_, str>, Failure> {
         match &self.supervised {
-            Some(server) => server.ready_url().await,
-            None => Ok(self.url.clone()),
+            // Boxed, because it would make the future of every request larger.
+            Some(server) => Box::pin(server.ready_url()).await.map(Cow::Owned),
+            None => Ok(Cow::Borrowed(&self.url)),
         }
     }
 
     /// Its base URL, ready or not.
-    pub(in crate::upstream) fn running_url(&self) -> Result<String, Failure> {
-        self.supervised.as_ref().map_or_else(|| Ok(self.url.clone()), SupervisedServer::running_url)
+    pub(in crate::upstream) fn running_url(&self) -> Result<Cow<'_, str>, Failure> {
+        match &self.supervised {
+            Some(server) => server.running_url().map(Cow::Owned),
+            None => Ok(Cow::Borrowed(&self.url)),
+        }
     }
 
     /// Whether it is ready; a server that Callboard does not start counts as such.
@@ -42,7 +47,7 @@ impl Upstream {
     /// Starts it, where Callboard does that, and waits until it is ready or will not be soon.
     pub(in crate::upstream) async fn start(&self) {
         if let Some(server) = &self.supervised {
-            let _ = server.ready_url().await;
+            let _ = Box::pin(server.ready_url()).await;
         }
     }
 

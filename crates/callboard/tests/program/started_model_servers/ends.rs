@@ -46,10 +46,7 @@ fn commands_start_the_server_that_they_need() {
     let folder = TempDir::new().unwrap();
     let pid_file = folder.path().join("pid");
     let settings = startable_model(&[&format!("pid={}", pid_file.display())], "start = \"on_demand\"");
-    let question = json!({"id": "irrelevance_0", "question": [[{"role": "user", "content": "Hi"}]], "function": []});
-    for (name, text) in
-        [("callboard.toml", settings), ("BFCL.json", question.to_string()), ("answers.json", String::new())]
-    {
+    for (name, text) in [("callboard.toml", settings), ("BFCL.json", question()), ("answers.json", String::new())] {
         std::fs::write(folder.path().join(name), text).unwrap();
     }
     let mut eval = Command::new(binary());
@@ -57,6 +54,26 @@ fn commands_start_the_server_that_they_need() {
     let output = eval.output().unwrap();
     let shown = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && shown.contains("100.0 %"), "{shown}");
+    assert!(shown.contains("starting the model server python3"), "{shown}");
     let pid = std::fs::read_to_string(pid_file).unwrap().parse().unwrap();
     assert!(has_ended(pid), "it ended before the command");
+}
+
+#[test]
+fn commands_show_why_a_server_does_not_start() {
+    let folder = TempDir::new().unwrap();
+    let settings = "[[upstream]]\ncommand = [\"sh\", \"-c\", \"echo no model at {port}; exit 3\"]\n";
+    std::fs::write(folder.path().join("callboard.toml"), settings).unwrap();
+    std::fs::write(folder.path().join("BFCL.json"), question()).unwrap();
+    std::fs::write(folder.path().join("answers.json"), "").unwrap();
+    let mut eval = Command::new(binary());
+    eval.args(["eval", "BFCL.json", "--answers", "answers.json", "--model", "m"]).current_dir(folder.path());
+    let output = eval.output().unwrap();
+    let shown = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success(), "{shown}");
+    assert!(shown.contains("the model server sh exited with status 3; its last lines:\n  no model at "), "{shown}");
+}
+
+fn question() -> String {
+    json!({"id": "irrelevance_0", "question": [[{"role": "user", "content": "Hi"}]], "function": []}).to_string()
 }
