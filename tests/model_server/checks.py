@@ -7,13 +7,16 @@ A check that is known to fail is marked with the reason. It must be mended here 
 
 import http.client
 import json
+import os
+import signal
 import subprocess
 import sys
 import urllib.parse
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Optional
 
-from servers import start_callboard, start_model_server
+from servers import start_callboard, start_callboard_with_model_server, start_model_server
 
 TOOL = {
     "type": "function",
@@ -57,8 +60,11 @@ class Gateway:
         response = self.send(model, messages, stream=True, **fields)
         return response.status, [line for line in response.read().decode().split("\n") if line]
 
+    def upstream(self):
+        return json.loads(self.get("/v1/upstreams"))["data"][0]
+
     def learned(self, model):
-        return json.loads(self.get("/v1/upstreams"))["data"][0]["learned"].get(model, [])
+        return self.upstream()["learned"].get(model, [])
 
 
 def user(words):
@@ -282,17 +288,48 @@ def run_checks(gateway, model_server):
     return failed
 
 
+def a_server_that_callboard_starts_is_started_again(program, scratch):
+    """Requests wait for its start, the one in flight when it is killed is answered by the next, and that ends with Callboard."""
+    with start_callboard_with_model_server(program, scratch) as callboard, ThreadPoolExecutor() as clients:
+        gateway = Gateway(callboard.url)
+        status, _, reply = gateway.whole("tiny", user("When?"))
+        assert (status, message_of(reply)["content"]) == (200, "The curtain rises at eight."), reply
+        first = gateway.upstream()["process"]
+        asked = clients.submit(gateway.whole, "tiny", user("endless"), max_tokens=4000)
+        while gateway.upstream()["in_flight"] == 0 and not asked.done():
+            pass
+        os.kill(first["pid"], signal.SIGKILL)
+        status, _, reply = asked.result(timeout=120)
+        assert (status, reply["choices"][0]["finish_reason"]) == (200, "length"), reply
+        second = gateway.upstream()["process"]
+        assert (second["state"], second["restarts"]) == ("ready", 1) and second["pid"] != first["pid"], second
+        assert callboard.stop() == 0
+        assert not os.path.exists(f"/proc/{second['pid']}"), second
+
+
+def run_started(program, scratch):
+    """How many checks of a model server failed that Callboard starts."""
+    name = a_server_that_callboard_starts_is_started_again.__name__.replace("_", " ")
+    try:
+        a_server_that_callboard_starts_is_started_again(program, scratch)
+    except Exception as error:  # it may fail in any way
+        print(f"FAILED {name}: {type(error).__name__}: {error}")
+        return 1
+    print(f"ok     {name}")
+    return 0
+
+
 def play(program, scratch):
     """Starts the servers, checks, and stops them; how many checks failed."""
     with start_model_server(scratch) as model_server, start_callboard(program, model_server.url, scratch) as callboard:
         failed = run_checks(Gateway(callboard.url), model_server)
         code = callboard.stop()
     print("ok     it exits with 0 on SIGTERM" if code == 0 else f"FAILED exit code {code} on SIGTERM")
-    return failed + (code != 0)
+    return failed + (code != 0) + run_started(program, scratch)
 
 
 def main():
-    due = 1 + sum(known is None for _, known in CHECKS)
+    due = 2 + sum(known is None for _, known in CHECKS)
     try:
         failed = play(*sys.argv[1:])
     except Exception as error:  # a server that does not start

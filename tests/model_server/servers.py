@@ -70,9 +70,24 @@ def start_model_server(scratch: str) -> Server:
 
 
 def start_callboard(program: str, upstream: str, scratch: str) -> Server:
-    """In an empty folder without the caller's environment, so that no settings but these hold."""
+    """In an empty folder, so that no settings but these hold."""
     empty = Path(scratch, "empty")
     empty.mkdir(exist_ok=True)
-    command = [program, "serve", "--listen", "127.0.0.1:0", "--upstream", f"{upstream}/v1", "--store", "sqlite::memory:"]
-    environment = {"PATH": os.environ["PATH"], "HOME": str(empty)}
-    return Server("callboard", [*command, "--characters", "."], r"listening on (http://[0-9.]+:\d+)", environment, empty)
+    return _start_callboard([program, "serve", "--upstream", f"{upstream}/v1"], empty)
+
+
+def start_callboard_with_model_server(program: str, scratch: str) -> Server:
+    """Callboard starts the model server itself, with the model `tiny`."""
+    folder = Path(scratch, "starts")
+    folder.mkdir()
+    served = ["--model", f"{scratch}/tiny.gguf", "--model_alias", "tiny", "--n_ctx", "8192", "--n_threads", "1"]
+    command = [sys.executable, "-m", "llama_cpp.server", *served, "--port", "{port}"]
+    Path(folder, "callboard.toml").write_text(f"[[upstream]]\ncommand = {json.dumps(command)}\n")
+    return _start_callboard([program, "serve"], folder)
+
+
+def _start_callboard(command: list[str], folder: Path) -> Server:
+    """Without the caller's environment."""
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder)}
+    flags = ["--listen", "127.0.0.1:0", "--store", "sqlite::memory:", "--characters", "."]
+    return Server("callboard", [*command, *flags], r"listening on (http://[0-9.]+:\d+)", environment, folder)

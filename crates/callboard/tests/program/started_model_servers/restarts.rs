@@ -56,6 +56,15 @@ struct Load {
     is_over: AtomicBool,
 }
 
+/// Ends the load, also where an expectation fails.
+struct OverAtLast<'a>(&'a Load);
+
+impl Drop for OverAtLast<'_> {
+    fn drop(&mut self) {
+        self.0.is_over.store(true, Ordering::SeqCst);
+    }
+}
+
 impl Load {
     fn ask_until_over(&self, client: usize, address: &str) {
         while !self.is_over.load(Ordering::SeqCst) {
@@ -77,6 +86,7 @@ fn clients_see_no_error_of_a_server_that_is_killed_under_load() {
     let program = Program::with_settings(&startable_model(&[], ""), &[], &[]);
     let load = Load { answered: (0..8).map(|_| AtomicUsize::new(0)).collect(), is_over: AtomicBool::new(false) };
     std::thread::scope(|scope| {
+        let _over = OverAtLast(&load);
         for client in 0..load.answered.len() {
             let (load, address) = (&load, &program.address);
             scope.spawn(move || load.ask_until_over(client, address));
@@ -87,7 +97,6 @@ fn clients_see_no_error_of_a_server_that_is_killed_under_load() {
             eventually(|| Some(process(&program)).filter(|process| process["restarts"] == restarts));
         }
         load.wait_for_all();
-        load.is_over.store(true, Ordering::SeqCst);
     });
     let metrics = ask(&program.address, "GET", "/metrics", &[], "").body;
     let counted =
