@@ -20,7 +20,7 @@ use crate::telemetry;
 use crate::trace::otlp::{Collector, Outbox};
 use crate::trace::{self, TraceRules, Traces};
 use crate::upstream::{
-    Alias, Client, Launch, LaunchRules, REHEARSAL, Tls, Upstream, Upstreams, is_own_address, local_servers,
+    Alias, Client, Launch, LaunchRules, ProbePolicy, REHEARSAL, Tls, Upstream, Upstreams, is_own_address, local_servers,
 };
 
 /// Builds the services for so many serving threads.
@@ -134,6 +134,7 @@ fn upstream(settings: &UpstreamSettings, launch: Option<Launch>) -> anyhow::Resu
     upstream.key = key;
     upstream.contract = settings.contract;
     upstream.tools = ToolsMode::read(settings.tools);
+    upstream.probe = ProbePolicy::read(settings.probe);
     upstream.models.clone_from(&settings.models);
     for text in &settings.aliases {
         let alias = Alias::read(text).with_context(|| format!("{text:?} is no alias; write \"name=model\""))?;

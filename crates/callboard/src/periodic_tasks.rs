@@ -17,6 +17,7 @@ const PROBE_EVERY: Duration = Duration::from_secs(2);
 const PRUNE_EVERY: Duration = Duration::from_secs(10 * 60);
 const FLUSH_EVERY: Duration = Duration::from_millis(200);
 const SAVE_FINDINGS_EVERY: Duration = Duration::from_secs(1);
+const UPDATE_IDENTITIES_EVERY: Duration = Duration::from_secs(60);
 const LAST_FLUSH: Duration = Duration::from_secs(3);
 const LAST_EXPORT: Duration = Duration::from_secs(3);
 
@@ -28,6 +29,8 @@ pub(crate) async fn run(services: &Services) {
         prune_store(services),
         flush_traces(services),
         save_findings(services),
+        run_probes(services),
+        update_identities(services),
         export_traces(services),
     );
 }
@@ -65,6 +68,23 @@ async fn flush_traces(services: &Services) {
             () = services.traces.batch_full() => {}
         }
         services.traces.flush().await;
+    }
+}
+
+/// Probes model servers for what they ignore.
+async fn run_probes(services: &Services) {
+    services.upstreams.run_probes(&services.client().for_probes()).await;
+    std::future::pending::<()>().await;
+}
+
+/// Notices when a model server was updated.
+async fn update_identities(services: &Services) {
+    let (client, mut ticks) = (services.client().for_probes(), tokio::time::interval(UPDATE_IDENTITIES_EVERY));
+    // The first tick comes at once, and the start has just asked them.
+    ticks.tick().await;
+    loop {
+        ticks.tick().await;
+        services.upstreams.update_identities(&client).await;
     }
 }
 

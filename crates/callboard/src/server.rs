@@ -63,7 +63,7 @@ pub fn serve(mut settings: Settings, read_settings: &ReadSettings<'_>) -> anyhow
     // Before the servers are asked for their versions: what is true of another one is forgotten.
     runtime.block_on(server_findings::load(&services.upstreams, &services.store, services.settings.keep.finding_days));
     let model_servers = ModelServers::start(&services)?;
-    let client = services.client().at_start();
+    let client = services.client().for_probes();
     let found = services.upstreams.states_within(FIRST_ANSWERS, &client);
     let ((), servers) = runtime.block_on(async { tokio::join!(load_characters(&services), found) });
     greeting::print(&Start { services: &services, servers: &servers, listening: address });
@@ -85,7 +85,7 @@ impl ModelServers {
         let (stop, stopped) = watch::channel(false);
         let (services, runtime) = (Arc::clone(services), single_runtime()?);
         let thread = std::thread::Builder::new().name("model-servers".to_owned()).spawn(move || {
-            let client = services.client().at_start();
+            let client = services.client().for_probes();
             runtime.block_on(services.upstreams.supervise(&client, &stopped));
         })?;
         Ok(Self { stop, thread })

@@ -92,22 +92,27 @@ pub struct ModelServer {
 impl ModelServer {
     /// Serves until the test process ends.
     pub fn start(handle: impl Fn(Exchange) + Send + Sync + 'static) -> Self {
-        Self::serve(TcpListener::bind("127.0.0.1:0").unwrap(), handle)
+        Self::serve(TcpListener::bind("127.0.0.1:0").unwrap(), handle, false)
+    }
+
+    /// Serves probes too, which other servers do not see.
+    pub fn start_probed(handle: impl Fn(Exchange) + Send + Sync + 'static) -> Self {
+        Self::serve(TcpListener::bind("127.0.0.1:0").unwrap(), handle, true)
     }
 
     /// Serves at a base URL that is not in use.
     pub fn start_at(url: &str, handle: impl Fn(Exchange) + Send + Sync + 'static) -> Self {
         let address = url.trim_start_matches("http://").trim_end_matches("/v1");
-        Self::serve(TcpListener::bind(address).unwrap(), handle)
+        Self::serve(TcpListener::bind(address).unwrap(), handle, false)
     }
 
-    fn serve(listener: TcpListener, handle: impl Fn(Exchange) + Send + Sync + 'static) -> Self {
+    fn serve(listener: TcpListener, handle: impl Fn(Exchange) + Send + Sync + 'static, answers_probes: bool) -> Self {
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
         let handle = Arc::new(handle);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let handle = Arc::clone(&handle);
-                std::thread::spawn(move || serve(&stream, handle.as_ref()));
+                std::thread::spawn(move || serve(&stream, handle.as_ref(), answers_probes));
             }
         });
         Self { url }
@@ -120,7 +125,7 @@ impl ModelServer {
     }
 }
 
-fn serve(stream: &TcpStream, handle: &impl Fn(Exchange)) {
+fn serve(stream: &TcpStream, handle: &impl Fn(Exchange), answers_probes: bool) {
     stream.set_nodelay(true).unwrap();
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     loop {
@@ -139,7 +144,7 @@ fn serve(stream: &TcpStream, handle: &impl Fn(Exchange)) {
         let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
         let body = String::from_utf8(body).unwrap();
         // Comes at some time after the start, so tests that count requests do not see it.
-        if head.contains("(probe at start)") {
+        if head.contains("(probe)") && !answers_probes {
             let empty = "HTTP/1.1 200 OK\r\ncontent-length: 11\r\n\r\n{\"data\":[]}";
             let _ = stream.try_clone().unwrap().write_all(empty.as_bytes());
             continue;

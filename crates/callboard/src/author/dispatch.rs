@@ -2,6 +2,8 @@
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::pin::pin;
+use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use callboard_python::OutputSink;
@@ -24,6 +26,9 @@ use crate::config::{Settings, StoreUrl};
 use crate::services::Services;
 use crate::telemetry;
 use crate::upstream::{Client, Tls};
+
+/// How long a command waits for model servers to say who they are.
+const FIRST_ANSWERS: Duration = Duration::from_secs(1);
 
 /// Runs a command; false when it found something wrong.
 pub fn run(command: Command, mut settings: Settings) -> anyhow::Result<bool> {
@@ -96,14 +101,20 @@ async fn dispatch(
     }
 }
 
-/// Does the work of a command beside the model servers that Callboard starts; they end with it.
+/// Does the work of a command beside the model servers that Callboard starts, which end with it, and beside probes of those that it asks.
 async fn with_model_servers<T>(app: &Services, work: impl Future<Output = T>) -> T {
     let (stop, stopped) = watch::channel(false);
-    let (client, work) = (app.client().at_start(), async {
-        let done = work.await;
+    let client = app.client().for_probes();
+    let work = async {
+        app.upstreams.states_within(FIRST_ANSWERS, &client).await;
+        let mut work = pin!(work);
+        let done = tokio::select! {
+            done = &mut work => done,
+            () = app.upstreams.run_probes(&client) => work.await,
+        };
         stop.send_replace(true);
         done
-    });
+    };
     let servers =
         || app.upstreams.list().iter().filter_map(|upstream| Some((&upstream.url, upstream.supervised.as_ref()?)));
     servers().for_each(|(name, _)| note(&format!("starting the model server {name}, which may take a while")));

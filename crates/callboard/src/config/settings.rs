@@ -15,6 +15,9 @@ use super::table::{
 /// The levels of the log, from the quietest.
 pub(super) static LOG_LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
+/// When a model server is probed.
+pub(super) static PROBE_POLICIES: [&str; 3] = ["auto", "on", "off"];
+
 /// The forms of log lines.
 pub(super) static LOG_FORMATS: [&str; 2] = ["text", "json"];
 
@@ -121,6 +124,8 @@ pub struct UpstreamSettings {
     pub aliases: Vec<String>,
     /// How tools reach its models: one of [`ToolsMode::WORDS`].
     pub tools: &'static str,
+    /// When it is probed of Callboard's own accord: one of [`PROBE_POLICIES`].
+    pub probe: &'static str,
 }
 
 impl UpstreamSettings {

@@ -11,7 +11,7 @@ use super::key::DefaultValue::{Nothing, SameAs, Text};
 use super::key::{Flag, Key};
 use super::kind::Kind;
 use super::secret::Secret;
-use super::settings::{ContractMode, LOG_FORMATS, LOG_LEVELS, Settings, UpstreamSettings};
+use super::settings::{ContractMode, LOG_FORMATS, LOG_LEVELS, PROBE_POLICIES, Settings, UpstreamSettings};
 
 /// When a command is started.
 const STARTS: [&str; 2] = ["at_start", "on_demand"];
@@ -100,6 +100,7 @@ keys! { UPSTREAM = "upstream", |draft| draft.upstream;
     models,   "models",   Names,    Nothing,                 "Models that it serves, with `*` for any text; without this, those it lists itself";
     aliases,  "aliases",  Names,    Nothing,                 "Other names for its models, each `name=model`";
     tools,    "tools",    Word(&ToolsMode::WORDS), Text("auto"), "How tools reach its models: in the request (`native`), in the prompt (`prompt`), in the prompt with calls by constrained decoding (`constrained`), or as the server needs it (`auto`)";
+    probe,    "probe",    Word(&PROBE_POLICIES),   Text("auto"), "Whether it is probed for what it ignores, by a few tiny requests: `on`, `off`, or where it has no key, is on this machine or in a private network, and runs known software (`auto`)";
 }
 
 section! {

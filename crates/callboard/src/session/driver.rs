@@ -261,6 +261,9 @@ impl TurnDriver {
     }
 
     async fn advance(&mut self) -> Progress {
+        if matches!(self.state, State::New) && self.request.may_call() {
+            self.model.wait_for_probe().await;
+        }
         loop {
             if let Some(progress) = self.perform() {
                 return progress;

@@ -88,6 +88,13 @@ impl ModelRequest {
         self.routes.first().map(|route| route.upstream.url.as_str())
     }
 
+    /// Waits for what a probe finds out about the first server, for a moment and only where one is due.
+    pub(super) async fn wait_for_probe(&self) {
+        if let Some(route) = self.routes.first() {
+            route.upstream.wait_for_probe(&route.model).await;
+        }
+    }
+
     /// Sends until a server answers or none is left. Cancel safe: a later call continues with the request in flight.
     pub(super) async fn send(
         &mut self,

@@ -38,6 +38,7 @@ fn describe() {
         "callboard_upstream_restarts_total",
         "Ends of model servers that Callboard starts, each followed by a new start"
     );
+    describe_counter!("callboard_upstream_probes_total", "Probes of what model servers ignore, by outcome");
     describe_counter!("callboard_tokens_total", "Tokens by kind, as the model servers count them");
 }
 
@@ -78,6 +79,11 @@ pub fn learned(upstream: &str, quirk: &'static str) {
 /// A model server that Callboard starts has ended, and is started again.
 pub fn upstream_restart(upstream: &str) {
     counter!("callboard_upstream_restarts_total", "upstream" => upstream.to_owned()).increment(1);
+}
+
+/// A model server was probed.
+pub fn probe(upstream: &str, outcome: &'static str) {
+    counter!("callboard_upstream_probes_total", "upstream" => upstream.to_owned(), "outcome" => outcome).increment(1);
 }
 
 /// Tokens were spent.

@@ -22,8 +22,8 @@ use super::{ErrorReply, Failure, ReplyBody, Upstream, retry_after};
 /// Lists of validation errors repeat much of the request.
 const MOST_ERROR_BYTES: usize = 4 << 20;
 const AGENT: HeaderValue = HeaderValue::from_static(concat!("callboard/", env!("CARGO_PKG_VERSION")));
-const AGENT_AT_START: HeaderValue =
-    HeaderValue::from_static(concat!("callboard/", env!("CARGO_PKG_VERSION"), " (probe at start)"));
+pub(super) const AGENT_OF_PROBE: HeaderValue =
+    HeaderValue::from_static(concat!("callboard/", env!("CARGO_PKG_VERSION"), " (probe)"));
 const UNCOMPRESSED: HeaderValue = HeaderValue::from_static("identity");
 
 /// Certificates to trust, loaded once for all threads, and only where a server is reached over TLS.
@@ -51,8 +51,8 @@ impl Tls {
 pub struct Client {
     connections: ConnectionPool,
     first_byte: Duration,
-    /// Whether it says that it probes at start, for the log of the server.
-    probes_at_start: bool,
+    /// Whether it says that it probes, for the log of the server.
+    is_probe: bool,
 }
 
 /// A reply whose head was a success.
@@ -68,13 +68,13 @@ pub struct Reply {
 impl Client {
     /// A client with these timeouts.
     pub fn new(tls: &Tls, connect: Duration, first_byte: Duration) -> Self {
-        Self { connections: ConnectionPool::new(&tls.0, connect), first_byte, probes_at_start: false }
+        Self { connections: ConnectionPool::new(&tls.0, connect), first_byte, is_probe: false }
     }
 
-    /// The same client, which says that it probes at start.
+    /// The same client, which says that it probes.
     #[must_use]
-    pub fn at_start(self) -> Self {
-        Self { probes_at_start: true, ..self }
+    pub fn for_probes(self) -> Self {
+        Self { is_probe: true, ..self }
     }
 
     /// Posts a chat request, with these headers besides the usual ones.
@@ -109,8 +109,8 @@ impl Client {
     ) -> Result<Bytes, Failure> {
         let url = format!("{}{path}", upstream.running_url()?);
         let mut request = request(Method::GET, url, upstream, authorization, Vec::new())?;
-        if self.probes_at_start {
-            request.headers_mut().insert(USER_AGENT, AGENT_AT_START);
+        if self.is_probe {
+            request.headers_mut().insert(USER_AGENT, AGENT_OF_PROBE);
         }
         let sent = self.send(request).await.map_err(|failure| failure.at(&upstream.url))?;
         collect(sent.response.into_body(), most).await

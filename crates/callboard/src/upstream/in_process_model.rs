@@ -3,6 +3,7 @@
 use std::fmt;
 
 use callboard_core::rehearsal;
+use callboard_core::wire::chat::adapt::{Feature, Support};
 use serde_json::Value;
 
 use crate::random;
@@ -22,6 +23,16 @@ impl fmt::Debug for dyn LocalModel {
 /// The built-in rule-based model.
 pub(super) struct Rehearsal;
 
+/// What it does with the parts of a request that concern tools. A test probes it.
+pub(super) const REHEARSAL_CAPABILITIES: [(Feature, Support); 6] = [
+    (Feature::Tools, Support::Honored),
+    (Feature::RequiredChoice, Support::Honored),
+    (Feature::NamedChoice, Support::Honored),
+    (Feature::ParallelToolCalls, Support::Honored),
+    (Feature::ResponseFormat, Support::Ignored),
+    (Feature::Strict, Support::Ignored),
+];
+
 impl LocalModel for Rehearsal {
     fn reply(&self, request: &[u8]) -> Vec<u8> {
         let request = serde_json::from_slice(request).unwrap_or_default();
@@ -37,6 +48,27 @@ fn add_call_ids(reply: &mut Value) {
     for call in calls.into_iter().flatten() {
         if let Some(fields) = call.as_object_mut() {
             fields.insert("id".to_owned(), format!("call_{}", random::letters::<24>()).into());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use callboard_core::wire::chat::adapt::{Finding, Probe};
+
+    use super::*;
+
+    /// What a probe can show is so; what it cannot show is in the rules.
+    #[test]
+    fn a_probe_agrees_with_what_is_known_of_the_rehearsal_model() {
+        let (mut probe, mut found) = (Probe::new("abc"), Vec::new());
+        while let Some(request) = probe.request() {
+            found.extend(probe.answered(&Rehearsal.reply(request.to_string().as_bytes())));
+        }
+        assert!(probe.is_complete() && found.len() >= 3, "{found:?}");
+        for finding in found {
+            let known = REHEARSAL_CAPABILITIES.map(|(feature, support)| Finding::Capability(feature, support));
+            assert!(known.contains(&finding), "{finding:?}");
         }
     }
 }

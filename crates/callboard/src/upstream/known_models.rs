@@ -20,7 +20,7 @@ impl Upstream {
             "model": model,
             "tools_mode": self.tools_mode(profile).to_string(),
             "tools_mode_from": self.tools_mode_from(profile),
-            "version": profile.version(),
+            "version": profile.version().split('#').next(),
             "findings": findings.collect::<Vec<_>>(),
         })
     }

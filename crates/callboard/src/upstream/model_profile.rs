@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use callboard_core::wire::chat::adapt::{Capabilities, Family, Feature, Finding, Quirk, Support, ToolsMode};
 
+use super::identity::Identity;
 use crate::clock;
 
 /// Clients may name models as they like; those over this number are not remembered unless something was learned of them, and what was
@@ -38,6 +39,8 @@ pub struct ModelProfiles(Mutex<Profiles>);
 struct Profiles {
     models: HashMap<String, Arc<ModelProfile>>,
     changes: Vec<ProfileChange>,
+    /// Who the server says it is; none while it was never asked.
+    identity: Option<Identity>,
 }
 
 /// Something that is known of a model.
@@ -63,13 +66,13 @@ pub enum ProfileChange {
 }
 
 impl ModelProfile {
-    fn new(model: &str) -> Self {
+    fn new(model: &str, identity: Option<&Identity>) -> Self {
         Self {
             family: Family::of(model),
             quirks: BTreeSet::new(),
             capabilities: Capabilities::default(),
             found_at: BTreeMap::new(),
-            version: String::new(),
+            version: identity.map(|identity| identity.version_of(model)).unwrap_or_default(),
         }
     }
 
@@ -117,13 +120,13 @@ impl ModelProfile {
 impl ModelProfiles {
     /// The profile of a model.
     pub fn get(&self, model: &str) -> Arc<ModelProfile> {
-        let models = &mut self.lock().models;
-        if let Some(profile) = models.get(model) {
+        let mut profiles = self.lock();
+        if let Some(profile) = profiles.models.get(model) {
             return Arc::clone(profile);
         }
-        let profile = Arc::new(ModelProfile::new(model));
-        if models.len() < MOST_MODELS {
-            models.insert(model.to_owned(), Arc::clone(&profile));
+        let profile = Arc::new(ModelProfile::new(model, profiles.identity.as_ref()));
+        if profiles.models.len() < MOST_MODELS {
+            profiles.models.insert(model.to_owned(), Arc::clone(&profile));
         }
         profile
     }
@@ -167,18 +170,31 @@ impl ModelProfiles {
         self.forget_where(|name, _| model.is_none_or(|model| model == name))
     }
 
-    /// Forgets what is true of another version of the server or the model; returns the models of which it was.
-    pub fn update_versions(&self, version_of: impl Fn(&str) -> String) -> Vec<String> {
+    /// Who the server says it is; none while it was never asked.
+    pub(super) fn identity(&self) -> Option<Identity> {
+        self.lock().identity.clone()
+    }
+
+    /// Whether the software of the server is known; none while it was never asked.
+    pub(super) fn is_known_software(&self) -> Option<bool> {
+        self.lock().identity.as_ref().map(Identity::is_known)
+    }
+
+    /// Takes note of who the server says it is, and forgets what is true of another version of it or of a model; returns the models of
+    /// which it was.
+    pub(super) fn identify(&self, identity: Identity) -> Vec<String> {
         let forgotten = self.forget_where(|model, profile| {
-            let version = version_of(model);
+            let version = identity.version_of(model);
             !profile.version.is_empty() && !version.is_empty() && profile.version != version
         });
-        for (model, profile) in &mut self.lock().models {
-            let version = version_of(model);
+        let mut profiles = self.lock();
+        for (model, profile) in &mut profiles.models {
+            let version = identity.version_of(model);
             if !version.is_empty() && profile.version != version {
                 Arc::make_mut(profile).version = version;
             }
         }
+        profiles.identity = Some(identity);
         forgotten
     }
 
@@ -246,7 +262,8 @@ impl ModelProfiles {
 
 impl Profiles {
     fn of(&mut self, model: &str) -> &mut ModelProfile {
-        Arc::make_mut(self.models.entry(model.to_owned()).or_insert_with(|| Arc::new(ModelProfile::new(model))))
+        let new = || Arc::new(ModelProfile::new(model, self.identity.as_ref()));
+        Arc::make_mut(self.models.entry(model.to_owned()).or_insert_with(new))
     }
 }
 
@@ -295,14 +312,19 @@ mod tests {
         for (model, version) in [("same", "server 1"), ("other", "server 0"), ("unnamed", "")] {
             profiles.restore(restored(model, version, 5));
         }
-        assert_eq!(profiles.update_versions(|_| String::new()), [""; 0], "a server that names none may be the same");
-        assert_eq!(profiles.update_versions(|_| "server 1".to_owned()), ["other"]);
+        assert_eq!(profiles.identify(Identity::default()), [""; 0], "a server that says nothing may be the same");
+        assert_eq!(profiles.identify(Identity::of_software("server 1")), ["other"]);
         assert_eq!(profiles.known().keys().collect::<Vec<_>>(), ["same", "unnamed"]);
         assert_eq!(profiles.take_changes(), [ProfileChange::Forgotten("other".to_owned())]);
         profiles.learn("other", Quirk::Tools);
-        let [ProfileChange::Found(found)] = &profiles.take_changes()[..] else { panic!("one change") };
-        assert_eq!(found.version, "server 1");
-        assert_eq!(profiles.update_versions(|_| "server 2".to_owned()).len(), 3);
+        profiles.learn("new", Quirk::Tools);
+        let changes = profiles.take_changes();
+        let versions = changes.iter().map(|change| match change {
+            ProfileChange::Found(found) => found.version.as_str(),
+            ProfileChange::Forgotten(_) => "",
+        });
+        assert_eq!(versions.collect::<Vec<_>>(), ["server 1", "server 1"]);
+        assert_eq!(profiles.identify(Identity::of_software("server 2")).len(), 4);
     }
 
     #[test]

@@ -46,6 +46,7 @@ impl Upstream {
         match fetch_list(self, client, None).await {
             Ok(body) => {
                 let list = model_list_cache::entries(&body);
+                self.identify(&list, client).await;
                 ServerState::Lists(list.iter().filter_map(model_list_cache::id_of).map(str::to_owned).collect())
             }
             Err(Failure::Refused { status: status @ (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN), .. }) => {

@@ -10,8 +10,9 @@ use http::HeaderValue;
 use serde_json::{Value, json};
 
 use super::health::{Health, InFlight};
-use super::in_process_model::Rehearsal;
+use super::in_process_model::{self, Rehearsal};
 use super::model_list_cache::{self, ModelLists};
+use super::probing::{ProbePolicy, Probing};
 use super::route::{Alias, Claim, NoRoute, Route};
 use super::route_search::Search;
 use super::server_state::{ServerState, fetch_list};
@@ -43,6 +44,9 @@ pub struct Upstream {
     pub profiles: ModelProfiles,
     /// The server's process, where Callboard starts it.
     pub supervised: Option<SupervisedServer>,
+    /// When it is probed of Callboard's own accord.
+    pub probe: ProbePolicy,
+    pub(super) probing: Probing,
     health: Health,
 }
 
@@ -59,6 +63,8 @@ impl Upstream {
             tools: None,
             profiles: ModelProfiles::default(),
             supervised: None,
+            probe: ProbePolicy::Auto,
+            probing: Probing::default(),
             health: Health::default(),
         }
     }
@@ -70,7 +76,11 @@ impl Upstream {
 
     /// The rehearsal model, which answers to its own name only.
     pub fn rehearsal() -> Self {
-        Self { models: vec![REHEARSAL.to_owned()], ..Self::local(REHEARSAL, Arc::new(Rehearsal)) }
+        let upstream = Self { models: vec![REHEARSAL.to_owned()], ..Self::local(REHEARSAL, Arc::new(Rehearsal)) };
+        for (feature, support) in in_process_model::REHEARSAL_CAPABILITIES {
+            upstream.profiles.found(REHEARSAL, feature, support);
+        }
+        upstream
     }
 
     /// Counts a request as in flight for as long as the guard lives.
@@ -333,6 +343,13 @@ impl Upstreams {
                 tracing::info!(upstream = upstream.url, "upstream is back");
                 upstream.health.half_open();
             }
+        }
+    }
+
+    /// Asks the servers whose software is known who they are now: one may have been updated without a moment of silence.
+    pub async fn update_identities(&self, client: &Client) {
+        for upstream in self.list.iter().filter(|upstream| upstream.profiles.is_known_software() == Some(true)) {
+            upstream.state(client).await;
         }
     }
 

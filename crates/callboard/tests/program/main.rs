@@ -47,6 +47,8 @@ mod passthrough;
 #[cfg(test)]
 mod persistence;
 #[cfg(test)]
+mod probes;
+#[cfg(test)]
 mod rehearsal;
 #[cfg(test)]
 mod request_budget;

@@ -164,8 +164,19 @@ fn every_key_has_a_sample() {
     let sampled = SAMPLES.iter().map(|(path, ..)| (*path).to_owned());
     let sampled: Vec<String> = sampled
         .chain(
-            ["command", "start", "directory", "environment", "key_env", "contract", "models", "aliases", "tools"]
-                .map(|name| format!("upstream.{name}")),
+            [
+                "command",
+                "start",
+                "directory",
+                "environment",
+                "key_env",
+                "contract",
+                "models",
+                "aliases",
+                "tools",
+                "probe",
+            ]
+            .map(|name| format!("upstream.{name}")),
         )
         .collect();
     for key in keys() {

@@ -25,6 +25,7 @@ log_format           = "text"                      # default
 url                  = "http://127.0.0.1:8000/v1"  # callboard.toml line 3
 contract             = "off"                       # callboard.toml line 4
 tools                = "auto"                      # default
+probe                = "auto"                      # default
 
 [contract]
 mode                 = "enforce"                   # default

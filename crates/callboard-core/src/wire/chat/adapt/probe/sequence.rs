@@ -31,6 +31,8 @@ pub struct Probe {
     step: Option<Step>,
     /// Whether the model gets room to think.
     patient: bool,
+    /// Whether it ended before all was tested.
+    is_broken_off: bool,
     plain_tokens: Option<u64>,
     known: Capabilities,
 }
@@ -40,7 +42,7 @@ impl Probe {
     #[must_use]
     pub fn new(marker: &str) -> Self {
         let (marker, known) = (marker.to_owned(), Capabilities::default());
-        Self { marker, step: Some(Step::Plain), patient: false, plain_tokens: None, known }
+        Self { marker, step: Some(Step::Plain), patient: false, is_broken_off: false, plain_tokens: None, known }
     }
 
     /// The body of the next request without its model; none at the end.
@@ -55,12 +57,20 @@ impl Probe {
         self.step == Some(Step::Plain)
     }
 
+    /// Whether all was tested, once there is no further request.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        !self.is_broken_off
+    }
+
+    fn break_off(&mut self) -> Vec<Finding> {
+        (self.step, self.is_broken_off) = (None, true);
+        Vec::new()
+    }
+
     /// Takes the body of the reply to the request; returns what it shows. An unusable reply ends the probe.
     pub fn answered(&mut self, body: &[u8]) -> Vec<Finding> {
-        let (Some(step), Ok(reply)) = (self.step, Reply::read(body)) else {
-            self.step = None;
-            return Vec::new();
-        };
+        let (Some(step), Ok(reply)) = (self.step, Reply::read(body)) else { return self.break_off() };
         if step == Step::Plain {
             self.plain_tokens = reply.prompt_tokens;
         }
@@ -79,10 +89,7 @@ impl Probe {
 
     /// Takes the server's refusal of the request. One that may have another reason than the tested field ends the probe.
     pub fn refused(&mut self, refusal: &Refusal<'_>) -> Vec<Finding> {
-        let Some(step) = self.step.filter(|step| is_about(*step, refusal)) else {
-            self.step = None;
-            return Vec::new();
-        };
+        let Some(step) = self.step.filter(|step| is_about(*step, refusal)) else { return self.break_off() };
         let found = self.found(step, Support::Refused);
         self.step = self.next(step);
         found

@@ -129,7 +129,7 @@ fn called(calls: &[(&str, Value)]) -> Value {
     json!({"role": "assistant", "content": null, "tool_calls": calls.collect::<Vec<_>>()})
 }
 
-/// Probes a server; what was found, in one line, and how many requests it took.
+/// Probes a server; what was found, in one line, and how many requests it took. A probe that was broken off says so at the end.
 fn probe(server: impl Fn(&Value) -> Answer) -> (String, usize) {
     let (mut probe, mut found, mut requests) = (Probe::new(MARKER), Vec::new(), 0);
     while let Some(request) = probe.request() {
@@ -144,7 +144,8 @@ fn probe(server: impl Fn(&Value) -> Answer) -> (String, usize) {
         Finding::Quirk(quirk) => quirk.to_string(),
         Finding::Capability(feature, support) => format!("{}={}", feature.as_str(), support.as_str()),
     });
-    (words.collect::<Vec<_>>().join(" "), requests)
+    let end = (!probe.is_complete()).then(|| "broken off".to_owned());
+    (words.chain(end).collect::<Vec<_>>().join(" "), requests)
 }
 
 #[test]
@@ -227,13 +228,17 @@ fn an_error_of_another_kind_ends_the_probe() {
             true => Err((status, message)),
             false => GOOD.answer(request),
         });
-        assert_eq!((found.as_str(), requests), ("tools=honored tool_choice:named=honored", 4), "{status}");
-        assert_eq!(probe(|_| Err((status, message))), (String::new(), 1), "{status}");
+        assert_eq!((found.as_str(), requests), ("tools=honored tool_choice:named=honored broken off", 4), "{status}");
+        assert_eq!(probe(|_| Err((status, message))), ("broken off".to_owned(), 1), "{status}");
     }
     let unusable =
         |request: &Value| if request["tools"].is_null() { GOOD.answer(request) } else { Ok(json!({"error": "no"})) };
-    assert_eq!(probe(unusable), (String::new(), 2));
-    assert_eq!(probe(|_| Err((400, "no such model"))), (String::new(), 1), "the plain request is about no field");
+    assert_eq!(probe(unusable), ("broken off".to_owned(), 2));
+    assert_eq!(
+        probe(|_| Err((400, "no such model"))),
+        ("broken off".to_owned(), 1),
+        "the plain request is about no field"
+    );
 }
 
 /// What a reply to one of the requests shows, where all others are answered by a good server.
