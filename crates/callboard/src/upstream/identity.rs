@@ -8,7 +8,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::server_software::Software;
-use super::{Client, Upstream, model_list_cache, server_software};
+use super::{Client, Upstream, Upstreams, model_list_cache, server_software};
 use crate::hex;
 
 /// Fields of an entry that differ from one answer to the next.
@@ -41,6 +41,15 @@ impl Identity {
     pub(super) fn version_of(&self, model: &str) -> String {
         let software = self.software.clone().unwrap_or_default();
         self.models.get(model).map_or(software.clone(), |digest| format!("{software}#{digest}"))
+    }
+}
+
+impl Upstreams {
+    /// Asks the servers whose software is known who they are now: one may have been updated without a moment of silence.
+    pub async fn update_identities(&self, client: &Client) {
+        for upstream in self.list().iter().filter(|upstream| upstream.profiles.is_known_software() == Some(true)) {
+            upstream.state(client).await;
+        }
     }
 }
 

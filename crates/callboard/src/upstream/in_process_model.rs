@@ -1,11 +1,13 @@
 //! Models in this process. They take the same requests and give the same replies as model servers do.
 
 use std::fmt;
+use std::sync::Arc;
 
 use callboard_core::rehearsal;
 use callboard_core::wire::chat::adapt::{Feature, Support};
 use serde_json::Value;
 
+use super::Upstream;
 use crate::random;
 
 /// A model in this process.
@@ -21,10 +23,10 @@ impl fmt::Debug for dyn LocalModel {
 }
 
 /// The built-in rule-based model.
-pub(super) struct Rehearsal;
+struct Rehearsal;
 
 /// What it does with the parts of a request that concern tools. A test probes it.
-pub(super) const REHEARSAL_CAPABILITIES: [(Feature, Support); 6] = [
+const REHEARSAL_CAPABILITIES: [(Feature, Support); 6] = [
     (Feature::Tools, Support::Honored),
     (Feature::RequiredChoice, Support::Honored),
     (Feature::NamedChoice, Support::Honored),
@@ -32,6 +34,18 @@ pub(super) const REHEARSAL_CAPABILITIES: [(Feature, Support); 6] = [
     (Feature::ResponseFormat, Support::Ignored),
     (Feature::Strict, Support::Ignored),
 ];
+
+impl Upstream {
+    /// The rehearsal model, which answers to its own name only.
+    pub fn rehearsal() -> Self {
+        let mut upstream = Self::local(rehearsal::MODEL, Arc::new(Rehearsal));
+        upstream.models.push(rehearsal::MODEL.to_owned());
+        for (feature, support) in REHEARSAL_CAPABILITIES {
+            upstream.profiles.found(rehearsal::MODEL, feature, support);
+        }
+        upstream
+    }
+}
 
 impl LocalModel for Rehearsal {
     fn reply(&self, request: &[u8]) -> Vec<u8> {

@@ -1,6 +1,6 @@
 //! Runs probes: sends their requests, one at a time and only while the server has nothing else to do, and remembers what they find.
 //!
-//! A probe is no client's request: it is not traced, not in flight, and its failure is nobody's error.
+//! A probe is no client's request: it is not traced, not in flight, and its failure is no error of a request.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};

@@ -23,7 +23,7 @@ const MOST_MODELS: usize = 256;
 /// When a server is probed of Callboard's own accord.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ProbePolicy {
-    /// Where that costs nothing and surprises nobody: without a key, in a private network, and by software that is known.
+    /// Where that costs nothing and does no harm: without a key, in a private network, and by software that is known.
     #[default]
     Auto,
     /// Always.

@@ -10,7 +10,6 @@ use http::HeaderValue;
 use serde_json::{Value, json};
 
 use super::health::{Health, InFlight};
-use super::in_process_model::{self, Rehearsal};
 use super::model_list_cache::{self, ModelLists};
 use super::probing::{ProbePolicy, Probing};
 use super::route::{Alias, Claim, NoRoute, Route};
@@ -72,15 +71,6 @@ impl Upstream {
     /// A model that lives in this process.
     pub fn local(name: &str, model: Arc<dyn LocalModel>) -> Self {
         Self { local: Some(model), ..Self::new(name) }
-    }
-
-    /// The rehearsal model, which answers to its own name only.
-    pub fn rehearsal() -> Self {
-        let upstream = Self { models: vec![REHEARSAL.to_owned()], ..Self::local(REHEARSAL, Arc::new(Rehearsal)) };
-        for (feature, support) in in_process_model::REHEARSAL_CAPABILITIES {
-            upstream.profiles.found(REHEARSAL, feature, support);
-        }
-        upstream
     }
 
     /// Counts a request as in flight for as long as the guard lives.
@@ -343,13 +333,6 @@ impl Upstreams {
                 tracing::info!(upstream = upstream.url, "upstream is back");
                 upstream.health.half_open();
             }
-        }
-    }
-
-    /// Asks the servers whose software is known who they are now: one may have been updated without a moment of silence.
-    pub async fn update_identities(&self, client: &Client) {
-        for upstream in self.list.iter().filter(|upstream| upstream.profiles.is_known_software() == Some(true)) {
-            upstream.state(client).await;
         }
     }
 

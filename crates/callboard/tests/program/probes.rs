@@ -58,8 +58,9 @@ impl Fake {
             }
             _ => {
                 let request = exchange.request();
+                let message = spoken(&request);
                 served.asked.lock().unwrap().push(request);
-                reply(&mut exchange, &text("Sunny."));
+                reply(&mut exchange, &message);
             }
         });
         (fake, server)
@@ -106,6 +107,23 @@ fn answer(exchange: &mut Exchange, kind: Kind, request: &Value) {
     let finish = if named { "length" } else { "stop" };
     let choice = json!({"index": 0, "message": message, "finish_reason": finish});
     exchange.json(200, &json!({"choices": [choice], "usage": usage}).to_string());
+}
+
+/// What the model says to a client: a call that a named choice forces, else that it is sunny.
+fn spoken(request: &Value) -> Value {
+    let Some(name) = request["tool_choice"]["function"]["name"].as_str() else { return text("Sunny.") };
+    let tool = request["tools"].as_array().unwrap().iter().find(|tool| tool["function"]["name"] == name).unwrap();
+    call(name, &any_of(&tool["function"]["parameters"]))
+}
+
+/// A value that a small schema allows.
+fn any_of(schema: &Value) -> Value {
+    if let Some(first) = schema["enum"].as_array().and_then(|allowed| allowed.first()) {
+        return first.clone();
+    }
+    let properties = schema["properties"].as_object();
+    properties
+        .map_or_else(|| json!("Paris"), |all| all.iter().map(|(name, schema)| (name.clone(), any_of(schema))).collect())
 }
 
 fn call(name: &str, arguments: &Value) -> Value {
@@ -155,7 +173,9 @@ fn the_first_request_with_tools_benefits_from_a_probe() {
     let plain = json!({"model": "m", "messages": [{"role": "user", "content": "Hi"}]}).to_string();
     assert_eq!(post(&program.address, &plain).status, 200);
     assert_eq!(fake.probed(), 0, "a request without tools needs no probe");
-    assert_eq!(post(&program.address, &with_tools()).status, 200);
+    let answer = post(&program.address, &with_tools()).ok();
+    let called = &answer["choices"][0]["message"]["tool_calls"][0]["function"];
+    assert_eq!(called["name"], "get_weather", "by constrained decoding: {answer}");
     assert_eq!(outcome(&program), "complete");
     let probed = fake.probed();
     assert!((5..=9).contains(&probed), "{probed}");
