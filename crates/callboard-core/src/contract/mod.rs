@@ -14,10 +14,10 @@ mod response_format;
 mod schema;
 mod strict_schema;
 mod tool_cache;
-mod tool_name;
 mod tool_set;
 mod violation;
 
+pub use crate::dialect::resolve_name;
 pub use bad_call::{BadCall, CallText};
 pub use call_check::{Arguments, Call, CheckedArguments, RawCall, check_arguments};
 pub use call_rules::CallRules;
@@ -30,6 +30,5 @@ pub use report::{CallTally, ContractEvent, Outcome, Report};
 pub use response_format::{JsonSchema, ResponseFormat};
 pub use schema::SchemaLimits;
 pub use tool_cache::ToolCache;
-pub use tool_name::resolve_name;
 pub use tool_set::{Tool, ToolPlace, ToolSet, with_parameters};
 pub use violation::{Violation, ViolationKind};

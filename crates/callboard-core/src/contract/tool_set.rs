@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 use super::schema::{CompiledSchema, SchemaLimits, SchemaSource, SchemaUsage, first_unfit_default};
+use crate::dialect::ToolNames;
 use crate::model::BadRequest;
 
 /// One tool on offer.
@@ -79,6 +80,7 @@ pub struct ToolSet {
     longest_name: usize,
     usage: SchemaUsage,
     lacks_parameters: bool,
+    tool_names: ToolNames,
 }
 
 impl ToolSet {
@@ -115,6 +117,7 @@ impl ToolSet {
             set.longest_name = set.longest_name.max(tool.name.len());
             set.tools.push(tool);
         }
+        set.tool_names = ToolNames::with_schemas(set.tools.iter().map(|tool| (tool.name(), tool.parameters())));
         Ok(set)
     }
 
@@ -135,6 +138,12 @@ impl ToolSet {
     /// The names in the order of the list.
     pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
         self.tools.iter().map(|tool| tool.name.as_str())
+    }
+
+    /// The names and parameters, to read calls out of text.
+    #[must_use]
+    pub fn tool_names(&self) -> ToolNames {
+        self.tool_names.clone()
     }
 
     /// The memory that the compiled schemas hold, estimated.

@@ -9,12 +9,14 @@ use super::opening_marks::{MarkKind, MarkRole};
 use super::pythonic::Pythonic;
 use super::tagged::Tagged;
 use super::unknown_form::Unreadable;
-use super::{bar_tokens, dropped_tokens, fence, harmony, missing_mark, mistral};
+use super::unlisted_form::UnlistedForm;
+use super::{bar_tokens, dropped_tokens, fence, harmony, missing_mark, mistral, reasoning_tags};
 
 /// The reader of a mark or a family, with its progress.
 #[derive(Debug)]
 pub(super) enum MarkupReader {
     Marked(&'static MarkKind, &'static str),
+    ReasoningTag,
     JsonCalls(JsonCalls),
     JsonArguments(JsonArguments),
     Tagged(Tagged),
@@ -27,6 +29,7 @@ pub(super) enum MarkupReader {
     FencedMarkup(FencedMarkup),
     MissingMark,
     Unreadable(Unreadable),
+    Unlisted(UnlistedForm),
 }
 
 impl MarkupReader {
@@ -34,6 +37,7 @@ impl MarkupReader {
     pub(super) fn next(&mut self, input: &Input<'_>) -> ReadResult {
         match self {
             Self::Marked(kind, mark) => (kind.read)(mark, input),
+            Self::ReasoningTag => reasoning_tags::next(input),
             Self::JsonCalls(calls) => calls.next(input),
             Self::JsonArguments(arguments) => arguments.next(input),
             Self::Tagged(tagged) => tagged.next(input),
@@ -46,6 +50,7 @@ impl MarkupReader {
             Self::FencedMarkup(markup) => markup.next(input),
             Self::MissingMark => missing_mark::next(input),
             Self::Unreadable(unreadable) => unreadable.next(input),
+            Self::Unlisted(form) => form.next(input),
         }
     }
 
@@ -60,7 +65,13 @@ impl MarkupReader {
             Self::Pythonic(pythonic) => pythonic.resumes_at(),
             Self::FencedMarkup(markup) => markup.resumes_at(),
             Self::Unreadable(unreadable) => unreadable.resumes_at(),
-            Self::Marked(..) | Self::MistralChain | Self::Harmony | Self::Fence | Self::MissingMark => 0,
+            Self::Unlisted(form) => form.resumes_at(),
+            Self::Marked(..)
+            | Self::ReasoningTag
+            | Self::MistralChain
+            | Self::Harmony
+            | Self::Fence
+            | Self::MissingMark => 0,
         }
     }
 
@@ -74,7 +85,7 @@ impl MarkupReader {
             },
             Self::Harmony => body.contains("to="),
             Self::MistralChain => body.contains('['),
-            Self::Fence => false,
+            Self::Fence | Self::ReasoningTag => false,
             _ => true,
         }
     }
@@ -83,6 +94,7 @@ impl MarkupReader {
     pub(super) fn is_marked(&self) -> bool {
         match self {
             Self::Marked(kind, _) => kind.opens_call(),
+            Self::Unlisted(form) => form.is_marked(),
             _ => matches!(self, Self::JsonCalls(_) | Self::Tagged(_) | Self::Unreadable(_)),
         }
     }
@@ -98,6 +110,7 @@ impl MarkupReader {
             Self::BareJson(json) => json.examined(),
             Self::Pythonic(pythonic) => pythonic.examined(),
             Self::FencedMarkup(markup) => markup.examined(),
+            Self::Unlisted(form) => form.examined(),
             _ => 0,
         }
     }

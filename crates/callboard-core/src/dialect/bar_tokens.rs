@@ -3,6 +3,7 @@
 //! Some open calls or channels; the others carry nothing and are dropped, unless a sentence is about them.
 
 use super::active_reader::MarkupReader;
+use super::call_words::announces_call;
 use super::channel_writer::Channel;
 use super::deepseek::DEEPSEEK;
 use super::delimited::Delimited;
@@ -11,7 +12,8 @@ use super::kimi::KIMI;
 use super::piece::TextEnd;
 use super::pythonic::{NamesAccepted, Pythonic};
 use super::unknown_form::{CallEnd, Unreadable};
-use super::{dropped_tokens, gemma, hermes};
+use super::unlisted_form::UnlistedForm;
+use super::{dropped_tokens, gemma, hermes, reasoning_tags};
 
 const LONGEST_NAME: usize = 64;
 const SHORTEST_HALF: usize = 4;
@@ -27,6 +29,8 @@ struct ControlToken<'a> {
 
 pub(super) fn next(_: &str, input: &Input<'_>) -> ReadResult {
     match token(input.body) {
+        Ok(None) if reasoning_tags::begins(input.body, input.ended())? => reasoning_tags::next(input),
+        Ok(None) if input.without_mark => Ok(Decision::Become(MarkupReader::Unlisted(UnlistedForm::default()))),
         Ok(None) => Ok(Decision::Text),
         Err(Incomplete) if input.body.len() < SHORTEST_HALF && !follows_text(input) => input.wait_or(Decision::Text),
         Err(Incomplete) => Err(Incomplete),
@@ -43,16 +47,18 @@ fn read(input: &Input<'_>, name: &str, length: usize) -> ReadResult {
     let delimited = |form| Ok(Decision::Become(MarkupReader::Delimited(Delimited::new(form, length))));
     match name {
         "channel" | "start" => Ok(Decision::Become(MarkupReader::Harmony)),
-        "call" | "end" | "return" | "END_THINKING" if input.channel == Channel::Reasoning => {
-            Ok(Decision::Switch(length, Channel::Text))
-        }
-        "START_THINKING" => Ok(Decision::Switch(length, Channel::Reasoning)),
+        "call" | "end" | "return" if input.channel == Channel::Reasoning => Ok(Decision::Switch(length, Channel::Text)),
+        _ if reasoning_tags::is_named_in(name) => reasoning_tags::token(name, length, input),
         "tool_call_begin" => delimited(&KIMI),
         "tool▁call▁begin" => delimited(&DEEPSEEK),
         "python_tag" | "python_start" | "tool_call" | "START_ACTION" => {
             open_json(input, length, NamesAccepted::OnOffer)
         }
         "tool_call_start" => open_json(input, length, NamesAccepted::Any),
+        _ if input.without_mark && (announces_call(name) || input.tools.resolve(name).is_some()) => {
+            Ok(Decision::Become(MarkupReader::Unlisted(UnlistedForm::with_token(length))))
+        }
+        _ if input.context.opening_mark_was_text => dropped_tokens::at_end(input, length),
         _ => dropped_tokens::drop(input, name, length),
     }
 }

@@ -6,9 +6,10 @@
 
 use super::active_reader::MarkupReader;
 use super::begins_json_call::begins_call;
+use super::call_words::{KeyRole, key_role};
 use super::fence::count_backticks;
 use super::input::{Decision, Incomplete, Input, ReadResult, skip};
-use super::json_call::{ARGUMENT_KEYS, ReadCall, members, read_calls};
+use super::json_call::{ReadCall, members, read_calls};
 use super::json_scan::{Extent, ObjectScan};
 use super::marked_json::is_json;
 use super::opening_marks;
@@ -107,7 +108,7 @@ impl BareJson {
 
     fn read_object(&mut self, input: &Input<'_>) -> ReadResult<Option<Decision>> {
         if !self.likely {
-            match begins_call(input.from(self.at), input.tools) {
+            match begins_call(input.from(self.at), input.tools, false) {
                 Ok(false) => {
                     self.examined = self.examined.max(self.at);
                     return Ok(Some(Decision::Text));
@@ -127,6 +128,9 @@ impl BareJson {
     fn take(&mut self, input: &Input<'_>, end: usize) -> Option<Decision> {
         let object = input.between(self.at, end);
         self.examined = end;
+        if is_keyed_answer(object, input.tools) {
+            return Some(Decision::Text);
+        }
         for call in read_calls(object, input.tools) {
             match offered(call, input.tools) {
                 Some(call) => self.calls.push(call),
@@ -141,7 +145,8 @@ impl BareJson {
     fn take_unclosed(&mut self, input: &Input<'_>, end: usize) -> ReadResult {
         let object = input.between(self.at, end);
         self.examined = end;
-        let whole = members(object).iter().any(|(key, value)| ARGUMENT_KEYS.contains(&key.as_str()) && is_json(value));
+        let whole =
+            members(object).iter().any(|(key, value)| key_role(key) == Some(KeyRole::Arguments) && is_json(value));
         match input.end {
             Some(TextEnd::CutByLimit) if self.likely => Err(Incomplete),
             None | Some(TextEnd::Complete) if whole => match self.take(input, end) {
@@ -175,9 +180,30 @@ pub(super) fn end_of_calls(closing: Closing, input: &Input<'_>, at: usize, calls
     }
 }
 
+/// The call, if it is one of a tool on offer and not the definition of that tool.
 fn offered(call: ReadCall, tools: &ToolNames) -> Option<TextCall> {
     call.arguments.as_ref()?;
-    call.into_call().filter(|call| tools.offer(&call.name))
+    let call = call.into_call()?;
+    let name = tools.resolve(&call.name)?;
+    (!is_schema(name, &call.arguments, tools)).then(|| TextCall::new(name, &call.arguments))
+}
+
+/// Whether an object whose only key is the name of a tool is an answer: what it holds is not made of that tool's arguments.
+fn is_keyed_answer(object: &str, tools: &ToolNames) -> bool {
+    match members(object).as_slice() {
+        [(key, value)] if tools.offer(key) => {
+            let keys = members(value);
+            keys.is_empty() || !keys.iter().all(|(parameter, _)| tools.takes(key, parameter))
+        }
+        _ => false,
+    }
+}
+
+/// Whether `arguments` are the schema of the tool's arguments.
+pub(super) fn is_schema(name: &str, arguments: &str, tools: &ToolNames) -> bool {
+    let members = members(arguments);
+    let has = |key: &str| members.iter().any(|(known, _)| known == key);
+    has("type") && has("properties") && !tools.takes(name, "properties")
 }
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ pub(super) fn next(mark: &str, input: &Input<'_>) -> ReadResult {
         THOUGHT_END if input.channel == Channel::Reasoning => Ok(Decision::Switch(mark.len(), Channel::Text)),
         STRIKE if input.context.in_words() => Ok(Decision::Text),
         STRIKE_END if input.context.in_strikethrough => Ok(Decision::Text),
-        STRIKE_END if input.context.in_words() => at_end(mark, input),
+        STRIKE_END if input.context.in_words() => at_end(input, mark.len()),
         _ => drop(input, mark.trim_matches(['<', '>']), mark.len()),
     }
 }
@@ -61,14 +61,14 @@ pub(super) fn talked_about(input: &Input<'_>, length: usize) -> ReadResult<bool>
     Ok(in_sentence && input.sentence_continues(length, |character| !character.is_alphanumeric())?)
 }
 
-/// In HTML the same tag closes struck-through text, so it is a token only before the end of the text or markup.
-fn at_end(mark: &str, input: &Input<'_>) -> ReadResult {
-    let after = skip_whitespace(input.body, mark.len());
+/// A token that may also be a part of the text, as `</s>` in HTML: it is one only before the end of the text or markup.
+pub(super) fn at_end(input: &Input<'_>, length: usize) -> ReadResult {
+    let after = skip_whitespace(input.body, length);
     if after == input.body.len() {
-        return input.wait_or(Decision::Markup(mark.len()));
+        return input.wait_or(Decision::Markup(length));
     }
     let is_markup = opening_marks::markup_begins(input.from(after), input.ended())?;
-    Ok(if is_markup { Decision::Markup(mark.len()) } else { Decision::Text })
+    Ok(if is_markup { Decision::Markup(length) } else { Decision::Text })
 }
 
 /// The role after the token belongs to it, if nothing else is on its line.

@@ -5,11 +5,14 @@
 
 use super::active_reader::MarkupReader;
 use super::bare_json::{BareJson, Closing};
+use super::call_words::announces_call;
 use super::input::{Decision, Incomplete, Input, ReadResult, leading, skip_whitespace};
 use super::opening_marks;
 use super::piece::{TextCall, TextEnd, TextPiece};
 use super::pythonic::Pythonic;
 use super::reader::TextReader;
+use super::tool_names::{is_name, leading_name};
+use super::unlisted_form::UnlistedForm;
 
 /// The fence in which Gemma 3 writes calls.
 const PYTHON_CALLS: &str = "tool_code";
@@ -30,6 +33,8 @@ pub(super) fn next(input: &Input<'_>) -> ReadResult {
     }
     let reader = if opening_marks::markup_begins(rest, input.ended())? {
         MarkupReader::FencedMarkup(FencedMarkup { start: inside, searched: inside })
+    } else if is_call_by_word(info, rest, input)? {
+        MarkupReader::Unlisted(UnlistedForm::default())
     } else if rest.starts_with(['{', '[']) {
         MarkupReader::BareJson(BareJson::new(inside, Closing::Fence))
     } else if info == PYTHON_CALLS {
@@ -38,6 +43,19 @@ pub(super) fn next(input: &Input<'_>) -> ReadResult {
         return Ok(Decision::Text);
     };
     Ok(Decision::Become(reader))
+}
+
+/// Whether the word of a fence says that it holds a call, which has no other reader.
+fn is_call_by_word(info: &str, rest: &str, input: &Input<'_>) -> ReadResult<bool> {
+    if rest.starts_with(['{', '[']) {
+        return Ok(input.tools.resolve(info).is_some());
+    }
+    let name = leading_name(rest);
+    match rest.get(name.len()..).and_then(|behind| behind.chars().next()) {
+        None if announces_call(info) && !input.ended() && is_name(name) => Err(Incomplete),
+        Some('(') if info == PYTHON_CALLS && input.tools.offer(name) => Ok(false),
+        _ => Ok(announces_call(info)),
+    }
 }
 
 /// Whether the backticks that `text` begins with open a block rather than a span within a line.

@@ -11,16 +11,23 @@ use super::marked_json::{JsonCalls, skip_fence_head};
 use super::opening_marks;
 use super::qwen_coder::QWEN_CODER;
 use super::tagged::Tagged;
-use super::unknown_form::{CallEnd, Unreadable};
+use super::unlisted_form::UnlistedForm;
 
-/// Reads the text after `mark`; if no family can, a closing mark may still show that it was a call.
+/// Reads the text after `mark`; if no family can, it may be a call in another form.
 pub(super) fn open(mark: &str, input: &Input<'_>) -> ReadResult {
     match next(mark, input)? {
-        Decision::Text if Unreadable::may_begin(mark, input) => {
-            Ok(Decision::Become(MarkupReader::Unreadable(Unreadable::new(CallEnd::Tag, mark.len()))))
+        Decision::Text if may_be_other_form(mark, input) => {
+            Ok(Decision::Become(MarkupReader::Unlisted(UnlistedForm::default())))
         }
         decision => Ok(decision),
     }
+}
+
+/// Whether a call may begin after `mark`, and not a sentence about it.
+fn may_be_other_form(mark: &str, input: &Input<'_>) -> bool {
+    let line = input.from(mark.len()).trim_start_matches([' ', '\t']);
+    let sentence = line.len() < input.from(mark.len()).len() && !line.starts_with(['\n', '\r']);
+    input.context.line_start && !sentence && mark == "<tool_call>"
 }
 
 /// Reads the text after `mark`, an opening mark for calls in JSON or tags.

@@ -3,19 +3,11 @@
 //! The object may be damaged except in its name and arguments. Arguments keep the model's own spelling:
 //! numbers, order of keys and repeated keys reach the contract unchanged.
 
+use super::call_words::{KeyRole, key_role};
 use super::input::{skip, skip_whitespace};
 use super::json_scan::{Extent, ObjectScan, quoted_length};
 use super::piece::TextCall;
 use super::tool_names::{ToolNames, bare_name, is_name};
-
-/// Keys that models use for the tool's name. `function` may also hold name and arguments together.
-pub(super) const NAME_KEYS: [&str; 5] = ["name", "function", "tool", "tool_name", "function_name"];
-
-/// Keys that models use for the arguments.
-pub(super) const ARGUMENT_KEYS: [&str; 5] = ["arguments", "parameters", "args", "params", "input"];
-
-/// The key of a list of calls.
-pub(super) const LIST_KEY: &str = "tool_calls";
 
 /// The parts of a call that one object holds.
 #[derive(Debug, Default)]
@@ -38,12 +30,26 @@ pub(super) fn read_call(text: &str, tools: &ToolNames) -> ReadCall {
     if let Some((name, rest)) = bare_first(text, tools) {
         call = ReadCall { name: Some(name), ..read_members(&self::members(rest)) };
     }
+    if let (Some(name), None) = (&call.name, &call.arguments) {
+        call.arguments = arguments_beside(name, &members, tools);
+    }
     if let (None, None, [(key, value)]) = (&call.name, &call.arguments, members.as_slice())
         && tools.offer(key)
     {
         call = ReadCall { name: Some(key.clone()), arguments: read_arguments(value) };
     }
     call
+}
+
+/// The members beside a name that are parameters of its tool, if all are.
+fn arguments_beside(name: &str, members: &[(String, &str)], tools: &ToolNames) -> Option<String> {
+    let name = tools.resolve(name)?;
+    let role = |key: &str| key_role(key).filter(|_| !tools.takes(name, key));
+    let beside = |(key, _): &&(String, &str)| !matches!(role(key), Some(KeyRole::Name | KeyRole::Beside));
+    let arguments: Vec<_> = members.iter().filter(beside).collect();
+    let all = !arguments.is_empty() && arguments.iter().all(|(key, _)| tools.takes(name, key));
+    let member = |(key, value): &&(String, &str)| format!("{}: {value}", serde_json::Value::from(key.as_str()));
+    all.then(|| format!("{{{}}}", arguments.iter().map(member).collect::<Vec<_>>().join(", ")))
 }
 
 /// The name of a tool on offer that comes first in an object, without its key, and the text from its comma on.
@@ -58,7 +64,8 @@ fn bare_first<'a>(text: &'a str, tools: &ToolNames) -> Option<(String, &'a str)>
 
 /// Reads an object that is one call or holds a list of calls.
 pub(super) fn read_calls(text: &str, tools: &ToolNames) -> Vec<ReadCall> {
-    match members(text).iter().find(|(key, _)| key == LIST_KEY) {
+    let members = members(text);
+    match members.iter().find(|(key, value)| value.starts_with('[') && key_role(key) == Some(KeyRole::List)) {
         Some((_, list)) => elements(list).into_iter().map(|element| read_call(element, tools)).collect(),
         None => vec![read_call(text, tools)],
     }
@@ -67,14 +74,18 @@ pub(super) fn read_calls(text: &str, tools: &ToolNames) -> Vec<ReadCall> {
 fn read_members(members: &[(String, &str)]) -> ReadCall {
     let mut call = ReadCall::default();
     for (key, value) in members {
-        if key == "function" && value.starts_with('{') {
-            let inner: Vec<_> = self::members(value).into_iter().filter(|(key, _)| key != "function").collect();
-            return read_members(&inner);
-        }
-        if call.name.is_none() && NAME_KEYS.contains(&key.as_str()) && is_name_value(value) {
-            call.name = Some(bare_name(&unquoted(value)).to_owned());
-        } else if call.arguments.is_none() && ARGUMENT_KEYS.contains(&key.as_str()) {
-            call.arguments = read_arguments(value);
+        match key_role(key) {
+            // The call is inside, but no further one inside of it.
+            Some(KeyRole::Name) if value.starts_with('{') => {
+                let mut inner = self::members(value);
+                inner.retain(|(key, value)| key_role(key) != Some(KeyRole::Name) || !value.starts_with('{'));
+                return read_members(&inner);
+            }
+            Some(KeyRole::Name) if call.name.is_none() && is_name_value(value) => {
+                call.name = Some(bare_name(&unquoted(value)).to_owned());
+            }
+            Some(KeyRole::Arguments) if call.arguments.is_none() => call.arguments = read_arguments(value),
+            _ => {}
         }
     }
     call
@@ -90,9 +101,15 @@ fn is_name_value(value: &str) -> bool {
 fn read_arguments(value: &str) -> Option<String> {
     match value {
         "" | "null" | "None" => None,
+        _ if is_object_in_quotes(value) => Some(value.trim_matches('\'').to_owned()),
         _ if value.starts_with('"') => Some(serde_json::from_str::<String>(value).unwrap_or_else(|_| value.to_owned())),
         _ => Some(value.to_owned()),
     }
+}
+
+/// `'{"city": "Paris"}'`
+fn is_object_in_quotes(value: &str) -> bool {
+    value.starts_with("'{") && value.ends_with("}'")
 }
 
 fn unquoted(value: &str) -> String {
@@ -139,7 +156,7 @@ pub(super) fn value(text: &str) -> &str {
 }
 
 /// The objects in the list that `text` begins with.
-fn elements(text: &str) -> Vec<&str> {
+pub(super) fn elements(text: &str) -> Vec<&str> {
     let mut elements = Vec::new();
     let mut at = 0;
     while let Some(offset) = text.get(at..).and_then(|rest| memchr::memchr(b'{', rest.as_bytes())) {

@@ -9,12 +9,14 @@ use super::deepseek::{self, DEEPSEEK};
 use super::delimited::{Delimited, DelimitedForm};
 use super::gemma::{GEMMA, PREFIX};
 use super::glm::GLM;
-use super::input::{Decision, Incomplete, Input, ReadResult, begins_any};
+use super::input::{Decision, Incomplete, Input, ReadResult, begins_any, leading};
 use super::kimi::{self, KIMI};
 use super::mistral;
 use super::piece::TextEnd;
 use super::tagged::Tagged;
 use super::tool_names::{ToolNames, bare_name, leading_name};
+use super::unlisted_form::UnlistedForm;
+use super::unlisted_words::{begins_keyword, undecorated};
 
 /// The family whose call begins a text.
 #[derive(Clone, Copy)]
@@ -24,12 +26,41 @@ enum UnmarkedFamily {
     Delimited(&'static DelimitedForm),
 }
 
+/// What precedes the name of a tool that a message is addressed to.
+const ADDRESS: &str = "to=";
+
 /// What can follow a name.
 static SEPARATORS: [(&str, UnmarkedFamily); 3] = [
     (GLM.parameter, UnmarkedFamily::Glm),
     (kimi::ARGUMENTS, UnmarkedFamily::Delimited(&KIMI)),
     (deepseek::SEPARATOR, UnmarkedFamily::Delimited(&DEEPSEEK)),
 ];
+
+/// Where a call may be addressed in the middle of a line: `to=functions.name`.
+///
+/// A quotation ends with its line.
+pub(super) fn find_address(text: &str, last: usize, quoted: bool, after_space: bool) -> Option<usize> {
+    let before = text.get(..last).unwrap_or_default();
+    let is_apart = |at: usize| match at.checked_sub(1) {
+        None => after_space,
+        Some(previous) => {
+            text.as_bytes().get(previous).is_some_and(u8::is_ascii_whitespace) && !is_quoted(text, at, quoted)
+        }
+    };
+    let signs = memchr::memchr_iter(b'=', before.as_bytes()).filter_map(|at| at.checked_sub(ADDRESS.len() - 1));
+    let whole =
+        signs.filter(|at| text.get(*at..).is_some_and(|rest| rest.starts_with(ADDRESS))).find(|at| is_apart(*at));
+    let half = || {
+        let length =
+            (1..ADDRESS.len()).rev().find(|length| before.ends_with(ADDRESS.get(..*length).unwrap_or_default()))?;
+        Some(text.len() - length).filter(|at| last == text.len() && is_apart(*at))
+    };
+    whole.or_else(half)
+}
+
+fn is_quoted(text: &str, at: usize, quoted: bool) -> bool {
+    quoted && memchr::memchr(b'\n', text.as_bytes().get(..at).unwrap_or_default()).is_none()
+}
 
 /// The first position in `text`, up to `last`, where a line begins with such a call or a prefix of one.
 pub(super) fn find(text: &str, last: usize, line_start: bool, tools: &ToolNames) -> Option<usize> {
@@ -38,12 +69,21 @@ pub(super) fn find(text: &str, last: usize, line_start: bool, tools: &ToolNames)
     line_start.then_some(0).into_iter().chain(lines).find_map(|at| {
         let line = text.get(at..).unwrap_or_default();
         let words = line.trim_start_matches([' ', '\t']);
-        let begins = !words.is_empty() && !matches!(recognize(words, tools, false), Ok(None));
+        let begins =
+            !words.is_empty() && (may_announce(words, tools) || !matches!(recognize(words, tools, false), Ok(None)));
         begins.then(|| at + line.len() - words.len())
     })
 }
 
 pub(super) fn next(input: &Input<'_>) -> ReadResult {
+    if !input.context.line_start {
+        let addressed = input.without_mark && input.begins(0, ADDRESS)?;
+        return Ok(if addressed {
+            Decision::Become(MarkupReader::Unlisted(UnlistedForm::default()))
+        } else {
+            Decision::Text
+        });
+    }
     let name = leading_name(input.body);
     match recognize(input.body, input.tools, input.ended()) {
         Ok(Some(UnmarkedFamily::Glm)) => {
@@ -55,8 +95,18 @@ pub(super) fn next(input: &Input<'_>) -> ReadResult {
         }
         Err(Incomplete) => input.wait_or(Decision::Text),
         Ok(None) if input.end == Some(TextEnd::CutByLimit) && is_half(input.body, input.tools) => Err(Incomplete),
+        Ok(None) if input.without_mark && may_announce(input.body, input.tools) => {
+            Ok(Decision::Become(MarkupReader::Unlisted(UnlistedForm::default())))
+        }
         Ok(None) => Ok(Decision::Text),
     }
+}
+
+/// Whether a call in no known form may begin here: with a keyword, or with the name of a tool.
+fn may_announce(text: &str, tools: &ToolNames) -> bool {
+    let bare = undecorated(text);
+    let word = leading(bare, |character| character.is_alphanumeric() || matches!(character, '_' | '-' | '.' | '/'));
+    if word.is_empty() { bare.is_empty() } else { begins_keyword(word) || tools.may_resolve(word) }
 }
 
 /// The family whose call `text` begins with.

@@ -9,6 +9,7 @@ mod active_reader;
 mod bar_tokens;
 mod bare_json;
 mod begins_json_call;
+mod call_words;
 mod channel_writer;
 #[cfg(test)]
 mod damage_tests;
@@ -39,15 +40,26 @@ mod retry;
 mod separate_reasoning;
 #[cfg(test)]
 mod table_runner;
+mod tag;
 mod tag_key;
 mod tag_parameters;
 mod tagged;
 #[cfg(test)]
 mod tests;
 mod text_context;
+mod tool_name;
 mod tool_names;
 mod unknown_form;
+mod unlisted_form;
+mod unlisted_head;
+mod unlisted_tags;
+#[cfg(test)]
+mod unlisted_tests;
+mod unlisted_words;
+mod written_arguments;
 
 pub use piece::{TextCall, TextEnd, TextPiece};
 pub use reader::TextReader;
 pub use separate_reasoning::{SeparatedAnswer, separate_reasoning};
+pub use tool_name::resolve_name;
+pub use tool_names::ToolNames;

@@ -224,7 +224,8 @@ fn read_call(text: &str, closed: bool) -> TextCall {
     TextCall { name: tool(name).to_owned(), arguments }
 }
 
-fn read_arguments(text: &str) -> Option<String> {
+/// Keyword arguments as the text of an object.
+pub(super) fn read_arguments(text: &str) -> Option<String> {
     let mut members = Vec::new();
     let mut rest = text;
     loop {

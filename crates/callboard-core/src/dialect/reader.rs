@@ -8,13 +8,15 @@ use super::active_reader::MarkupReader;
 use super::bare_json::{BareJson, Closing};
 use super::channel_writer::{Channel, ChannelWriter};
 use super::fence;
-use super::input::{Decision, Incomplete, Input};
+use super::input::{Decision, Incomplete, Input, ReadResult};
 use super::missing_mark;
 use super::opening_marks::{self, MarkMatch, MarkSearch};
 use super::piece::{TextEnd, TextPiece};
+use super::reasoning_tags;
 use super::retry::retry_length;
 use super::text_context::TextContext;
 use super::tool_names::ToolNames;
+use super::unlisted_form::UnlistedForm;
 
 const WINDOW: usize = 512;
 const SIGNS: [char; 4] = ['<', '[', '`', '{'];
@@ -41,7 +43,13 @@ impl TextReader {
     /// A reader for a reply in which the tools with these names were on offer. With none, only
     /// reasoning and control tokens are markup.
     pub fn new(tools: &[&str]) -> Self {
-        Self { fences: true, ..Self::without_fences(ToolNames::new(tools)) }
+        Self::with_tools(ToolNames::new(tools))
+    }
+
+    /// The same for tools whose parameters are known.
+    #[must_use]
+    pub fn with_tools(tools: ToolNames) -> Self {
+        Self { fences: true, ..Self::without_fences(tools) }
     }
 
     /// A reader for the inside of a fence.
@@ -131,31 +139,48 @@ impl TextReader {
         if self.tools.is_empty() || self.context.fenced() {
             return sign;
         }
-        let line_start = self.context.line_start && !self.context.quoted();
-        missing_mark::find(text, sign.unwrap_or(text.len()), line_start, &self.tools).or(sign)
+        let (last, quoted) = (sign.unwrap_or(text.len()), self.context.quoted());
+        let line = missing_mark::find(text, last, self.context.line_start && !quoted, &self.tools);
+        let after_space = self.context.after_space() && !quoted;
+        missing_mark::find_address(text, line.unwrap_or(last), quoted, after_space).or(line).or(sign)
     }
 
     /// A mark, or a call without one, may begin here.
     fn step_at_sign(&mut self, end: Option<TextEnd>, out: &mut Vec<TextPiece>) -> bool {
         let rest = self.rest();
-        let found = if !self.context.quoted() {
-            let (ended, after_markup) = (end.is_some(), self.context.after_markup);
-            opening_marks::find(rest, MarkSearch { ended, with_tools: !self.tools.is_empty(), after_markup })
-        } else if self.writer.channel() == Channel::Reasoning {
-            opening_marks::find_reasoning_end(rest, end.is_some())
-        } else {
-            Ok(MarkMatch::None)
-        };
-        match found {
+        match self.find_mark(rest, end.is_some()) {
             Err(Incomplete) => return false,
             Ok(MarkMatch::Whole(markup)) => self.markup = Some(markup),
             Ok(MarkMatch::Half { of_call }) => self.drop_rest(of_call, end, out),
-            Ok(MarkMatch::None) if rest.starts_with(['{', '[']) && self.at_call_without_mark() => {
+            Ok(MarkMatch::None) if rest.starts_with(['<', '[']) && self.may_call_without_mark() => {
+                self.markup = Some(MarkupReader::Unlisted(UnlistedForm::default()));
+            }
+            Ok(MarkMatch::None) if rest.starts_with('{') && self.at_call_without_mark() => {
                 self.markup = Some(MarkupReader::BareJson(BareJson::new(0, Closing::EndOfAnswer)));
             }
             Ok(MarkMatch::None) => self.write(1, out),
         }
         true
+    }
+
+    /// The mark that the text begins with. Quoted text holds none but the end of the reasoning that quotes it.
+    fn find_mark(&self, rest: &str, ended: bool) -> ReadResult<MarkMatch> {
+        let reasoning = self.writer.channel() == Channel::Reasoning;
+        let found = if !self.context.quoted() {
+            let (with_tools, after_markup) = (!self.tools.is_empty(), self.context.after_markup);
+            opening_marks::find(rest, MarkSearch { ended, with_tools, after_markup })?
+        } else if reasoning {
+            opening_marks::find_reasoning_end(rest, ended)?
+        } else {
+            MarkMatch::None
+        };
+        let may_reason = reasoning || !self.context.quoted() && self.context.line_start;
+        match found {
+            MarkMatch::None if may_reason && rest.starts_with('<') && reasoning_tags::begins(rest, ended)? => {
+                Ok(MarkMatch::Whole(MarkupReader::ReasoningTag))
+            }
+            found => Ok(found),
+        }
     }
 
     /// Whether to search for calls without a mark or in a fence. In reasoning they are drafts.
@@ -240,7 +265,8 @@ impl TextReader {
         }
         let backticks = fence::count_backticks(self.rest());
         if backticks == 0 {
-            return self.write(1, out);
+            let first = self.rest().chars().next().map_or(1, char::len_utf8);
+            return self.write(first, out);
         }
         let block = fence::opens_block(self.rest(), self.context.line_start);
         self.write_backticks(backticks, out);

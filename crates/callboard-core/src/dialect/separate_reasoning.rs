@@ -1,9 +1,7 @@
 //! Takes the reasoning out of a complete answer that is not streamed.
 
+use super::reasoning_tags::NAMES;
 use super::{TextEnd, TextPiece, TextReader};
-
-/// Pairs of tags around reasoning.
-const TAGS: [(&str, &str); 2] = [("<think>", "</think>"), ("[THINK]", "[/THINK]")];
 
 /// An answer in two parts.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -36,11 +34,15 @@ pub fn separate_reasoning(text: &str) -> Option<SeparatedAnswer> {
     (separated.answer != text).then_some(separated)
 }
 
+/// An opening tag for reasoning of which only the closing one is there.
 fn missing_opening(text: &str) -> Option<&'static str> {
-    let missing = TAGS.iter().find(|(opening, closing)| {
+    let is_missing = |opening: &str, closing: &str| {
         text.find(closing).is_some_and(|end| !text.get(..end).unwrap_or_default().contains(opening))
-    });
-    missing.map(|(opening, _)| *opening)
+    };
+    if is_missing("[THINK]", "[/THINK]") {
+        return Some("[THINK]");
+    }
+    NAMES.iter().any(|name| is_missing(&format!("<{name}>"), &format!("</{name}>"))).then_some("<think>")
 }
 
 #[cfg(test)]
@@ -54,6 +56,8 @@ mod tests {
             ("", None),
             ("<think>Hm.</think>\n\n{\"a\": 1}", Some(("Hm.", "{\"a\": 1}"))),
             ("Hm.\n</think>{\"a\": 1}", Some(("Hm.", "{\"a\": 1}"))),
+            ("Hm.\n</thinking>{\"a\": 1}", Some(("Hm.", "{\"a\": 1}"))),
+            ("<thinking>Hm.</thinking>{\"a\": 1}", Some(("Hm.", "{\"a\": 1}"))),
             ("[THINK]Hm.[/THINK]{\"a\": 1}", Some(("Hm.", "{\"a\": 1}"))),
             ("<think>Hm. I am not done", Some(("Hm. I am not done", ""))),
             ("{\"a\": 1}<|im_end|>", Some(("", "{\"a\": 1}"))),

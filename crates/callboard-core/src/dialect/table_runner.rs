@@ -2,6 +2,7 @@
 
 use super::piece::{TextEnd, TextPiece};
 use super::reader::TextReader;
+use super::tool_names::ToolNames;
 
 pub(super) const TOOLS: [&str; 4] = ["get_weather", "write_file", "search_notes", "list_files"];
 
@@ -26,13 +27,20 @@ pub(super) fn unchanged(texts: &[&str]) {
 }
 
 pub(super) fn check(end: TextEnd, rows: &[TextRow<'_>]) {
+    check_with(&ToolNames::new(&TOOLS), end, rows);
+}
+
+/// The same for other tools.
+pub(super) fn check_with(tools: &ToolNames, end: TextEnd, rows: &[TextRow<'_>]) {
     for (text, expected) in rows {
-        let whole = read(&TOOLS, [*text], end);
+        let whole = read_with(tools, [*text], end);
         assert_eq!(whole.iter().map(show).collect::<Vec<_>>(), *expected, "whole, {end:?}: {text}");
-        assert_eq!(whole, split_everywhere(&TOOLS, text, end), "in single characters, {end:?}: {text}");
+        let characters: Vec<String> = text.chars().map(String::from).collect();
+        let single = read_with(tools, characters.iter().map(String::as_str), end);
+        assert_eq!(whole, single, "in single characters, {end:?}: {text}");
         for at in text.char_indices().map(|(at, _)| at) {
             let (before, after) = text.split_at(at);
-            assert_eq!(whole, read(&TOOLS, [before, after], end), "{end:?}: {before} ✂ {after}");
+            assert_eq!(whole, read_with(tools, [before, after], end), "{end:?}: {before} ✂ {after}");
         }
     }
 }
@@ -44,7 +52,16 @@ pub(super) fn split_everywhere(tools: &[&str], text: &str, end: TextEnd) -> Vec<
 
 /// Reads a text given in parts. Each part's pieces are taken away before the next, as in a stream.
 pub(super) fn read<'a>(tools: &[&str], parts: impl IntoIterator<Item = &'a str>, end: TextEnd) -> Vec<TextPiece> {
-    let mut reader = TextReader::new(tools);
+    read_with(&ToolNames::new(tools), parts, end)
+}
+
+/// The same for tools whose parameters are known.
+pub(super) fn read_with<'a>(
+    tools: &ToolNames,
+    parts: impl IntoIterator<Item = &'a str>,
+    end: TextEnd,
+) -> Vec<TextPiece> {
+    let mut reader = TextReader::with_tools(tools.clone());
     let (mut joined, mut out) = (Vec::new(), Vec::new());
     for part in parts {
         reader.feed(part, &mut out);

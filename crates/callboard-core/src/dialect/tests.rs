@@ -2,11 +2,12 @@
 
 use proptest::prelude::*;
 
-use super::table_runner::{TOOLS, read, split_everywhere, unchanged};
-use super::{TextEnd, TextPiece, TextReader};
+use super::table_runner::{TOOLS, read, read_with, split_everywhere, unchanged};
+use super::unlisted_tests::tools as tools_with_schemas;
+use super::{TextEnd, TextPiece, TextReader, ToolNames};
 
 /// Fragments of all families, concatenated at random.
-const PARTS: [&str; 83] = [
+const PARTS: [&str; 110] = [
     "<tool_call>",
     "</tool_call>",
     "{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}",
@@ -90,6 +91,33 @@ const PARTS: [&str; 83] = [
     "with ",
     "get_weather.call(",
     "\"name\": ",
+    "<TOOLCALL>",
+    "</TOOLCALL>",
+    "<get_weather>",
+    "</get_weather>",
+    "<city>Paris</city>",
+    "<city>",
+    "functools",
+    "Action: ",
+    "Action Input: ",
+    "[TOOL_CALL]",
+    "[/TOOL_CALL]",
+    "<|plugin|>",
+    "```tool_code\n",
+    "print(",
+    "city: Paris\n",
+    "<a href=\"get_weather\">",
+    "tool_call: ",
+    "<seed:tool_call>",
+    "</seed:tool_call>",
+    "getWeather",
+    "<list_files/>",
+    "\"get_weather\": ",
+    "{\"city\": \"Paris\"}",
+    "<|DSML|invoke name=\"get_weather\">",
+    ":",
+    "=",
+    "</",
 ];
 
 const ENDS: [TextEnd; 3] = [TextEnd::Complete, TextEnd::CutByLimit, TextEnd::CallsBeside];
@@ -108,7 +136,7 @@ fn in_parts(text: &str, cuts: &[usize]) -> Vec<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(if std::env::var("MANY").is_ok() { 60000 } else { 2000 }))]
 
     #[test]
     fn arbitrary_text_never_breaks_the_reader(text in "\\PC*", end in prop::sample::select(&ENDS[..])) {
@@ -120,13 +148,14 @@ proptest! {
         parts in prop::collection::vec(prop::sample::select(&PARTS[..]), 0..14),
         cuts in prop::collection::vec(0_usize..120, 0..6),
         end in prop::sample::select(&ENDS[..]),
-        tools in prop::sample::select(vec![&TOOLS[..], &[]]),
+        tools in prop::sample::select(vec![ToolNames::new(&TOOLS), ToolNames::new(&[]), tools_with_schemas()]),
     ) {
         let text = parts.concat();
-        let whole = read(tools, [text.as_str()], end);
-        prop_assert_eq!(&whole, &split_everywhere(tools, &text, end));
+        let whole = read_with(&tools, [text.as_str()], end);
+        let characters = in_parts(&text, &(0..text.len()).collect::<Vec<_>>());
+        prop_assert_eq!(&whole, &read_with(&tools, characters.iter().map(String::as_str), end));
         let parts = in_parts(&text, &cuts);
-        prop_assert_eq!(&whole, &read(tools, parts.iter().map(String::as_str), end));
+        prop_assert_eq!(&whole, &read_with(&tools, parts.iter().map(String::as_str), end));
     }
 
     #[test]

@@ -3,6 +3,9 @@
 //! Markup in backticks or in a fenced block is a quotation and stays text. A span in backticks ends
 //! with its line at the latest, so that one stray backtick does not hide a call further down.
 
+/// Lines that are indented so far are code, in Markdown.
+const CODE_INDENT: usize = 4;
+
 /// What precedes the current position.
 #[derive(Debug, Default)]
 pub(super) struct TextContext {
@@ -17,6 +20,8 @@ pub(super) struct TextContext {
     pub(super) opening_mark_was_text: bool,
     /// The last character, none before any text.
     last: Option<char>,
+    /// How far the words on this line are indented, or will be.
+    indent: usize,
     /// Words have passed.
     has_words: bool,
     /// Number of backticks that opened the current code span; 0 outside.
@@ -40,6 +45,16 @@ impl TextContext {
         self.last.is_none_or(|last| !last.is_alphanumeric() && !matches!(last, '.' | '!' | '?' | '…' | '。'))
     }
 
+    /// This position begins an indented block, which quotes as a fence does.
+    pub(super) fn indented(&self) -> bool {
+        self.line_start && self.indent >= CODE_INDENT
+    }
+
+    /// The last character is a space.
+    pub(super) fn after_space(&self) -> bool {
+        self.last.is_some_and(char::is_whitespace)
+    }
+
     pub(super) fn fenced(&self) -> bool {
         self.fence > 0
     }
@@ -52,11 +67,15 @@ impl TextContext {
         let line = match memchr::memrchr(b'\n', text.as_bytes()) {
             Some(at) => {
                 self.line_start = true;
-                self.span = 0;
+                (self.span, self.indent) = (0, 0);
                 text.get(at + 1..).unwrap_or_default()
             }
             None => text,
         };
+        if self.line_start {
+            let indent = line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t'));
+            self.indent += indent.map(|byte| if byte == b'\t' { CODE_INDENT } else { 1 }).sum::<usize>();
+        }
         let blank = text.trim_ascii().is_empty();
         self.line_start &= line.trim_ascii().is_empty();
         self.after_markup &= blank;
@@ -66,7 +85,7 @@ impl TextContext {
     }
 
     pub(super) fn pass_markup(&mut self) {
-        self.line_start = true;
+        (self.line_start, self.indent) = (true, 0);
         self.after_markup = true;
         self.after_backtick = false;
     }

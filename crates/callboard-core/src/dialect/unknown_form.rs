@@ -1,7 +1,7 @@
 //! Text after the opening mark of a call in no known form.
 //!
-//! If it names a tool on offer, it is passed on unchanged as a call, for a re-ask. Between `<tool_call>` and its closing mark,
-//! prose is recognised by the line it is on. Everything else is text.
+//! If it names a tool on offer, it is passed on unchanged as a call, for a re-ask. Everything else is text. What `unlisted_form`
+//! reads is not read here.
 
 use super::dropped_tokens;
 use super::input::{Decision, Incomplete, Input, ReadResult};
@@ -14,8 +14,6 @@ const LONGEST: usize = 2000;
 /// What ends an unreadable call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CallEnd {
-    /// The closing tag, which must be there.
-    Tag,
     /// A control token, or the end of the answer.
     Token,
     /// The same, or the next mark in brackets.
@@ -25,7 +23,6 @@ pub(super) enum CallEnd {
 impl CallEnd {
     fn marks(self) -> &'static [&'static str] {
         match self {
-            Self::Tag => &["</tool_call>"],
             Self::Token => &["<|", "<｜"],
             Self::Bracket => &["[TOOL_CALLS]", "[/TOOL_CALLS]", "</s>", "<|"],
         }
@@ -55,13 +52,6 @@ impl Unreadable {
         Self { name: Some(name.to_owned()), meant: true, ..Self::new(call_end, start) }
     }
 
-    /// Whether a call may begin after `mark`, and not a sentence about it.
-    pub(super) fn may_begin(mark: &str, input: &Input<'_>) -> bool {
-        let line = input.from(mark.len()).trim_start_matches([' ', '\t']);
-        let sentence = line.len() < input.from(mark.len()).len() && !line.starts_with(['\n', '\r']);
-        input.context.line_start && !sentence && mark == "<tool_call>"
-    }
-
     pub(super) fn resumes_at(&self) -> usize {
         self.searched
     }
@@ -73,7 +63,7 @@ impl Unreadable {
             return self.take(input);
         }
         if self.is_long() {
-            if self.call_end == CallEnd::Tag || !self.is_meant(input) {
+            if !self.is_meant(input) {
                 return self.refuse(input);
             }
             if input.find_any(&mut self.searched, self.call_end.marks())? {
@@ -82,7 +72,7 @@ impl Unreadable {
         }
         match input.end {
             None => Err(Incomplete),
-            Some(TextEnd::Complete) if self.call_end != CallEnd::Tag => self.take(input),
+            Some(TextEnd::Complete) => self.take(input),
             Some(TextEnd::CutByLimit) if self.is_meant(input) => Err(Incomplete),
             Some(_) => self.refuse(input),
         }
@@ -100,7 +90,7 @@ impl Unreadable {
     }
 
     fn take(&mut self, input: &Input<'_>) -> ReadResult {
-        if self.call_end == CallEnd::Tag && self.is_long() || !self.is_meant(input) {
+        if !self.is_meant(input) {
             return self.refuse(input);
         }
         let written = input.between(self.start, self.searched).trim_ascii();

@@ -42,7 +42,7 @@ impl ModelReply {
 
     /// A new reply whose text is read: calls of these tools, reasoning and control tokens are taken out of it.
     pub(super) fn with_text_read(tools: &ToolSet, most_calls: usize) -> Self {
-        let reader = Some(TextReader::new(&tools.names().collect::<Vec<_>>()));
+        let reader = Some(TextReader::with_tools(tools.tool_names()));
         Self { reader, ..Self::new(most_calls) }
     }
 

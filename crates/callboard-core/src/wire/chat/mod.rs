@@ -13,6 +13,7 @@ mod plain_messages;
 mod read_finish_reason;
 mod repeated_event;
 mod reply_chunk;
+mod reply_content;
 mod reply_fault;
 mod reply_reader;
 mod request;

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::chunk_lists::{First, Items};
 use super::chunk_object::{ChunkObject, keep, read_object};
 use super::read_finish_reason;
+use super::reply_content;
 use super::reply_fault::ReplyFault;
 use crate::model::{CallFragment, Delta, OtherFields, Usage};
 
@@ -248,9 +249,11 @@ fn read_choice(
 }
 
 fn read_message(message: Message, whole: bool, deltas: &mut Vec<Delta>) {
-    let reasoning = content(message.reasoning_content).or_else(|| content(message.reasoning));
+    let reasoning =
+        reply_content::joined(message.reasoning_content).or_else(|| reply_content::joined(message.reasoning));
+    let reasons = reasoning.is_some();
     deltas.extend(reasoning.map(Delta::Reasoning));
-    deltas.extend(content(message.content).map(Delta::Text));
+    reply_content::read(message.content, reasons, deltas);
     deltas.extend(text(message.refusal).map(Delta::Refusal));
     let calls = message.tool_calls.map_or_else(Vec::new, |Items(calls)| calls);
     // Some servers send the old form as well as the new one; it is the same call.
@@ -279,13 +282,6 @@ fn text(value: Value) -> Option<String> {
         Value::String(text) if !text.is_empty() => Some(text),
         _ => None,
     }
-}
-
-/// The text of a message: a string, or the text parts of a list.
-fn content(value: Value) -> Option<String> {
-    let Value::Array(parts) = value else { return text(value) };
-    let joined: String = parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)).collect();
-    (!joined.is_empty()).then_some(joined)
 }
 
 /// The arguments of a call: a string as it is, any other value as JSON text.

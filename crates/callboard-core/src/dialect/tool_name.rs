@@ -1,8 +1,8 @@
 //! Resolves the name a model wrote to a tool on offer, without guessing.
 //!
-//! Models add prefixes (`functions.`), positions (`:0`), pieces of their template (`<|channel|>…`), change case and `-`/`_`, or
-//! put another separator between the parts of a name (`crm.get` for `crm__get`). A name that still matches no tool, or two, is
-//! re-asked.
+//! Models add prefixes (`functions.`), positions (`:0`), pieces of their template (`<|channel|>…`), change case and `-`/`_`, put
+//! another separator between the parts of a name (`crm.get` for `crm__get`), or none (`getWeather`). A name that still matches
+//! no tool, or two, is re-asked.
 
 /// Separators between the parts of a name, or between a prefix and the name.
 const BETWEEN: [char; 3] = ['.', ':', '/'];
@@ -23,15 +23,20 @@ pub fn resolve_name<'a>(written: &str, names: impl Iterator<Item = &'a str> + Cl
         if let Some(place) = names.iter().position(|name| *name == core) {
             return Some((place, true));
         }
-        let wanted = spelling(core);
-        let mut places = names.iter().enumerate().filter(|(_, name)| spelling(name) == wanted);
-        match (places.next(), places.next()) {
-            (None, _) => rest = core.split_once(BETWEEN).map(|(_, behind)| behind),
-            (Some((place, _)), None) => return Some((place, true)),
-            _ => return None,
+        match spelled_alike(core, &names, spelling).or_else(|| spelled_alike(core, &names, letters)) {
+            Some(place) => return place.map(|place| (place, true)),
+            None => rest = core.split_once(BETWEEN).map(|(_, behind)| behind),
         }
     }
     None
+}
+
+/// The only name that is normalised to the same text; `Some(None)` if there are several.
+fn spelled_alike(core: &str, names: &[&str], normalised: fn(&str) -> String) -> Option<Option<usize>> {
+    let wanted = normalised(core);
+    let mut places = names.iter().enumerate().filter(|(_, name)| normalised(name) == wanted).map(|(place, _)| place);
+    let first = places.next()?;
+    Some(places.next().is_none().then_some(first))
 }
 
 /// `functions.get_weather:0<|channel|>commentary` reduced to `functions.get_weather`.
@@ -63,6 +68,11 @@ fn spelling(name: &str) -> String {
     plain
 }
 
+/// The letters and digits of a name, without case.
+pub(super) fn letters(name: &str) -> String {
+    name.chars().filter(|letter| letter.is_alphanumeric()).map(|letter| letter.to_ascii_lowercase()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,6 +94,10 @@ mod tests {
             ("get_weather<|channel|>commentary", Some((0, true))),
             ("tools/read_file", Some((1, true))),
             ("Get-Weather", Some((0, true))),
+            ("getWeather", Some((0, true))),
+            ("functions.GetWeather:1", Some((0, true))),
+            ("readfile", Some((1, true))),
+            ("getWeatherNow", None),
             (" read_file() ", Some((1, true))),
             ("run", Some((3, false))),
             ("RUN", None),
@@ -110,8 +124,13 @@ mod tests {
             ("a.b.c", Some((2, true))),
             ("shop.list", None),
             ("shop__list", Some((3, false))),
+            ("shopList", None),
         ];
         all_resolved(&names, &table);
+        all_resolved(
+            &["get_weather", "getweather"],
+            &[("getWeather", Some((1, true))), ("Get.Weather", Some((0, true)))],
+        );
     }
 
     #[test]
