@@ -262,15 +262,15 @@ fn tool_choice_holds_for_the_turn_as_a_whole() {
             choices: &["AsRequested"],
         },
         Row {
-            about: "a cut reply is not asked for its call",
+            about: "a cut reply is asked for its call",
             play: {
-                let mut play = chosen(required(), &["Hm"]);
+                let mut play = chosen(required(), &["Hm", "| show:1"]);
                 play.replies[0].cut = true;
                 play
             },
-            events: &["text Hm", "length 2"],
-            transcript: "Hm[]",
-            choices: &[],
+            events: &["text Hm", "call show {\"n\":1}", "tool_calls 4"],
+            transcript: "Hm[] ? [show]",
+            choices: &["Required"],
         },
         Row {
             about: "no call may come",
