@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::reply;
 use super::router::Shared;
+use crate::upstream::Upstream;
 
 /// The timeout of the store check.
 const STORE_TIME: Duration = Duration::from_secs(1);
@@ -26,7 +27,7 @@ pub(super) async fn health() -> Response {
 pub(super) async fn ready(State(shared): State<Shared>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
     if !shared.app.upstreams.any_answers(&shared.client).await {
         let servers = shared.app.upstreams.list().iter().filter(|upstream| upstream.local.is_none());
-        let urls: Vec<&str> = servers.map(|upstream| upstream.url.as_str()).collect();
+        let urls: Vec<String> = servers.map(|upstream| name_with_state(upstream)).collect();
         let urls = if shared.keys.admit(&headers) { urls.join(", ") } else { NEEDS_KEY.to_owned() };
         return reply::error(&ApiError::no_upstream_answers(&urls));
     }
@@ -38,6 +39,14 @@ pub(super) async fn ready(State(shared): State<Shared>, RawQuery(query): RawQuer
     }
     let store = if is_well { "ok" } else { "unavailable" };
     reply::json(json!({"status": "ready", "store": store}).to_string())
+}
+
+/// The server's URL, or its name and what it does where Callboard starts it.
+fn name_with_state(upstream: &Upstream) -> String {
+    match &upstream.supervised {
+        Some(server) => format!("{} {}", upstream.url, server.status()),
+        None => upstream.url.clone(),
+    }
 }
 
 /// Counters and timings for Prometheus.

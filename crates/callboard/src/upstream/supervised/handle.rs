@@ -49,7 +49,7 @@ impl SupervisedServer {
         let status = self.status.borrow();
         match &status.phase {
             Phase::Ready(process) => Ok(process.url.clone()),
-            _ => Err(self.not_running(&status.reason(limit))),
+            _ => Err(self.not_running(&status.reason())),
         }
     }
 
@@ -57,7 +57,7 @@ impl SupervisedServer {
     pub(in crate::upstream) fn running_url(&self) -> Result<String, Failure> {
         let status = self.status.borrow();
         let url = status.process().map(|process| process.url.clone());
-        url.ok_or_else(|| self.not_running(&format!("it {}", *status)))
+        url.ok_or_else(|| self.not_running(&status.reason()))
     }
 
     /// Waits until it is ready, or cannot be ready soon.

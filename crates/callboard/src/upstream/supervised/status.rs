@@ -1,7 +1,7 @@
 //! What a supervised server does at the moment, in words for operators.
 
 use std::fmt;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::exit::ServerExit;
 
@@ -92,10 +92,11 @@ impl ServerStatus {
         self.failed_starts >= HOPELESS
     }
 
-    /// Why a request gets no answer.
-    pub(super) fn reason(&self, waited: Duration) -> String {
+    /// Why a request gets no answer. What the server has printed is for operators only.
+    pub(super) fn reason(&self) -> String {
         match (&self.phase, &self.last_exit) {
             (Phase::Stopped, _) => "it ends together with Callboard".to_owned(),
+            (Phase::Unstarted(true), _) => "it has not been started yet".to_owned(),
             (_, Some(exit)) if self.is_hopeless() => {
                 let times = self.failed_starts;
                 format!(
@@ -103,7 +104,9 @@ impl ServerStatus {
                     exit.words
                 )
             }
-            _ => format!("it is not ready after {} s", waited.as_secs_f64()),
+            (Phase::Checking(_), _) => "it runs, and does not answer".to_owned(),
+            (Phase::Restarting(_), _) => "it has ended and is started again".to_owned(),
+            _ => "it is still starting".to_owned(),
         }
     }
 }
@@ -149,6 +152,8 @@ fn ago(then: Instant) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     fn process() -> RunningProcess {
@@ -184,7 +189,7 @@ mod tests {
             status.failed_starts = failed_starts;
             assert_eq!(status.is_settled(), settled, "{failed_starts}");
         }
-        let reason = status.reason(Duration::ZERO);
+        let reason = status.reason();
         assert!(reason.starts_with("it exited with status 1, 3 times in a row before it answered"), "{reason}");
         status.phase = Phase::Ready(process());
         assert!(status.is_settled() && status.is_ready());

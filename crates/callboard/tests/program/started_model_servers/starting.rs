@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use callboard_test_support::{Program, ask, binary, post, refused_start, startable_model};
+use callboard_test_support::{COUNTER, CharacterFolder, Program, ask, binary, post, refused_start, startable_model};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -17,7 +17,7 @@ fn requests_wait_until_the_server_is_ready() {
     assert!(line.contains("INFO") && line.contains("upstream=python3"), "{line}");
     assert_eq!(wait_for(&program, "starting")["restarts"], 0);
     let ready = ask(&program.address, "GET", "/ready", &[], "");
-    assert!(ready.status == 503 && ready.error("message").contains("python3"), "{ready:?}");
+    assert!(ready.status == 503 && ready.error("message").contains("python3 is starting, for "), "{ready:?}");
     let (address, waiting) = (program.address.clone(), [false, true].map(request));
     let listing = std::thread::spawn({
         let address = address.clone();
@@ -48,7 +48,7 @@ fn a_request_does_not_wait_for_ever() {
     let program = Program::with_settings(&settings, &[], &[]);
     let answer = post(&program.address, &request(false));
     assert_eq!((answer.status, answer.error("code").as_str()), (503, "upstream_unavailable"), "{answer:?}");
-    assert!(answer.error("message").contains("python3 is not running: it is not ready after 0.2 s"), "{answer:?}");
+    assert!(answer.error("message").contains("python3 is not running: it is still starting"), "{answer:?}");
     gate.open();
     wait_for(&program, "ready");
     assert_eq!(post(&program.address, &request(false)).status, 200);
@@ -66,6 +66,17 @@ fn the_first_request_starts_a_server_on_demand() {
     assert_eq!((before["state"].as_str(), &before["pid"]), (Some("on_demand"), &Value::Null), "{before}");
     let answered_by = said(&post(&program.address, &request(false)))["pid"].take();
     assert_eq!(process(&program)["pid"], answered_by);
+}
+
+/// A character without a model of its own is played by the first one in the list, which only a server that runs has.
+#[test]
+fn a_character_starts_the_server_that_plays_it() {
+    let folder = CharacterFolder::with("counter", COUNTER);
+    let settings = startable_model(&[], "start = \"on_demand\"");
+    let program = Program::with_settings(&settings, &["--characters", folder.path()], &[]);
+    assert_eq!(process(&program)["state"], "on_demand");
+    let answer = post(&program.address, &request(false).replace("\"m\"", "\"counter\""));
+    assert_eq!((answer.status, process(&program)["state"].as_str()), (200, Some("ready")), "{answer:?}");
 }
 
 /// Its list is only asked for where no other server has the model.
