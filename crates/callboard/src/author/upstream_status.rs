@@ -69,13 +69,14 @@ pub(super) async fn upstreams(app: &Services, kept: &Settings, out: &mut impl Wr
             writeln!(out, "{}: {BUILT_IN}", upstream.url)?;
             continue;
         }
-        if upstream.supervised.is_some() {
-            writeln!(out, "{}: {STARTED}", upstream.url)?;
-            continue;
+        match &upstream.supervised {
+            Some(_) => writeln!(out, "{}: {STARTED}", upstream.url)?,
+            None => {
+                let state = upstream.state(&client).await;
+                answered |= state.answers();
+                writeln!(out, "{}: {state}", upstream.url)?;
+            }
         }
-        let state = upstream.state(&client).await;
-        answered |= state.answers();
-        writeln!(out, "{}: {state}", upstream.url)?;
         write_models(&serde_json::from_value::<Vec<_>>(upstream.known_models().into())?, out)?;
     }
     Ok(answered)
