@@ -126,7 +126,9 @@ impl SupervisedServer {
     /// It has ended, and is started again after this time.
     pub(super) fn ended(&self, exit: ServerExit, wait: Duration) {
         let (upstream, seconds) = (&self.launch.name, wait.as_secs_f64());
-        tracing::warn!(upstream, restart_in_seconds = seconds, "model server {}", exit.words);
+        // Later lines may quote users.
+        let words = if exit.ready_for.is_none() { exit.with_last_line() } else { exit.words.clone() };
+        tracing::warn!(upstream, restart_in_seconds = seconds, "model server {words}");
         metrics::upstream_restart(upstream);
         self.status.send_modify(|status| {
             status.failed_starts = if exit.ready_for.is_some() { 0 } else { status.failed_starts.saturating_add(1) };

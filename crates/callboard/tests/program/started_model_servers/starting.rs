@@ -140,7 +140,7 @@ fn a_long_start_does_not_fill_the_log() {
     let script = "i=0; while [ $i -lt 300 ]; do i=$((i+1)); echo line $i.; done; exit 3";
     let settings = format!("[[upstream]]\ncommand = [\"sh\", \"-c\", \"{script}\", \"{{port}}\"]\n");
     let (_program, log, _folder) = program_with_log(&settings, "info");
-    let lines: Vec<String> = log.iter().take_while(|line| !line.contains("exited with status 3")).collect();
+    let lines: Vec<String> = log.iter().take_while(|line| !line.contains("exited with status 3: line 300.")).collect();
     let numbers = lines.iter().filter_map(|line| line.split("line ").nth(1)?.split('.').next()?.parse::<usize>().ok());
     assert_eq!(numbers.collect::<Vec<_>>(), (1..=100).chain(281..=300).collect::<Vec<_>>());
 }
