@@ -36,6 +36,18 @@ test("a server is shown with its models, and a model is tried with a tool", asyn
   await close(page);
 });
 
+test("what a probe has found is shown for each model", async () => {
+  const [method, headers] = ["POST", { "content-type": "application/json" }];
+  await fetch(`${callboard.url}/v1/upstreams/probe`, { method, headers, body: JSON.stringify({ model: "talker" }) });
+  const page = await open(browser, callboard, "#/servers");
+  await page.getByText("What is known of its models").click();
+  await page.getByText("Tools reach it in the request, by default.").waitFor();
+  const row = page.getByRole("table", { name: "Findings about talker" }).getByRole("row", { name: "tool_choice:required" });
+  await row.getByText("ignored").waitFor();
+  await row.getByText(/^\d{4}-\d\d-\d\d$/).waitFor();
+  await close(page);
+});
+
 test("recipes name this Callboard's own address", async () => {
   const page = await open(browser, callboard, "#/servers");
   const recipe = page.locator("details.recipe", { hasText: "Codex" });

@@ -6,6 +6,7 @@ import { clients, SERVERS } from "../parts/connections.js";
 import { Copyable } from "../parts/copy.js";
 import { Empty } from "../parts/empty.js";
 import { counted, duration } from "../parts/format.js";
+import { KnownModels } from "../parts/known-models.js";
 import { Problem } from "../parts/problem.js";
 import { apiKey } from "../session.js";
 import { html, useEffect, useState } from "../ui.js";
@@ -65,7 +66,7 @@ function Server({ server }) {
       ${server.process && html`<${Process} process=${server.process} answers=${state.answers} />`}
       ${contract !== "enforce" && html`<p class="warning">Contract mode <code>${contract}</code>: its calls are passed on as they come.</p>`}
       ${state.models.length > 0 && html`<${Models} models=${state.models} />`}
-      <${Learned} server=${server} />
+      <${KnownModels} server=${server} />
     </article>
   `;
 }
@@ -91,20 +92,6 @@ function Models({ models }) {
     <ul class="models">${shown.map((model) => html`<li class="mono">${model}</li>`)}
       ${models.length > shown.length && html`<li><button type="button" class="quiet" onClick=${() => setAll(true)}>${models.length - shown.length} more</button></li>`}
     </ul>
-  `;
-}
-
-/** What was found out about each model: its format for calls in text, and what the server refuses. */
-function Learned({ server: { learned, formats, aliases } }) {
-  const models = [...new Set([...Object.keys(learned), ...Object.keys(formats)])];
-  if (models.length === 0 && aliases.length === 0) return null;
-  return html`
-    <details><summary class="small">What is known of its models</summary>
-      <dl class="known">
-        ${models.map((model) => html`<dt class="mono">${model}</dt><dd class="small">calls in text are read in the format of ${formats[model] ?? "Hermes"}${learned[model] ? `; refuses ${learned[model].join(", ")}, so Callboard works around it` : ""}</dd>`)}
-        ${aliases.map((alias) => html`<dt class="mono">${alias}</dt><dd class="small">another name</dd>`)}
-      </dl>
-    </details>
   `;
 }
 

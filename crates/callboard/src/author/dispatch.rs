@@ -96,7 +96,7 @@ async fn dispatch(
         Command::Names(arguments) => names(&arguments, &registry(&settings, None), out).await,
         Command::Stats { since, json, .. } => stats(since, json, &settings, out).await,
         Command::Traces(arguments) => traces(&arguments, &settings, &client(&settings)?, out).await,
-        Command::Upstreams(_) => upstreams(&app::build(settings, 0)?, kept, out).await,
+        Command::Upstreams(arguments) => upstreams(&arguments, &app::build(settings, 0)?, kept, out).await,
         Command::Serve(_) | Command::Config(_) => Ok(true),
     }
 }

@@ -2,8 +2,11 @@
 
 use std::net::SocketAddr;
 
+use bytes::Bytes;
+use http::header::AUTHORIZATION;
 use http::{HeaderValue, StatusCode};
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use crate::config::Settings;
 use crate::greeting::address_on_this_machine;
@@ -37,9 +40,20 @@ impl RunningCallboard {
         Self { address, server }
     }
 
+    /// Posts a body to a path below `/v1`, which answers with a document.
+    pub(super) async fn post<T: DeserializeOwned>(&self, client: &Client, path: &str, body: &Value) -> QueryResult<T> {
+        let headers = self.server.key.iter().map(|key| (AUTHORIZATION, key.clone())).collect();
+        let url = format!("{}{path}", self.server.url);
+        Self::result(client.post(&url, &headers, body.to_string().into_bytes()).await)
+    }
+
     /// Asks for a document below `/v1`.
     pub(super) async fn get<T: DeserializeOwned>(&self, client: &Client, path: &str) -> QueryResult<T> {
-        match client.get(&self.server, path, None, MOST_BYTES).await {
+        Self::result(client.get(&self.server, path, None, MOST_BYTES).await)
+    }
+
+    fn result<T: DeserializeOwned>(answer: Result<Bytes, Failure>) -> QueryResult<T> {
+        match answer {
             Ok(body) => serde_json::from_slice(&body).map_or(QueryResult::NotRunning, QueryResult::Answer),
             Err(Failure::Refused { status: StatusCode::UNAUTHORIZED, .. }) => QueryResult::Unauthorized,
             Err(_) => QueryResult::NotRunning,

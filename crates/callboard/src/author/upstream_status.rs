@@ -2,14 +2,19 @@
 
 use std::io::Write;
 
+use anyhow::bail;
+use futures_util::future::join_all;
 use serde::Deserialize;
+use serde_json::json;
 
 use super::running_callboard::{QueryResult, RunningCallboard};
 use super::server_table::{KnownModel, write_models};
 use super::stats::open_existing_store;
+use crate::cli::UpstreamsArgs;
 use crate::config::Settings;
 use crate::server_findings;
 use crate::services::Services;
+use crate::upstream::Client;
 
 #[derive(Deserialize)]
 struct UpstreamList {
@@ -39,11 +44,19 @@ struct LastExit {
     output: Vec<String>,
 }
 
-/// Writes what is known; false when no server answers.
-pub(super) async fn upstreams(app: &Services, kept: &Settings, out: &mut impl Write) -> anyhow::Result<bool> {
+/// Probes or forgets what is to be, and writes what is known; false when no server answers.
+pub(super) async fn upstreams(
+    arguments: &UpstreamsArgs,
+    app: &Services,
+    kept: &Settings,
+    out: &mut impl Write,
+) -> anyhow::Result<bool> {
+    if arguments.model_name.is_some() && !arguments.probe && !arguments.forget {
+        bail!("a model is named to probe it or to forget it; add --probe or --forget");
+    }
     let client = app.client();
     let running = RunningCallboard::of(&app.settings);
-    match running.get::<UpstreamList>(&client, "/upstreams").await {
+    match ask(&running, arguments, &client).await {
         QueryResult::Answer(list) => {
             writeln!(out, "as seen by the Callboard at {}:", running.address)?;
             list.data.iter().try_for_each(|upstream| write_state(upstream, out))?;
@@ -59,8 +72,20 @@ pub(super) async fn upstreams(app: &Services, kept: &Settings, out: &mut impl Wr
         }
     }
     // Without a store nothing is known yet.
-    if let Ok(store) = open_existing_store(kept) {
-        server_findings::load(&app.upstreams, &store, kept.keep.finding_days).await;
+    let store = open_existing_store(kept).ok();
+    if let Some(store) = &store {
+        server_findings::load(&app.upstreams, store, kept.keep.finding_days).await;
+    }
+    let servers = || app.upstreams.list().iter().filter(|server| server.local.is_none() && server.supervised.is_none());
+    let (model, probes) = (arguments.model_name.as_deref(), client.clone().for_probes());
+    if arguments.forget {
+        servers().for_each(|server| server.forget(model));
+    }
+    if arguments.probe {
+        join_all(servers().map(|server| server.probe_now(model, &probes))).await;
+    }
+    if let Some(store) = &store {
+        server_findings::save(&app.upstreams, store).await;
     }
     let mut answered = false;
     for upstream in app.upstreams.on_offer() {
@@ -80,6 +105,16 @@ pub(super) async fn upstreams(app: &Services, kept: &Settings, out: &mut impl Wr
         write_models(&serde_json::from_value::<Vec<_>>(upstream.known_models().into())?, out)?;
     }
     Ok(answered)
+}
+
+/// Asks the Callboard that runs, which probes or forgets first where that is wanted.
+async fn ask(running: &RunningCallboard, arguments: &UpstreamsArgs, client: &Client) -> QueryResult<UpstreamList> {
+    let selection = json!({"model": arguments.model_name});
+    match arguments {
+        UpstreamsArgs { probe: true, .. } => running.post(client, "/upstreams/probe", &selection).await,
+        UpstreamsArgs { forget: true, .. } => running.post(client, "/upstreams/forget", &selection).await,
+        _ => running.get(client, "/upstreams").await,
+    }
 }
 
 const BUILT_IN: &str = "the built-in model, used because no model server was found; name one with --upstream URL";

@@ -77,8 +77,8 @@ pub enum Command {
     Serve(Flags),
     /// Print the settings in effect, and where each comes from
     Config(Flags),
-    /// Show the model servers: their state, and what they were found to refuse
-    Upstreams(Flags),
+    /// Show the model servers: their state, and what they were found to honor, ignore and refuse
+    Upstreams(UpstreamsArgs),
     /// Show how models call tools, per character and model, from the counts in the store
     #[command(after_help = STATS)]
     Stats {
@@ -178,6 +178,23 @@ pub struct EvalArgs {
     pub flags: Flags,
 }
 
+/// The arguments of `callboard upstreams`.
+#[derive(Debug, PartialEq, Eq, Args)]
+pub struct UpstreamsArgs {
+    /// The model to probe, or to forget [default: all of which something is known, or else the first in the list]
+    #[arg(value_name = "MODEL")]
+    pub model_name: Option<String>,
+    /// Find out now what they honor and what they ignore, by a few tiny requests for each model
+    #[arg(long, conflicts_with = "forget")]
+    pub probe: bool,
+    /// Forget what was found out, so that it is found out again
+    #[arg(long)]
+    pub forget: bool,
+    /// Settings
+    #[command(flatten)]
+    pub flags: Flags,
+}
+
 /// The arguments of `callboard traces`.
 #[derive(Debug, PartialEq, Eq, Args)]
 pub struct TracesArgs {
@@ -224,7 +241,7 @@ impl Command {
         match self {
             Self::Serve(flags)
             | Self::Config(flags)
-            | Self::Upstreams(flags)
+            | Self::Upstreams(UpstreamsArgs { flags, .. })
             | Self::Stats { flags, .. }
             | Self::Check { flags, .. }
             | Self::New { flags, .. }

@@ -5,5 +5,5 @@
 mod command;
 mod print_config;
 
-pub use command::{Command, EvalArgs, NamesArgs, TracesArgs, parse, parse_from};
+pub use command::{Command, EvalArgs, NamesArgs, TracesArgs, UpstreamsArgs, parse, parse_from};
 pub use print_config::write_config;

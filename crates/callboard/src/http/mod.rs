@@ -42,6 +42,7 @@ mod socket_messages;
 mod state_journal_undo;
 mod traces;
 mod undo_body;
+mod upstream_findings;
 mod upstreams;
 
 pub use client_connection::{ClientConnection, ClientStream, OpenConnections};

@@ -61,6 +61,7 @@ page_files![
     "parts/format.js",
     "parts/journal.js",
     "parts/key-prompt.js",
+    "parts/known-models.js",
     "parts/load-problem.js",
     "parts/pointer.js",
     "parts/problem.js",

@@ -23,7 +23,8 @@ use super::request_log::RequestLog;
 use super::responses::Responses;
 use super::{
     bad_call_comments, calls, character_prompt, character_tools, characters, conversations, events, golden_pages,
-    health_and_metrics, models, page, passthrough, reply, request_id, responses, socket, traces, upstreams,
+    health_and_metrics, models, page, passthrough, reply, request_id, responses, socket, traces, upstream_findings,
+    upstreams,
 };
 use crate::conversation::ChatSnapshots;
 use crate::percent;
@@ -122,6 +123,8 @@ pub fn router(app: Arc<Services>, thread: ThreadServices) -> Router {
         .route("/v1/characters/{id}/prompt", get(character_prompt::one))
         .route("/v1/characters/{id}/tools/{name}", post(character_tools::call))
         .route("/v1/upstreams", get(upstreams::list))
+        .route("/v1/upstreams/probe", post(upstream_findings::probe))
+        .route("/v1/upstreams/forget", post(upstream_findings::forget))
         .route("/v1/events", get(events::subscribe))
         .route("/v1/traces", get(traces::list))
         .route("/v1/traces/{id}", get(traces::one))

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use axum::extract::{RawQuery, State};
+use axum::response::Response;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
@@ -24,6 +25,12 @@ pub(super) async fn list(State(shared): State<Shared>, RawQuery(query): RawQuery
     });
     let list: Vec<Value> = join_all(entries).await;
     Ok(reply::json(json!({"object": "list", "data": list}).to_string()))
+}
+
+/// All of them, as they are known.
+pub(super) fn listed(shared: &Shared) -> Response {
+    let list: Vec<Value> = shared.app.upstreams.on_offer().map(|upstream| entry(upstream.as_ref())).collect();
+    reply::json(json!({"object": "list", "data": list}).to_string())
 }
 
 fn entry(upstream: &Upstream) -> Value {

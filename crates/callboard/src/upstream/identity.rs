@@ -72,7 +72,7 @@ impl Upstream {
                 version,
                 "model server has changed; what was found out is forgotten"
             );
-            self.probing.restart(&forgotten);
+            forgotten.iter().for_each(|model| self.probing.restart(Some(model)));
         }
     }
 

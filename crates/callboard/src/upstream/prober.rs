@@ -12,7 +12,7 @@ use http::header::USER_AGENT;
 use serde_json::Value;
 
 use super::client::AGENT_OF_PROBE;
-use super::{Client, Failure, ProbePolicy, Upstream, Upstreams};
+use super::{Client, Failure, ProbePolicy, ServerState, Upstream, Upstreams};
 use crate::random;
 use crate::telemetry::metrics;
 
@@ -51,8 +51,36 @@ impl Upstream {
         self.may_be_probed() && (self.probe == ProbePolicy::On || self.profiles.is_known_software() == Some(true))
     }
 
-    /// Probes a model, whatever the settings say; false where the probe ended early.
-    pub async fn probe_model(&self, model: &str, client: &Client) -> bool {
+    /// Probes one model now, or else those of which something is known, or else the first in the list; whatever the settings say.
+    pub async fn probe_now(&self, model: Option<&str>, client: &Client) {
+        self.start().await;
+        let listed = match self.state(client).await {
+            ServerState::Lists(models) => models,
+            _ => Vec::new(),
+        };
+        let known: Vec<String> = self.profiles.known().into_keys().collect();
+        let models = match model {
+            Some(model) => vec![model.to_owned()],
+            None if known.is_empty() => listed.into_iter().take(1).collect(),
+            None => known,
+        };
+        for model in models {
+            let is_complete = self.probe_model(&model, client).await;
+            self.probing.over(&model, is_complete);
+        }
+    }
+
+    /// Forgets what was found about one model, or about all.
+    pub fn forget(&self, model: Option<&str>) {
+        let forgotten = self.profiles.forget(model);
+        self.probing.restart(model);
+        if !forgotten.is_empty() {
+            tracing::info!(upstream = self.url, models = forgotten.join(", "), "what was found out is forgotten");
+        }
+    }
+
+    /// Probes a model; false where the probe ended early.
+    async fn probe_model(&self, model: &str, client: &Client) -> bool {
         let (begun, mut requests, mut found, mut is_complete) = (Instant::now(), 0_usize, Vec::new(), true);
         let (mut probe, mut lessons) = (Probe::new(&random::letters::<6>()), Lessons::default());
         while let Some(body) = probe.request() {

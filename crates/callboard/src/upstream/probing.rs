@@ -114,9 +114,9 @@ impl Probing {
         self.progress.notify_waiters();
     }
 
-    /// Probes of these models count no more.
-    pub(super) fn restart(&self, models: &[String]) {
-        self.lock().models.retain(|model, attempt| attempt.is_under_way() || !models.contains(model));
+    /// Probes of this model count no more, or those of all.
+    pub(super) fn restart(&self, model: Option<&str>) {
+        self.lock().models.retain(|name, attempt| attempt.is_under_way() || model.is_some_and(|model| model != name));
     }
 
     /// Makes a probe due where it is needed and none has been lately; returns since when it has been under way.
@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(probing.demand("m", false, later), Some(later), "whatever it had found until then");
         probing.over("m", true);
         assert_eq!(probing.demand("m", true, later + 2 * RETRY_AFTER), None, "all was tested");
-        probing.restart(&["m".to_owned()]);
+        probing.restart(Some("m"));
         assert_eq!(probing.demand("m", true, now), Some(now), "it has changed");
     }
 

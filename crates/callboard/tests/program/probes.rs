@@ -338,3 +338,39 @@ fn a_request_does_not_wait_long_for_a_probe() {
     assert_eq!(post(&program.address, &with_tools()).status, 200);
     assert!(!fake.asked.lock().unwrap()[1]["tools"].is_array(), "the second one benefits");
 }
+
+#[test]
+fn probing_and_forgetting_on_request() {
+    let (fake, server) = Fake::start(Kind::Ignores, Fake::default());
+    let program = Program::with_upstream(&server.url, &[]);
+    let command = |words: &[&str]| {
+        let mut command = std::process::Command::new(binary());
+        let output = command.arg("upstreams").args(words).env_clear().output().unwrap();
+        (
+            output.status.success(),
+            String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap(),
+        )
+    };
+    let running = ["--listen", program.address.as_str()];
+    let (_, shown) = command(&[&["--probe"], &running[..]].concat());
+    assert!(shown.contains("  m: tools prompt, by what was found\n") && fake.probed() > 0, "{shown}");
+    let probed = fake.probed();
+    let (_, shown) = command(&[&["--probe", "n"], &running[..]].concat());
+    assert!(shown.contains("  m: tools prompt") && shown.contains("  n: tools prompt"), "{shown}");
+    assert_eq!(fake.probed(), 2 * probed, "only the one that is named");
+    let (_, shown) = command(&[&["--forget", "m"], &running[..]].concat());
+    assert!(!shown.contains("  m: ") && shown.contains("  n: tools prompt"), "{shown}");
+    let (_, shown) = command(&[&["--forget"], &running[..]].concat());
+    assert!(!shown.contains("tools prompt"), "{shown}");
+    let elsewhere = ["--listen", "127.0.0.1:1", "--upstream", &server.url];
+    let (_, shown) = command(&[&["--probe"], &elsewhere[..]].concat());
+    assert!(shown.contains("no Callboard runs") && shown.contains("  m: tools prompt, by what was found\n"), "{shown}");
+    let (success, shown) = command(&["m"]);
+    assert!(!success && shown.contains("add --probe or --forget"), "{shown}");
+    for (body, param) in
+        [(r#"{"url":"http://no/v1"}"#, "url"), (r#"{"model":1}"#, "model"), (r#"{"modle":"m"}"#, "modle")]
+    {
+        let refused = ask(&program.address, "POST", "/v1/upstreams/probe", &["content-type: application/json"], body);
+        assert_eq!((refused.status, refused.error("param").as_str()), (400, param), "{body}");
+    }
+}
