@@ -71,22 +71,32 @@ pub(super) async fn upstreams(
             writeln!(out, "no Callboard runs at {}; the model servers are asked directly:", running.address)?;
         }
     }
+    update_findings(arguments, app, kept).await;
+    write_answers(app, &client, out).await
+}
+
+/// Does itself what a Callboard that runs would do: takes what is known from the store, probes or forgets, and stores what has changed.
+async fn update_findings(arguments: &UpstreamsArgs, app: &Services, kept: &Settings) {
     // Without a store nothing is known yet.
     let store = open_existing_store(kept).ok();
     if let Some(store) = &store {
         server_findings::load(&app.upstreams, store, kept.keep.finding_days).await;
     }
     let servers = || app.upstreams.list().iter().filter(|server| server.local.is_none() && server.supervised.is_none());
-    let (model, probes) = (arguments.model_name.as_deref(), client.clone().for_probes());
+    let (model, client) = (arguments.model_name.as_deref(), app.client().for_probes());
     if arguments.forget {
         servers().for_each(|server| server.forget(model));
     }
     if arguments.probe {
-        join_all(servers().map(|server| server.probe_now(model, &probes))).await;
+        join_all(servers().map(|server| server.probe_now(model, &client))).await;
     }
     if let Some(store) = &store {
         server_findings::save(&app.upstreams, store).await;
     }
+}
+
+/// Writes which servers answer now, and what is known of their models; false when none does.
+async fn write_answers(app: &Services, client: &Client, out: &mut impl Write) -> anyhow::Result<bool> {
     let mut answered = false;
     for upstream in app.upstreams.on_offer() {
         if upstream.local.is_some() {
@@ -97,7 +107,7 @@ pub(super) async fn upstreams(
         match &upstream.supervised {
             Some(_) => writeln!(out, "{}: {STARTED}", upstream.url)?,
             None => {
-                let state = upstream.state(&client).await;
+                let state = upstream.state(client).await;
                 answered |= state.answers();
                 writeln!(out, "{}: {state}", upstream.url)?;
             }
