@@ -15,7 +15,7 @@ use super::marked_json::is_json;
 use super::opening_marks;
 use super::piece::{TextCall, TextEnd};
 use super::pythonic::Pythonic;
-use super::tool_names::ToolNames;
+use super::tool_names::{ToolNames, is_distinctive};
 
 /// Where a call without a mark must end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -193,7 +193,7 @@ fn is_keyed_answer(object: &str, tools: &ToolNames) -> bool {
     match members(object).as_slice() {
         [(key, value)] if tools.offer(key) => {
             let keys = members(value);
-            keys.is_empty() || !keys.iter().all(|(parameter, _)| tools.takes(key, parameter))
+            keys.is_empty() || !is_distinctive(key) || !keys.iter().all(|(parameter, _)| tools.takes(key, parameter))
         }
         _ => false,
     }
@@ -202,8 +202,14 @@ fn is_keyed_answer(object: &str, tools: &ToolNames) -> bool {
 /// Whether `arguments` are the schema of the tool's arguments.
 pub(super) fn is_schema(name: &str, arguments: &str, tools: &ToolNames) -> bool {
     let members = members(arguments);
-    let has = |key: &str| members.iter().any(|(known, _)| known == key);
-    has("type") && has("properties") && !tools.takes(name, "properties")
+    let declares = |key: &str, value: &str| match key {
+        "properties" => true,
+        "type" => value == "\"object\"",
+        _ => false,
+    };
+    let is_declared = |value: &str| value.starts_with('{') && self::members(value).iter().any(|(key, _)| key == "type");
+    members.iter().any(|(key, value)| declares(key, value) && !tools.takes(name, key))
+        || !members.is_empty() && members.iter().all(|(_, value)| is_declared(value))
 }
 
 #[cfg(test)]

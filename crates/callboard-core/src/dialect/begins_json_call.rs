@@ -4,7 +4,7 @@ use super::call_words::{KeyRole, announces_call, key_role};
 use super::input::{Incomplete, ReadResult};
 use super::json_call::value;
 use super::json_scan::{Extent, ObjectScan, quoted_length};
-use super::tool_names::{ToolNames, is_name};
+use super::tool_names::{ToolNames, is_distinctive, is_name};
 
 /// A key that is not closed within this many bytes is none of a call.
 const LONGEST_KEY: usize = 32;
@@ -28,7 +28,11 @@ fn read_members(members: &str, tools: &ToolNames, any: bool) -> ReadResult<bool>
     loop {
         let (key, after) = match read_string(rest.trim_ascii_start()) {
             // The arguments are beside the name.
-            Quoted::Whole(key, _) if named.is_some_and(|name| tools.takes(name, key)) => return Ok(true),
+            Quoted::Whole(key, _)
+                if named.is_some_and(|name| (any || is_distinctive(name)) && tools.takes(name, key)) =>
+            {
+                return Ok(true);
+            }
             Quoted::Whole(key, after) if key_role(key).is_some() || tools.resolve(key).is_some() => (key, after),
             Quoted::Part(key) if key.len() <= LONGEST_KEY => return Err(Incomplete),
             Quoted::Whole(..) | Quoted::Part(_) | Quoted::None => return Ok(false),

@@ -36,6 +36,60 @@ pub(super) const SPECIAL: [&str; 15] = [
 const HEADERS: [&str; 4] = ["im_start", "start_header_id", "turn", "start_of_turn"];
 const ROLES: [&str; 7] = ["assistant", "model", "user", "system", "tool", "developer", "ipython"];
 
+/// The words that the names of special tokens are made of. Another token in the middle of a text belongs to a form that was
+/// not read, and stays.
+const NAME_WORDS: [&str; 44] = [
+    "action",
+    "argument",
+    "arguments",
+    "assistant",
+    "begin",
+    "bos",
+    "bot",
+    "call",
+    "calls",
+    "channel",
+    "chatbot",
+    "constrain",
+    "end",
+    "endoftext",
+    "eom",
+    "eos",
+    "eot",
+    "final",
+    "fim",
+    "header",
+    "id",
+    "im",
+    "message",
+    "model",
+    "msg",
+    "of",
+    "output",
+    "outputs",
+    "pad",
+    "python",
+    "response",
+    "result",
+    "return",
+    "section",
+    "sentence",
+    "start",
+    "system",
+    "tag",
+    "text",
+    "token",
+    "tool",
+    "tools",
+    "turn",
+    "user",
+];
+
+/// Whether a token of this name ends or begins texts, turns, messages or calls.
+pub(super) fn is_special(name: &str) -> bool {
+    name.split(['_', '▁', '-']).all(|word| NAME_WORDS.contains(&word.to_lowercase().as_str()))
+}
+
 /// Reads one of [`SPECIAL`].
 pub(super) fn next(mark: &str, input: &Input<'_>) -> ReadResult {
     match mark {
@@ -110,6 +164,7 @@ mod tests {
             "Was <s>5</s> now 4, no <s>6</s>",
             "A list: [\"<eos>\", \"<bos>\"] and so on.",
             "Write </s> at the end of it.",
+            "A form of its own: <|dark|>night<|sep|>stage<|dark|> it was.",
             "<start> and <end> and <sample> stay",
         ]);
     }

@@ -42,6 +42,9 @@ pub(super) fn next(mark: &str, input: &Input<'_>) -> ReadResult {
     if input.begins(after, GLM.parameter)? {
         return Ok(tagged());
     }
+    if input.from(after).starts_with(['(', ':']) {
+        return Ok(Decision::Text);
+    }
     Ok(if input.begins(after, GLM.function_end)? && offered {
         Decision::call(after + GLM.function_end.len(), TextCall::without_arguments(name))
     } else if offered && input.from(after).starts_with('{') {

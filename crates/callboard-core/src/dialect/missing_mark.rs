@@ -16,7 +16,7 @@ use super::piece::TextEnd;
 use super::tagged::Tagged;
 use super::tool_names::{ToolNames, bare_name, leading_name};
 use super::unlisted_form::UnlistedForm;
-use super::unlisted_words::{begins_keyword, undecorated};
+use super::unlisted_words::{ADDRESS, begins_keyword, is_decoration, undecorated};
 
 /// The family whose call begins a text.
 #[derive(Clone, Copy)]
@@ -25,9 +25,6 @@ enum UnmarkedFamily {
     Mistral,
     Delimited(&'static DelimitedForm),
 }
-
-/// What precedes the name of a tool that a message is addressed to.
-const ADDRESS: &str = "to=";
 
 /// What can follow a name.
 static SEPARATORS: [(&str, UnmarkedFamily); 3] = [
@@ -106,7 +103,7 @@ pub(super) fn next(input: &Input<'_>) -> ReadResult {
 fn may_announce(text: &str, tools: &ToolNames) -> bool {
     let bare = undecorated(text);
     let word = leading(bare, |character| character.is_alphanumeric() || matches!(character, '_' | '-' | '.' | '/'));
-    if word.is_empty() { bare.is_empty() } else { begins_keyword(word) || tools.may_resolve(word) }
+    if word.is_empty() { is_decoration(text) } else { begins_keyword(word) || tools.may_resolve(word) }
 }
 
 /// The family whose call `text` begins with.

@@ -19,6 +19,7 @@ use super::tool_names::ToolNames;
 use super::unlisted_form::UnlistedForm;
 
 const WINDOW: usize = 512;
+const PART: usize = 4 * WINDOW;
 const SIGNS: [char; 4] = ['<', '[', '`', '{'];
 
 /// Reads one reply of a model.
@@ -133,8 +134,15 @@ impl TextReader {
         }
     }
 
-    /// The first position that may begin markup: a sign, or a line that may begin with a call whose mark is missing.
+    /// The first position that may begin markup, or up to which there is none. Text is searched in parts, so that the search
+    /// for a rare sign does not scan all text before each frequent one.
     fn next_candidate(&self, text: &str) -> Option<usize> {
+        let part = text.get(..text.floor_char_boundary(PART)).unwrap_or_default();
+        self.find_candidate(part).or_else(|| (part.len() < text.len()).then_some(part.len()))
+    }
+
+    /// A sign, a line that may begin with a call whose mark is missing, or the address of one.
+    fn find_candidate(&self, text: &str) -> Option<usize> {
         let sign = next_sign(text);
         if self.tools.is_empty() || self.context.fenced() {
             return sign;

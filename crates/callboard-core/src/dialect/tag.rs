@@ -6,6 +6,9 @@ use super::input::{Incomplete, ReadResult};
 /// Longer ones are text.
 const LONGEST: usize = 256;
 
+/// What Kimi K3 writes for `<`, `</` and `>`.
+const TOKENS: (&str, &str, &str) = ("<|open|>", "<|close|>", "<|sep|>");
+
 /// A tag at the beginning of a text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tag<'a> {
@@ -23,6 +26,15 @@ pub(super) struct Tag<'a> {
 impl<'a> Tag<'a> {
     /// Reads the tag that `text` begins with, if it is one.
     pub(super) fn read(text: &'a str, ended: bool) -> ReadResult<Option<Self>> {
+        if let Some(tag) = Self::in_tokens(text) {
+            return Ok(Some(tag));
+        }
+        if !ended
+            && text.len() < LONGEST
+            && [TOKENS.0, TOKENS.1].iter().any(|open| open.starts_with(text) || text.starts_with(open))
+        {
+            return Err(Incomplete);
+        }
         let bracket = text.starts_with('[');
         let length = match end_of_tag(text, bracket) {
             Ok(Some(length)) => length,
@@ -41,6 +53,23 @@ impl<'a> Tag<'a> {
             barred: opening.contains(is_bar),
             bracket,
         }))
+    }
+
+    /// A tag whose brackets are tokens: `<|open|>name key="value"<|sep|>`.
+    fn in_tokens(text: &'a str) -> Option<Self> {
+        let (opens, closes) = (text.strip_prefix(TOKENS.0), text.strip_prefix(TOKENS.1));
+        let all = opens.or(closes)?;
+        let window = all.get(..all.floor_char_boundary(LONGEST)).unwrap_or_default();
+        let inside = window.split_once(TOKENS.2).map(|(inside, _)| inside)?;
+        let is_name = !inside.contains(['<', '\n']) && !inside.trim().is_empty();
+        is_name.then_some(Self {
+            length: text.len() - all.len() + inside.len() + TOKENS.2.len(),
+            inside: inside.trim(),
+            closing: opens.is_none(),
+            empty: false,
+            barred: false,
+            bracket: false,
+        })
     }
 
     /// Whether the text ends within a tag.
@@ -108,7 +137,12 @@ fn end_of_tag(text: &str, bracket: bool) -> ReadResult<Option<usize>> {
     for (at, character) in text.char_indices().skip(1) {
         match character {
             _ if at > LONGEST => return Ok(None),
-            _ if !named && is_frame(character) && (character != ' ' || at > 1) => {}
+            ' ' if at == 1 => match text.get(2..).and_then(|rest| rest.chars().next()) {
+                None => return Err(Incomplete),
+                Some(next) if is_bar(next) || next == '/' => {}
+                Some(_) => return Ok(None),
+            },
+            _ if !named && is_frame(character) => {}
             _ if !(named || character.is_alphabetic() || character == '_') => return Ok(None),
             _ if quote.is_some() => quote = quote.filter(|quote| *quote != character),
             '>' if !bracket => return Ok(Some(at + 1)),

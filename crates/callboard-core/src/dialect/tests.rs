@@ -7,7 +7,7 @@ use super::unlisted_tests::tools as tools_with_schemas;
 use super::{TextEnd, TextPiece, TextReader, ToolNames};
 
 /// Fragments of all families, concatenated at random.
-const PARTS: [&str; 110] = [
+const PARTS: [&str; 121] = [
     "<tool_call>",
     "</tool_call>",
     "{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}",
@@ -118,6 +118,17 @@ const PARTS: [&str; 110] = [
     ":",
     "=",
     "</",
+    "<|open|>",
+    "<|close|>",
+    "<|sep|>",
+    "call tool=\"get_weather\"",
+    "### ",
+    "#",
+    ">>>",
+    "✿",
+    "< | DSML | invoke name=\"get_weather\">",
+    " to=",
+    " Done.",
 ];
 
 const ENDS: [TextEnd; 3] = [TextEnd::Complete, TextEnd::CutByLimit, TextEnd::CallsBeside];

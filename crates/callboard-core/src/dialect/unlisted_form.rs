@@ -5,10 +5,10 @@
 
 use super::active_reader::MarkupReader;
 use super::bare_json::{BareJson, Closing, is_schema};
-use super::call_words::announces_call;
+use super::call_words::{KeyRole, announces_call, key_role};
 use super::dropped_tokens;
 use super::fence::count_backticks;
-use super::input::{Decision, Incomplete, Input, ReadResult, skip, skip_whitespace, trimmed_length};
+use super::input::{Decision, Incomplete, Input, ReadResult, begins_any, skip, skip_whitespace, trimmed_length};
 use super::json_call::{members, read_calls};
 use super::json_scan::{Extent, ObjectScan};
 use super::opening_marks;
@@ -22,6 +22,9 @@ use super::written_arguments::{from_attributes, from_elements, from_lines, from_
 
 /// A text between tags that cannot be read is no longer than this.
 const LONGEST_UNREADABLE: usize = 2000;
+
+/// With these another call of gpt-oss begins, whose tokens are gone.
+const HEADER_BEGINNINGS: [&str; 4] = ["commentary to=", "analysis to=", "assistant to=", "assistantcommentary to="];
 
 /// One call, or a list of them, read as far as its text has arrived.
 #[derive(Debug, Default)]
@@ -79,7 +82,9 @@ impl UnlistedForm {
         let Some(head) = self.head.clone() else { return Ok(Decision::Text) };
         if self.end.is_none() {
             let Some(end) = self.find_end(&head, input)? else { return self.refuse(input, self.searched) };
-            let Some(calls) = read(&head, input, end) else { return self.refuse(input, end) };
+            let Some(calls) = read(&head, input, end) else {
+                return self.refuse(input, end.max(self.searched));
+            };
             (self.calls, self.end) = (calls, Some(end));
         }
         self.close(&head, input, self.end.unwrap_or_default())
@@ -150,6 +155,9 @@ impl UnlistedForm {
             self.searched += 1;
         }
         self.searched = input.body.len();
+        if input.complete() && is_naming_tag(head, input.from(head.at), input) {
+            return Ok(Some(end_of_tag(input, head.at)));
+        }
         let unclosed = input.complete() && head.form != ArgumentForm::Unreadable;
         if unclosed { Ok(Some(self.searched)) } else { Err(Incomplete) }
     }
@@ -189,12 +197,18 @@ impl UnlistedForm {
         let rest = input.from(length);
         let line = rest.trim_start_matches([' ', '\t', '\r']);
         let is_marked = head.marked || tags > 0;
+        // An element may be named like a tool.
+        let is_certain = head.announced || head.form == ArgumentForm::Calls || is_distinctive(&head.name);
         let open_fence = head.fenced && !input.between(end, closed).contains("```");
         let ends = match line.chars().next() {
             None if !input.ended() => return Err(Incomplete),
             Some(_) if open_fence => false,
             None => is_marked || input.end != Some(TextEnd::CallsBeside),
-            Some('\n') if is_marked && input.context.line_start => true,
+            Some('\n') if is_marked && input.context.line_start && is_certain => true,
+            // Another sentence begins, and none goes on.
+            Some(first) if tags > 0 && input.context.line_start && line.len() < rest.len() && first.is_uppercase() => {
+                true
+            }
             Some(_) => {
                 let behind = input.from(skip_whitespace(input.body, length));
                 if behind.is_empty() && !input.ended() {
@@ -207,7 +221,7 @@ impl UnlistedForm {
             }
         };
         if !ends {
-            return self.refuse(input, length);
+            return self.refuse(input, length.max(self.searched));
         }
         Ok(Decision::Calls { length, calls: std::mem::take(&mut self.calls), then: None })
     }
@@ -244,7 +258,7 @@ impl UnlistedForm {
 /// Whether another call in such a form begins.
 fn is_form(text: &str, input: &Input<'_>) -> ReadResult<bool> {
     if !text.starts_with(['<', '[']) {
-        return Ok(false);
+        return begins_any(text, &HEADER_BEGINNINGS, input.ended());
     }
     let tag = Tag::read(text, input.ended())?;
     Ok(tag.is_some_and(|tag| announces_call(tag.name()) || tag.words().any(|word| input.tools.resolve(word).is_some())))
@@ -267,6 +281,13 @@ fn skip_closing(head: &Head, input: &Input<'_>, end: usize) -> ReadResult<(usize
         match rest.chars().next() {
             None if !input.ended() => return Err(Incomplete),
             Some(']' | ')' | '}' | ';') => at = next + 1,
+            Some('#') => match rest.split_once('\n') {
+                None if !input.ended() => return Err(Incomplete),
+                line if is_end_line(line.map_or(rest, |(line, _)| line)) => {
+                    (at, tags) = (next + line.map_or(rest.len(), |(line, _)| line.len()), tags + 1);
+                }
+                _ => return Ok((at, tags)),
+            },
             Some('`') if count_backticks(rest) == rest.len() && !input.ended() => return Err(Incomplete),
             Some('`') if count_backticks(rest) >= 3 && opens_fence(head, input) => at = next + count_backticks(rest),
             Some('<' | '[') => match Tag::read(rest, input.ended())? {
@@ -280,6 +301,12 @@ fn skip_closing(head: &Head, input: &Input<'_>, end: usize) -> ReadResult<(usize
 
 fn opens_fence(head: &Head, input: &Input<'_>) -> bool {
     input.between(0, head.at).contains("```")
+}
+
+/// Whether a heading ends a call: `### TOOL_CALL_END ###`.
+fn is_end_line(line: &str) -> bool {
+    announces_call(line)
+        && line.split(|letter: char| !letter.is_alphanumeric()).any(|word| word.eq_ignore_ascii_case("end"))
 }
 
 /// Whether a token or bracket ends something.
@@ -309,16 +336,26 @@ fn read(head: &Head, input: &Input<'_>, end: usize) -> Option<Vec<TextCall>> {
                 None => return Some(vec![TextCall::new(name, text.trim_ascii())]),
             }
         }
-        ArgumentForm::Tags if is_naming_tag(head, text, input) => from_attributes(text, name, tools),
+        // Attributes, and no other content.
+        ArgumentForm::Tags if is_naming_tag(head, text, input) => {
+            let content = text.get(end_of_tag(input, head.at) - head.at..).unwrap_or_default();
+            from_attributes(text, name, tools).filter(|_| content.trim_ascii().is_empty())
+        }
         ArgumentForm::Tags => from_elements(text, name, tools),
         ArgumentForm::Lines => from_lines(text),
         ArgumentForm::Words => return Some(vec![TextCall::new(name, text.trim_ascii())]),
     };
     let Some(arguments) = arguments else {
-        return head.announced.then(|| vec![TextCall::new(name, text.trim_ascii())]);
+        let is_meant = head.marked && (head.announced || is_distinctive(name));
+        return is_meant.then(|| vec![TextCall::new(name, text.trim_ascii())]);
     };
     let keys = members(&arguments);
-    tools.fit(name, keys.iter().map(|(key, _)| key.as_str())).then(|| vec![TextCall::new(name, &arguments)])
+    if tools.fit(name, keys.iter().map(|(key, _)| key.as_str())) {
+        return Some(vec![TextCall::new(name, &arguments)]);
+    }
+    // An element that may hold arguments holds something else.
+    let unread = head.announced && keys.iter().any(|(key, _)| key_role(key) == Some(KeyRole::Arguments));
+    unread.then(|| vec![TextCall::new(name, text.trim_ascii())])
 }
 
 /// Whether `text` begins with the tag that names the tool.

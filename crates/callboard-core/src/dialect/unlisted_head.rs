@@ -9,6 +9,7 @@ use super::call_words::{announces_call, lists_tools};
 use super::fence::count_backticks;
 use super::input::{Incomplete, Input, ReadResult, leading, skip, skip_whitespace};
 use super::tag::Tag;
+use super::tool_names::is_distinctive;
 use super::unlisted_words::is_word_character;
 
 /// A longer beginning is text.
@@ -16,7 +17,7 @@ const LONGEST: usize = 1024;
 /// No name or keyword is longer.
 pub(super) const LONGEST_WORD: usize = 128;
 /// Tags before the arguments.
-const MOST_TAGS: usize = 8;
+const MOST_TAGS: usize = 6;
 
 /// How the arguments are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -177,8 +178,8 @@ impl<'a> HeadScan<'a> {
             '(' if self.name.is_some() => self.parenthesis(rest),
             '`' => self.backticks(rest),
             ':' | '=' | ',' if self.may_separate() => self.separator(rest),
-            '"' | '\'' | '*' if self.may_separate() => self.pass(1),
-            '"' | '*' | '@' if self.at == 0 => self.decoration(rest),
+            '"' | '\'' | '*' | '#' | '✿' if self.may_separate() => self.pass(first.len_utf8()),
+            '"' | '*' | '@' | '#' | '!' | '>' | '✿' if self.at == 0 => self.decoration(rest),
             '"' | '\'' if self.outer.is_some() => self.pass(1),
             _ if first.is_alphabetic() || first == '_' => self.word(rest),
             _ => Ok(Step::Refused),
@@ -196,7 +197,10 @@ impl<'a> HeadScan<'a> {
 
     /// One sign between words; two are an operator.
     fn separator(&mut self, rest: &str) -> ReadResult<Step> {
+        let is_key =
+            self.outer.is_none() && !self.announced && self.name.as_deref().is_some_and(|name| !is_distinctive(name));
         match rest.chars().nth(1) {
+            _ if is_key => Ok(Step::Refused),
             None => Err(Incomplete),
             Some(':' | '=' | '>' | ',' | '-') => Ok(Step::Refused),
             Some(_) => self.pass(1),

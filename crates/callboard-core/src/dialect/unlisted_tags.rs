@@ -14,7 +14,13 @@ impl<'a> HeadScan<'a> {
     pub(super) fn tag(&mut self, rest: &'a str) -> ReadResult<Step> {
         self.tags += 1;
         if self.at > 0 {
-            match self.known_mark(rest)? {
+            let known = if Tag::read(rest, self.input.ended())?.is_some_and(|tag| !tag.barred) && rest.starts_with("<|")
+            {
+                None
+            } else {
+                self.known_mark(rest)?
+            };
+            match known {
                 Some(Step::Next) | None => {}
                 Some(step) => return Ok(step),
             }

@@ -74,6 +74,14 @@ fn objects_in_brackets_and_behind_keywords() {
         format!("TOOL_CALL: {OBJECT}"),
         format!("Action:\n```json\n{OBJECT}\n```"),
         format!("Action:\n```\n{OBJECT}\n```\n"),
+        format!("### TOOL_CALL_START ###\n{OBJECT}\n### TOOL_CALL_END ###"),
+        format!("**Tool call:** {OBJECT}"),
+        format!("\"tool_calls\": [{OBJECT}]"),
+        format!("!function_call:[{OBJECT}]"),
+        format!("<functioncall> {{\"name\": \"get_weather\", \"arguments\": '{CITY}'}}"),
+        "<TOOLCALL>{\"tool\": \"get_weather\", \"city\": \"Paris\"}</TOOLCALL>".to_owned(),
+        "{\"tool\": \"get_weather\", \"city\": \"Paris\"}".to_owned(),
+        format!("{{\"tool_uses\": [{{\"recipient_name\": \"functions.get_weather\", \"parameters\": {CITY}}}]}}"),
     ] {
         complete(&[(&text, &[PARIS])]);
     }
@@ -120,6 +128,10 @@ fn a_name_and_then_its_arguments() {
             "<use_mcp_tool><server_name>a</server_name><tool_name>get_weather</tool_name><arguments>\n{CITY}\n</arguments></use_mcp_tool>"
         ),
         format!("<tool_name>get_weather</tool_name>\n<parameters>{CITY}</parameters>"),
+        format!(">>>get_weather\n{CITY}"),
+        format!("✿FUNCTION✿: get_weather\n✿ARGS✿: {CITY}"),
+        format!("**Tool:** get_weather\n**Arguments:** {CITY}"),
+        format!("<tool_call>\nget_weather: {CITY}\n</tool_call>"),
         format!("{{\"tool\": \"get_weather\", \"tool_input\": {CITY}}}"),
         format!("{{\"function\": \"get_weather\", \"args\": {CITY}}}"),
         format!("{{\"action\": \"get_weather\", \"action_input\": {CITY}}}"),
@@ -153,6 +165,9 @@ fn elements_attributes_lines_and_keywords() {
         "<seed:tool_call><function=get_weather><parameter=city>Paris</parameter></function></seed:tool_call>",
         "<seed:tool_call>\n<function name=\"get_weather\">\n<parameter name=\"city\">Paris</parameter>\n</function>\n</seed:tool_call>",
         "<tool>get_weather\ncity: Paris</tool>",
+        "<|open|>tools<|sep|><|open|>call tool=\"get_weather\" index=\"1\"<|sep|><|open|>argument key=\"city\" type=\"string\"<|sep|>Paris<|close|>argument<|sep|><|close|>call<|sep|><|close|>tools<|sep|>",
+        "< | DSML | invoke name=\"get_weather\">\n< | DSML | parameter name=\"city\" string=\"true\">Paris< / | DSML | parameter>\n< / | DSML | invoke>",
+        "<tool_call><name>get_weather</name><arguments><city>Paris</city></arguments></tool_call>",
         "<toolcall>\nname: get_weather\nargs:\n  city: Paris\n</toolcall>",
         "<toolcall>get_weather\n<arg_key>city</arg_key>\n<arg_value>Paris</arg_value>\n</toolcall>",
         "Action: get_weather\ncity: Paris\n",
@@ -165,6 +180,7 @@ fn elements_attributes_lines_and_keywords() {
         "[TOOL_CALL]get_weather(city=\"Paris\")[/TOOL_CALL]",
         "[tool: get_weather(city=\"Paris\")]",
         "get_weather(city=\"Paris\")",
+        "<tool_call>\nget_weather(city=\"Paris\")\n</tool_call>",
         "tool_call: get_weather(city=\"Paris\")",
         "```tool_code\nprint(get_weather(city=\"Paris\"))\n```",
         "```tool_code\nprint(default_api.get_weather(city=\"Paris\"))\n```",
@@ -190,6 +206,13 @@ fn several_calls_and_the_text_around_them() {
         (&format!("Action: get_weather\nAction Input: {CITY}\nObservation: sun"), &[PARIS, "text Observation: sun"]),
         (&format!("Thought: look\nAction: get_weather\nAction Input: {CITY}"), &["text Thought: look", PARIS]),
         ("<search><query>a</query></search>", &[r#"call search {"query":"a"}"#]),
+        (&format!("<tool_use>{OBJECT}</tool_use> Let me know."), &[PARIS, "text Let me know."]),
+        (
+            &format!("commentary to=functions.get_weather code{CITY}commentary to=functions.list_files code{{}}"),
+            &[PARIS, "call list_files {}"],
+        ),
+        (&format!("Hm. to=functions.get_weather json{CITY}"), &["text Hm.", PARIS]),
+        ("commentary to=functions.other json{}", &["call other {}"]),
         (r#"<TOOLCALL>[{"name": "other", "arguments": {}}]</TOOLCALL>"#, &["call other {}"]),
     ]);
 }
@@ -207,6 +230,10 @@ fn what_cannot_be_read_is_passed_on_for_a_re_ask() {
             &[r#"call get_weather {"city": Paris"}}]</TOOLCALL>"#],
         ),
         ("[TOOL_CALL]get_weather(\"Paris\")[/TOOL_CALL]", &["call get_weather (\"Paris\")"]),
+        ("<action>get_weather</action>\n<args>Paris</args>", &["call get_weather <args>Paris</args>"]),
+        ("Action: get_weather\nAction Input: Paris", &["call get_weather Paris"]),
+        ("[tool_call:get_weather city=\"Paris\"]", &["call get_weather city=\"Paris\"]"]),
+        ("<write_note path=\"a\">the text</write_note>", &["call write_note <write_note path=\"a\">the text"]),
         (r#"get_weather {"town": "Paris"}"#, &[r#"call get_weather {"town": "Paris"}"#]),
     ]);
 }
@@ -264,6 +291,17 @@ fn texts_about_tools_are_text() {
         "The type Vec<search> and Map<get_weather, search> are fine; a <b and c> d.",
         "if (search(query) < 3) { write_note({path: 1}); }",
         "search(query) returns a list",
+        "Use <get_weather city=\"Paris\"> in the template.",
+        "{\"name\": \"get_weather\", \"parameters\": {\"city\": {\"type\": \"string\", \"description\": \"the city\"}}}",
+        "[{\"type\": \"function\", \"function\": {\"name\": \"get_weather\", \"parameters\": {\"properties\": {}}}}]",
+        "{\"action\": \"search\", \"query\": \"hello\"}",
+        "search: {\"query\": \"x\"}",
+        "{\"search\": {\"query\": \"x\"}}",
+        "Tool: get_weather\ncity: the name of the city (required)\n",
+        "Here is the XML:\n\n<search>\n<query>x</query>\n</search>\n\nSave it as search.xml.",
+        "> get_weather {\"city\": \"Paris\"}",
+        "# Tools\n\n### search\n\nA tool. *search* finds, **search** too, \"search\" as well.\n\n!search\n>>>search\n@search me",
+        "The <|dark|> token, <|open|> too, is <|unknown|> to us.",
         "get_weather(\"Paris\") returns the weather",
     ]);
 }

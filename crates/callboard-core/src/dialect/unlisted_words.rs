@@ -2,7 +2,11 @@
 
 use super::call_words::{KeyRole, announces_arguments, announces_call, key_role};
 use super::input::{Incomplete, ReadResult, leading};
+use super::tool_names::{NAMESPACE, bare_name};
 use super::unlisted_head::{ArgumentForm, HeadScan, LONGEST_WORD, Step};
+
+/// What precedes the name of a tool that a message is addressed to.
+pub(super) const ADDRESS: &str = "to=";
 
 /// A plain value between tags, before the name.
 const LONGEST_VALUE: usize = 64;
@@ -26,6 +30,10 @@ impl<'a> HeadScan<'a> {
             return Ok(Step::Refused);
         }
         let behind = rest.get(word.len()..).unwrap_or_default();
+        if self.input.between(0, self.at).ends_with(ADDRESS) && word.starts_with(NAMESPACE) {
+            self.name = Some(self.input.tools.resolve(word).unwrap_or(bare_name(word)).to_owned());
+            return self.pass(word.len());
+        }
         if let Some(name) = self.input.tools.resolve(word) {
             self.name = Some(name.to_owned());
             let number = leading(behind.strip_prefix(':').unwrap_or_default(), |character| character.is_ascii_digit());
@@ -49,7 +57,7 @@ impl<'a> HeadScan<'a> {
                 return if self.input.ended() { Ok(Step::Refused) } else { Err(Incomplete) };
             };
             let spaced = next.len() < behind.len();
-            let goes_on = matches!(first, ':' | '[' | '{' | '<' | '\n')
+            let goes_on = matches!(first, ':' | '[' | '{' | '<' | '\n' | '#' | '✿' | '"')
                 || first == '(' && !spaced
                 || spaced && (first.is_alphabetic() || first == '`');
             if goes_on {
@@ -91,7 +99,7 @@ impl<'a> HeadScan<'a> {
         let name = self.name.as_deref().unwrap_or_default();
         let introduced = self.announced || self.outer.is_some_and(|tag| !tag.bracket);
         if introduced && behind.starts_with([':', '=']) && self.input.tools.takes(name, word) {
-            return Ok(Step::Found(ArgumentForm::Lines));
+            return Ok(Step::Found(if self.bracketed { ArgumentForm::Words } else { ArgumentForm::Lines }));
         }
         let introduces = self.input.between(0, self.at).trim_ascii_end().ends_with("Input:");
         if self.announced && introduces && self.labels > 0 {
@@ -115,6 +123,7 @@ impl<'a> HeadScan<'a> {
         let bare = undecorated(rest);
         match bare.chars().next() {
             None => Err(Incomplete),
+            Some(_) if is_decoration(rest) => Err(Incomplete),
             Some(first) if first.is_alphabetic() || first == '_' => {
                 self.at = rest.len() - bare.len();
                 self.word(bare)
@@ -138,9 +147,20 @@ fn is_header(word: &str) -> bool {
 /// Beginnings of the words with which a line may begin that announces a call.
 const KEYWORDS: [&str; 8] = ["func", "tool", "call", "action", "plugin", "api", "invo", "to="];
 
+/// What may precede a keyword, or a name, on its line; the longer ones first.
+const DECORATIONS: [&str; 11] = ["**", "*", "\"", "@", "### ", "## ", "# ", "###", "!", ">>>", "✿"];
+
+/// Beginnings of them that are none themselves.
+const HALF_DECORATIONS: [&str; 4] = ["##", "#", ">>", ">"];
+
+/// Whether a text is only a decoration, or the beginning of one.
+pub(super) fn is_decoration(text: &str) -> bool {
+    DECORATIONS.contains(&text) || HALF_DECORATIONS.contains(&text)
+}
+
 /// A text without the signs that may precede a keyword on its line.
 pub(super) fn undecorated(text: &str) -> &str {
-    let bare = ["**", "*", "\"", "@"].iter().find_map(|sign| text.strip_prefix(sign));
+    let bare = DECORATIONS.iter().find_map(|sign| text.strip_prefix(sign));
     bare.unwrap_or(text)
 }
 

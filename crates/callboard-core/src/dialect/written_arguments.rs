@@ -121,6 +121,10 @@ pub(super) fn from_lines(text: &str) -> Option<String> {
             return None;
         }
         let written = behind.strip_suffix(',').unwrap_or(behind);
+        // A remark about the key.
+        if written.contains('(') && !written.starts_with(['"', '\'', '{', '[']) {
+            return None;
+        }
         let quoted = written.starts_with(['"', '\'']) && value(written).len() == written.len();
         match serde_json::from_str::<String>(written) {
             Ok(text) => push(&mut values, key, &text),

@@ -10,6 +10,10 @@ use callboard_core::dialect::{TextEnd, TextPiece, TextReader, ToolNames};
 
 use texts::{texts, tools};
 
+/// The beginning of a call is decided on within this many bytes, and in most texts far earlier.
+const LONGEST_WAIT: usize = 1100;
+const LONG_WAIT: usize = 200;
+
 /// What comes out of a text that arrives in parts of `size` characters.
 fn read(text: &str, size: usize, tools: &ToolNames) -> Vec<TextPiece> {
     let (mut reader, mut pieces) = (TextReader::with_tools(tools.clone()), Vec::new());
@@ -44,6 +48,35 @@ fn ordinary_texts_pass_unchanged() {
     println!("{} texts of {lines} lines, {} changed", texts.len(), changed.len());
     assert!(changed.is_empty(), "these are no calls, and were not passed on as they are:\n{}", changed.join("\n"));
     assert!(texts.len() > 200 && lines > 20_000, "only {} texts of {lines} lines were found", texts.len());
+}
+
+/// The longest part of a text that arrives before anything is passed on, when it comes character by character.
+fn longest_wait(text: &str, tools: &ToolNames) -> usize {
+    let (mut reader, mut buffer) = (TextReader::with_tools(tools.clone()), [0; 4]);
+    let (mut waiting, mut longest) = (0, 0);
+    for character in text.chars() {
+        let mut pieces = Vec::new();
+        reader.feed(character.encode_utf8(&mut buffer), &mut pieces);
+        waiting = if pieces.is_empty() { waiting + character.len_utf8() } else { 0 };
+        longest = longest.max(waiting);
+    }
+    longest
+}
+
+#[test]
+fn ordinary_texts_are_not_held_for_long() {
+    let tools = tools();
+    let mut waits: Vec<(usize, String)> =
+        texts().into_iter().map(|(path, text)| (longest_wait(&text, &tools), path)).collect();
+    waits.sort();
+    let long = waits.iter().filter(|(bytes, _)| *bytes > LONG_WAIT).count();
+    println!(
+        "{long} of {} texts wait for more than {LONG_WAIT} bytes, none for more than {:?}",
+        waits.len(),
+        waits.last()
+    );
+    assert!(waits.last().is_some_and(|(bytes, _)| *bytes <= LONGEST_WAIT), "{:?}", waits.last());
+    assert!(long * 10 < waits.len(), "{long} texts wait for more than {LONG_WAIT} bytes");
 }
 
 /// The part of a text from where another differs from it.
