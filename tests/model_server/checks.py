@@ -237,7 +237,7 @@ def a_client_that_leaves_stops_the_model(gateway, model_server):
 def what_was_learned_is_shown(gateway, _):
     assert 'quirk="developer_role"' in gateway.get("/metrics")
     command = [sys.argv[1], "upstreams", "--listen", gateway.address]
-    shown = subprocess.run(command, capture_output=True, text=True, cwd=f"{sys.argv[2]}/empty", timeout=60).stdout
+    shown = subprocess.run(command, capture_output=True, text=True, cwd=f"{sys.argv[2]}/probe-off", timeout=60).stdout
     assert "developer_role" in shown, shown
 
 
@@ -307,11 +307,28 @@ def a_server_that_callboard_starts_is_started_again(program, scratch):
         assert not os.path.exists(f"/proc/{second['pid']}"), second
 
 
-def run_started(program, scratch):
-    """How many checks of a model server failed that Callboard starts."""
-    name = a_server_that_callboard_starts_is_started_again.__name__.replace("_", " ")
+def what_it_ignores_is_found_out(program, scratch, url):
+    """The template shows the model that there are tools, and not what they are, so the prompt is no longer with a long one."""
+    with start_callboard(program, url, scratch, "auto") as callboard:
+        gateway = Gateway(callboard.url)
+        _, _, reply = gateway.whole("tiny", user("Is Hamlet on?"), tools=[TOOL], tool_choice="required")
+        assert [call["name"] for call in calls_of(message_of(reply))] == ["find_play"], reply
+        while 'callboard_upstream_probes_total{' not in gateway.get("/metrics"):
+            pass
+        [known] = gateway.upstream()["known"]
+        assert known["version"].startswith("llama-cpp-python 0."), known
+        found = {finding["name"]: finding["value"] for finding in known["findings"]}
+        ignored, honored = ["tools", "tool_choice:required"], ["tool_choice:named", "response_format"]
+        assert all(found.get(name) == "ignored" for name in ignored), found
+        assert all(found.get(name) == "honored" for name in honored) and "schema_in_json_object" in found, found
+        assert known["tools_mode"] == "constrained", known
+
+
+def run_apart(check, *arguments):
+    """Whether a check failed that starts a Callboard of its own."""
+    name = check.__name__.replace("_", " ")
     try:
-        a_server_that_callboard_starts_is_started_again(program, scratch)
+        check(*arguments)
     except Exception as error:  # it may fail in any way
         print(f"FAILED {name}: {type(error).__name__}: {error}")
         return 1
@@ -321,11 +338,14 @@ def run_started(program, scratch):
 
 def play(program, scratch):
     """Starts the servers, checks, and stops them; how many checks failed."""
-    with start_model_server(scratch) as model_server, start_callboard(program, model_server.url, scratch) as callboard:
-        failed = run_checks(Gateway(callboard.url), model_server)
-        code = callboard.stop()
+    with start_model_server(scratch) as model_server:
+        # Without probes, so that all is learned from refusals.
+        with start_callboard(program, model_server.url, scratch, "off") as callboard:
+            failed = run_checks(Gateway(callboard.url), model_server)
+            code = callboard.stop()
+        failed += run_apart(what_it_ignores_is_found_out, program, scratch, model_server.url)
     print("ok     it exits with 0 on SIGTERM" if code == 0 else f"FAILED exit code {code} on SIGTERM")
-    return failed + (code != 0) + run_started(program, scratch)
+    return failed + (code != 0) + run_apart(a_server_that_callboard_starts_is_started_again, program, scratch)
 
 
 def main():

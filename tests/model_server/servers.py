@@ -69,11 +69,12 @@ def start_model_server(scratch: str) -> Server:
     return Server("the model server", command, r"Uvicorn running on (http://[0-9.]+:\d+)")
 
 
-def start_callboard(program: str, upstream: str, scratch: str) -> Server:
-    """In an empty folder, so that no settings but these hold."""
-    empty = Path(scratch, "empty")
-    empty.mkdir(exist_ok=True)
-    return _start_callboard([program, "serve", "--upstream", f"{upstream}/v1"], empty)
+def start_callboard(program: str, upstream: str, scratch: str, probe: str) -> Server:
+    """In a folder of its own, so that no settings but these hold; with or without probes."""
+    folder = Path(scratch, f"probe-{probe}")
+    folder.mkdir()
+    Path(folder, "callboard.toml").write_text(f'[[upstream]]\nurl = "{upstream}/v1"\nprobe = "{probe}"\n')
+    return _start_callboard([program, "serve"], folder)
 
 
 def start_callboard_with_model_server(program: str, scratch: str) -> Server:
