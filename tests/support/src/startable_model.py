@@ -2,7 +2,7 @@
 
 Words: `gate=FIFO` waits until the test has opened this pipe; `hang-once=FILE` does not answer the first chat request of all
 processes and creates the file when it comes; `child` starts a process of its own session; `pid=FILE` writes its process id
-there; `model=NAME` is its model.
+there; `model=NAME` is its model; `vllm` makes it say that it is vLLM.
 """
 
 import http.server
@@ -29,7 +29,11 @@ class Model(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self):
-        self.reply({"object": "list", "data": [{"id": MODEL, "object": "model"}]})
+        if self.path == "/version" and "vllm" in WORDS:
+            self.reply({"version": "0.9.1"})
+        else:
+            owner = "vllm" if "vllm" in WORDS else "tests"
+            self.reply({"object": "list", "data": [{"id": MODEL, "object": "model", "owned_by": owner}]})
 
     def do_POST(self):
         request = json.loads(self.rfile.read(int(self.headers["content-length"])))
@@ -44,7 +48,8 @@ class Model(http.server.BaseHTTPRequestHandler):
             self.write("text/event-stream", "".join(f"data: {event}\n\n" for event in events))
         else:
             message = {"role": "assistant", "content": content}
-            self.reply({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
+            choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
+            self.reply({"choices": choices, "usage": {"prompt_tokens": 37, "completion_tokens": 2, "total_tokens": 39}})
 
     def hang_once(self):
         if "hang-once" in WORDS and not os.path.exists(WORDS["hang-once"]):

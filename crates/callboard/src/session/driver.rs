@@ -262,7 +262,11 @@ impl TurnDriver {
 
     async fn advance(&mut self) -> Progress {
         if matches!(self.state, State::New) && self.request.may_call() {
-            self.model.wait_for_probe().await;
+            tokio::select! {
+                biased;
+                () = self.model.wait_for_probe() => {}
+                () = self.timers.keep_alive() => return Progress::KeepAlive,
+            }
         }
         loop {
             if let Some(progress) = self.perform() {

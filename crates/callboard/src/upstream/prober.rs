@@ -39,6 +39,7 @@ impl Upstream {
         loop {
             let model = self.probing.next_due().await;
             if self.profiles.is_known_software().is_none() {
+                self.start().await;
                 self.state(client).await;
             }
             let is_complete = !self.is_probed() || self.probe_model(&model, client).await;

@@ -156,6 +156,8 @@ impl Upstream {
         if is_enough(&profile) {
             return;
         }
+        // One that Callboard starts says who it is once it is ready.
+        self.start().await;
         let is_needed = profile.capabilities.get(Feature::Tools).is_none();
         let Some(since) = self.probing.demand(model, is_needed, Instant::now()) else { return };
         // One that was down when it was asked who it is may be no server that is probed.

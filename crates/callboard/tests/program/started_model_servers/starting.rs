@@ -3,11 +3,13 @@
 use std::path::Path;
 use std::process::Command;
 
-use callboard_test_support::{COUNTER, CharacterFolder, Program, ask, binary, post, refused_start, startable_model};
-use serde_json::Value;
+use callboard_test_support::{
+    COUNTER, CharacterFolder, Connection, Program, ask, binary, post, refused_start, startable_model,
+};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::setup::{Gate, eventually, kill, line_with, process, program_with_log, request, said, wait_for};
+use super::setup::{CHAT, Gate, eventually, kill, line_with, process, program_with_log, request, said, wait_for};
 
 #[test]
 fn requests_wait_until_the_server_is_ready() {
@@ -66,6 +68,27 @@ fn the_first_request_starts_a_server_on_demand() {
     assert_eq!((before["state"].as_str(), &before["pid"]), (Some("on_demand"), &Value::Null), "{before}");
     let answered_by = said(&post(&program.address, &request(false)))["pid"].take();
     assert_eq!(process(&program)["pid"], answered_by);
+}
+
+/// Its prompts have as many tokens with a tool as without, which the first request already benefits from.
+#[test]
+fn a_server_is_probed_once_it_is_ready() {
+    let gate = Gate::new();
+    let program = Program::with_settings(&startable_model(&[&gate.word(), "vllm"], ""), &[], &[]);
+    wait_for(&program, "starting");
+    let tool = json!({"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}});
+    let mut body: Value = serde_json::from_str(&request(true)).unwrap();
+    body["tools"] = json!([tool]);
+    let client = Connection::send(&program.address, "POST", CHAT, &[], &body.to_string());
+    gate.open();
+    assert_eq!(client.rest().status, 200);
+    eventually(|| findings(&program).contains("\"name\":\"tools\",\"value\":\"ignored\"").then_some(()));
+}
+
+/// What was found out about the models of the first server.
+fn findings(program: &Program) -> String {
+    let seen = ask(&program.address, "GET", "/v1/upstreams", &[], "").ok();
+    seen["data"][0]["known"].as_array().unwrap().iter().map(|known| known["findings"].to_string()).collect()
 }
 
 /// A character without a model of its own is played by the first one in the list, which only a server that runs has.
