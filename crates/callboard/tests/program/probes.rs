@@ -137,9 +137,9 @@ fn with_tools() -> String {
     json!({"model": "m", "messages": [{"role": "user", "content": "Hi"}], "tools": [tool]}).to_string()
 }
 
-/// What is known of the first server's model `m`: how tools reach it, and the findings by name.
+/// What is known of the first server's model `m`: how tools reach it, and the findings by name. The server is asked who it is.
 fn known(program: &Program) -> (String, String) {
-    let seen = ask(&program.address, "GET", "/v1/upstreams", &[], "").ok();
+    let seen = ask(&program.address, "GET", "/v1/upstreams?ask=true", &[], "").ok();
     let known = &seen["data"][0]["known"][0];
     let findings = known["findings"].as_array().into_iter().flatten().map(|finding| {
         let (name, value) = (finding["name"].as_str().unwrap(), finding["value"].as_str().unwrap());
@@ -167,16 +167,17 @@ fn outcome(program: &Program) -> String {
 }
 
 #[test]
-fn the_first_request_with_tools_benefits_from_a_probe() {
+fn requests_with_tools_benefit_from_a_probe() {
     let (fake, server) = Fake::start(Kind::LlamaCppPython, Fake::known());
     let program = Program::with_upstream(&server.url, &[]);
     let plain = json!({"model": "m", "messages": [{"role": "user", "content": "Hi"}]}).to_string();
     assert_eq!(post(&program.address, &plain).status, 200);
     assert_eq!(fake.probed(), 0, "a request without tools needs no probe");
+    assert_eq!(post(&program.address, &with_tools()).status, 200);
+    assert_eq!(outcome(&program), "complete");
     let answer = post(&program.address, &with_tools()).ok();
     let called = &answer["choices"][0]["message"]["tool_calls"][0]["function"];
     assert_eq!(called["name"], "get_weather", "by constrained decoding: {answer}");
-    assert_eq!(outcome(&program), "complete");
     let probed = fake.probed();
     assert!((5..=9).contains(&probed), "{probed}");
     let (mode, findings) = known(&program);
@@ -184,10 +185,10 @@ fn the_first_request_with_tools_benefits_from_a_probe() {
     let expected = "schema_in_json_object tools=ignored tool_choice:required=ignored tool_choice:named=honored \
          response_format=honored";
     assert_eq!(findings, expected);
-    let first = fake.asked.lock().unwrap()[1].clone();
-    assert!(first["messages"].to_string().contains("get_weather"), "the tools are in the prompt: {first}");
     assert_eq!(post(&program.address, &with_tools()).status, 200);
     assert_eq!(fake.probed(), probed, "once");
+    let last = fake.asked.lock().unwrap().last().cloned().unwrap();
+    assert!(last["messages"].to_string().contains("get_weather"), "the tools are in the prompt: {last}");
     let traces = ask(&program.address, "GET", "/v1/traces", &[], "").ok();
     assert!(!traces.to_string().contains("apples"), "{traces}");
     let command = ["upstreams", "--listen", &program.address];
@@ -227,8 +228,9 @@ fn servers_of_each_kind_are_recognized() {
         assert_eq!(post(&program.address, &with_tools()).status, 200);
         assert_eq!(outcome(&program), "complete", "{expected}");
         assert_eq!(known(&program), (mode.to_owned(), expected.to_owned()));
-        let first = fake.asked.lock().unwrap()[0].clone();
-        assert_eq!(first["tools"].is_array(), mode == "native", "{first}");
+        assert_eq!(post(&program.address, &with_tools()).status, 200);
+        let last = fake.asked.lock().unwrap().last().cloned().unwrap();
+        assert_eq!(last["tools"].is_array(), mode == "native", "{last}");
     }
 }
 
@@ -253,7 +255,10 @@ fn only_servers_that_cost_nothing_and_are_known_are_probed() {
         for _ in 0..2 {
             assert_eq!(post(&program.address, &with_tools()).status, 200, "{settings}");
         }
-        assert_eq!(fake.probed() > 0, is_probed, "{settings} {is_known}");
+        match is_probed {
+            true => wait_until(|| fake.probed() > 0),
+            false => assert_eq!(fake.probed(), 0, "{settings} {is_known}"),
+        }
     }
 }
 
@@ -330,8 +335,9 @@ fn requests_at_the_same_time_share_one_probe() {
 fn a_request_does_not_wait_long_for_a_probe() {
     let (fake, server, go) = paused();
     let program = Program::with_upstream(&server.url, &[]);
+    known(&program);
     assert_eq!(post(&program.address, &with_tools()).status, 200, "while the probe waits");
-    assert_eq!(fake.probed(), 1);
+    wait_until(|| fake.probed() == 1);
     assert!(fake.asked.lock().unwrap()[0]["tools"].is_array(), "nothing is known yet");
     (0..20).for_each(|_| go.send(()).unwrap());
     assert_eq!(outcome(&program), "complete");
