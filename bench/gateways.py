@@ -164,6 +164,13 @@ def start_smg(site: Site) -> tuple[Process, str]:
     return process, base
 
 
+def start_floor(site: Site) -> tuple[Process, str]:
+    """Callboard's HTTP stack without Callboard: every byte passed on unread."""
+    command = [site.load, "forward", "--port", 0, "--to", site.upstream.removeprefix("http://")]
+    process = site.start("floor", command)
+    return process, process.announced_address()
+
+
 def need_package(name: str) -> None:
     """Installs a Debian package that has a program of the same name."""
     if shutil.which(name):
@@ -193,4 +200,4 @@ def run(*command, **options):
 # In the order of each round; nginx is the baseline.
 GATEWAYS = {"nginx": start_nginx, "callboard": start_callboard, "litellm": start_litellm}
 # Started when asked for.
-OTHERS = {"smg": start_smg, "untraced": start_untraced}
+OTHERS = {"smg": start_smg, "untraced": start_untraced, "floor": start_floor}

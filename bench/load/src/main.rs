@@ -1,10 +1,11 @@
 //! Both ends of the bench: `load upstream` is the scripted model server behind a gateway,
-//! `load load` is the client in front of it. `bench/run` starts gateways and measures their CPU time
+//! `load load` is the client in front of it, and `load forward` the least that a gateway does. `bench/run` starts gateways and measures their CPU time
 //! and memory.
 
 mod arguments;
 mod client;
 mod connection;
+mod forwarder;
 mod gateway_process;
 mod request_script;
 mod responses_events;
@@ -22,6 +23,7 @@ use request_script::Script;
 use scenario::Scenario;
 
 const USAGE: &str = "usage: load upstream --port N
+       load forward --port N --to HOST:PORT
        load load --url http://HOST:PORT/PATH --key KEY --scenario NAME --connections N --requests N --seconds N
        load load --url … --key KEY --talks FILE --expected TEXT --connections N --requests N --seconds N
 scenarios: whole-tool-call, streamed-tool-call, streamed-text, streamed-text-unpaced, short-text, call-then-text";
@@ -32,6 +34,9 @@ fn main() -> Outcome<()> {
     let mut words = std::env::args().skip(1);
     let command = words.next().unwrap_or_default();
     let arguments = Arguments::read(words)?;
+    if command == "forward" {
+        return forwarder::serve(arguments.number("port")?, arguments.text("to")?);
+    }
     // One thread each: the machine's cores are shared with the gateway that is measured.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     match command.as_str() {
