@@ -56,7 +56,10 @@ fn read(input: &Input<'_>, name: &str, length: usize) -> ReadResult {
         }
         "tool_call_start" => open_json(input, length, NamesAccepted::Any),
         _ if input.without_mark && (announces_call(name) || name == "open" || input.tools.resolve(name).is_some()) => {
-            Ok(Decision::Become(MarkupReader::Unlisted(UnlistedForm::with_token(length))))
+            Ok(Decision::Become(MarkupReader::Unlisted(UnlistedForm::with_token(
+                length,
+                dropped_tokens::is_special(name),
+            ))))
         }
         _ if input.context.opening_mark_was_text || input.context.in_words() && !dropped_tokens::is_special(name) => {
             dropped_tokens::at_end(input, length)

@@ -41,6 +41,10 @@ fn tokens() {
         (r#"<|tool_call_begin|>get_weather{"city": "Paris"}}<|tool_call_end|>"#, &[SPACED]),
         (r#"functions.get_weather:0<|tool_call_argument_begin|>{"city": "Paris"}<|tool_call_end|>"#, &[SPACED]),
         ("<|tool_call_begin|>functions.", &["call  functions."]),
+        (
+            r#"So.<|tool_calls_section_begin|>functions.get_weather:0<|tool_call_argument_begin|>{"city": "Paris"}<|tool_call_end|>functions.list_files:1<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>"#,
+            &["text So.", SPACED, "call list_files {}"],
+        ),
         (r#"<｜tool▁call▁begin｜>functionget_weather{"city": "Paris"}<｜tool▁call▁end｜>"#, &[SPACED]),
         (r#"<|tool_call>get_weather{city:<|"|>Paris<|"|>}<tool_call|>"#, &[PARIS]),
         (r#"<|tool_call>call:get_weathercity:3}<tool_call|>"#, &["call get_weather call:get_weathercity:3}"]),
@@ -53,6 +57,7 @@ fn tokens() {
     cut(&[
         (r#"<|tool_call_begin|>get_weather{"city": "Paris"}<|tool_call_e"#, &[SPACED]),
         (r#"<|tool_call>call:get_weather{city:<|"|>Paris<|"|>}<too"#, &[PARIS]),
+        ("So. <|tool_calls_section_begin|><", &["text So."]),
         (r#"<|tool_call_start|>[get_weather(city="Paris"), get_wea"#, &[SPACED]),
     ]);
 }

@@ -31,6 +31,8 @@ const HEADER_BEGINNINGS: [&str; 4] = ["commentary to=", "analysis to=", "assista
 pub(super) struct UnlistedForm {
     /// The token that the text begins with is dropped if no call follows it.
     token: usize,
+    /// The token is one of those that carry nothing themselves.
+    special: bool,
     head: Option<Head>,
     scan: Option<ObjectScan>,
     /// The end of the last whole object.
@@ -44,9 +46,9 @@ pub(super) struct UnlistedForm {
 }
 
 impl UnlistedForm {
-    /// A form that begins with a control token of this length.
-    pub(super) fn with_token(length: usize) -> Self {
-        Self { token: length, ..Self::default() }
+    /// A form that begins with a control token of this length, which may be a `special` one of a family.
+    pub(super) fn with_token(length: usize, special: bool) -> Self {
+        Self { token: length, special, ..Self::default() }
     }
 
     /// How many bytes have been read completely and are not retried.
@@ -240,7 +242,7 @@ impl UnlistedForm {
     /// The text is no call up to `at`.
     fn refuse(&mut self, input: &Input<'_>, at: usize) -> ReadResult {
         let body = input.body;
-        if self.token > 0 && self.is_alone(input)? {
+        if self.token > 0 && (self.special || self.is_alone(input)?) {
             return dropped_tokens::drop(input, body.get(..self.token).unwrap_or_default(), self.token);
         }
         if body.starts_with('[') && input.context.line_start && input.without_mark {
