@@ -164,8 +164,8 @@ impl ModelRequest {
         outgoing_request(route, request, ask, lessons.quirks(), decision.as_ref())
     }
 
-    /// Keeps the decision for the request that follows. A server that did not constrain its answer is asked in another way, until the
-    /// tools go into the prompt.
+    /// Keeps the decision for the request that follows. A server that is not known to constrain its answer, and did not, is asked in another
+    /// way; where there is none, or one that did so before failed to, the tools go into the prompt.
     fn take_decision(
         &mut self,
         answer: Result<DecisionReply, Failure>,
@@ -175,16 +175,21 @@ impl ModelRequest {
     ) -> Result<(), Failure> {
         self.attempt.pending = None;
         let Some(route) = self.routes.first() else { return Ok(()) };
-        let found = |support| route.upstream.profiles.found(&route.model, constraint.feature(), support);
-        match answer {
+        let (profiles, feature) = (&route.upstream.profiles, constraint.feature());
+        let is_known = profiles.get(&route.model).capabilities.get(feature).is_some();
+        let found = |support| (!is_known).then(|| profiles.found(&route.model, feature, support)).is_some();
+        let decision = match answer {
             Ok(reply) => {
                 reply.record(trace);
-                match reply.decision {
-                    None if reply.finish != Some(Finish::Length) => found(Support::Ignored),
-                    decision => self.attempt.decision = Some(decision.map_or(Decision::Missing, Decision::Made)),
-                }
                 self.attempt.decision_usage.extend(reply.usage);
-                Ok(())
+                let is_whole = reply.finish != Some(Finish::Length);
+                match reply.decision {
+                    Some(decision) => {
+                        found(Support::Honored);
+                        Some(Decision::Made(decision))
+                    }
+                    None => (!is_whole || !found(Support::Ignored)).then_some(Decision::Missing),
+                }
             }
             Err(failure) => {
                 trace.record(TraceEvent::RequestFailed(&failure));
@@ -194,13 +199,12 @@ impl ModelRequest {
                 let (OutgoingRequest::Chat(sent) | OutgoingRequest::Question(sent, ..)) =
                     self.outgoing(route, request, ask);
                 let sent: Value = serde_json::from_slice(&sent).unwrap_or_default();
-                match is_refused(constraint, &refusal, &sent) {
-                    true => found(Support::Refused),
-                    false => self.attempt.decision = Some(Decision::Missing),
-                }
-                Ok(())
+                let is_refused = is_refused(constraint, &refusal, &sent);
+                (!is_refused || !found(Support::Refused)).then_some(Decision::Missing)
             }
-        }
+        };
+        self.attempt.decision = decision;
+        Ok(())
     }
 
     /// The outcome of a request; none where another one is to be sent.

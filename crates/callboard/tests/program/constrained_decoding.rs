@@ -135,3 +135,27 @@ fn a_refusal_for_another_reason_reaches_the_client() {
     assert_eq!(answer.status, 400);
     assert!(answer.body.contains("longer than the context"), "{}", answer.body);
 }
+
+/// A server that constrained its answers before is not written off for one that it did not.
+#[test]
+fn one_odd_answer_changes_nothing_for_later_requests() {
+    let log = Arc::new(Mutex::new(Vec::new()));
+    let kinds = Arc::clone(&log);
+    let server = ModelServer::start(move |mut exchange| {
+        if exchange.path == "/v1/models" {
+            return exchange.json(200, r#"{"data":[{"id":"m","object":"model"}]}"#);
+        }
+        let request = exchange.request();
+        let kind = if request["tool_choice"].is_object() { "named" } else { "plain" };
+        let mut log = kinds.lock().unwrap();
+        log.push(kind);
+        match (kind, log.len()) {
+            ("plain", _) | (_, 3) => exchange.answer("Well."),
+            _ => exchange.json(200, &constrained(&request).to_string()),
+        }
+    });
+    let program = constrained_program(&server);
+    let calls = [(), (), ()].map(|()| post(&program.address, &request("auto", false)).body.contains("tool_calls"));
+    assert_eq!(calls, [true, false, true]);
+    assert_eq!(*log.lock().unwrap(), ["named", "named", "named", "plain", "named", "named"]);
+}
