@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
+import { afterEach } from "node:test";
 
 const packages = createRequire(path.join(process.env.PAGE_PACKAGES, "package.json"));
 const { chromium } = packages("playwright-core");
@@ -14,6 +15,19 @@ export const PATIENCE = Number(process.env.PAGE_PATIENCE ?? 60_000);
 export const DESKTOP = { width: 1280, height: 800 };
 export const PHONE = { width: 390, height: 844 };
 export const THEMES = ["light", "dark"];
+
+/** Pages that no test has closed yet. */
+const openPages = new Set();
+
+// A test that fails leaves its pages open: they show what it waited for in vain.
+afterEach(async () => {
+  for (const page of [...openPages].filter((page) => !page.isClosed())) {
+    const text = await page.locator("body").innerText().catch(String);
+    console.error(`left open at ${page.url()}\n${page.complaints.join("\n")}\n${text}`);
+    await page.context().close();
+  }
+  openPages.clear();
+});
 
 export async function launch() {
   // Containers have no user namespaces for the sandbox, and little shared memory.
@@ -32,6 +46,7 @@ export async function open(browser, callboard, hash = "", { viewport = DESKTOP, 
   page.on("pageerror", (error) => page.complaints.push(String(error)));
   page.on("pageerror", (error) => console.error(error));
   page.on("console", (message) => message.type() === "error" && page.complaints.push(`${message.text()} ${message.location().url}`));
+  openPages.add(page);
   await page.goto(`${callboard.url}/${hash}`);
   return page;
 }
@@ -58,6 +73,7 @@ function typeOf(file) {
 /** Closes a page, and fails where it has logged errors, but for those that the test expects. */
 export async function close(page, expected = []) {
   const complaints = page.complaints.filter((text) => !expected.some((pattern) => pattern.test(text)));
+  openPages.delete(page);
   await page.context().close();
   assert.deepEqual(complaints, []);
 }
