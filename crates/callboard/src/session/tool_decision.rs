@@ -2,12 +2,11 @@
 
 use bytes::Bytes;
 use callboard_core::model::{Delta, Finish, Usage};
-use callboard_core::wire::chat::ReplyReader;
 use callboard_core::wire::chat::adapt::constrain::{ToolDecision, ToolQuestion, read_decision};
 use http::{HeaderMap, HeaderValue};
 
 use crate::trace::{TraceEvent, TraceRecorder};
-use crate::upstream::{Client, Failure, Upstream};
+use crate::upstream::{Client, Failure, Upstream, WholeReply};
 
 /// The answer is a name.
 const MAX_REPLY_BYTES: usize = 1 << 20;
@@ -41,15 +40,8 @@ pub(super) async fn ask(
     body: Vec<u8>,
     question: &ToolQuestion,
 ) -> Result<DecisionReply, Failure> {
-    let mut reply = client.chat(upstream, authorization, headers, body).await?;
-    let reader =
-        if reply.is_stream { ReplyReader::stream(MAX_REPLY_BYTES) } else { ReplyReader::whole(MAX_REPLY_BYTES) };
-    let (mut reader, mut deltas, mut pieces) = (reader.until_close(reply.until_close), Vec::new(), Vec::new());
-    while let Some(bytes) = reply.body.next().await? {
-        reader.feed(&bytes, &mut deltas).map_err(|fault| Failure::from(&fault))?;
-        pieces.push(bytes);
-    }
-    reader.finish(&mut deltas).map_err(|fault| Failure::from(&fault))?;
+    let reply = client.chat(upstream, authorization, headers, body).await?;
+    let WholeReply { deltas, pieces } = reply.read_whole(MAX_REPLY_BYTES).await?;
     let (decision, usage) = read_decision(&deltas, question);
     let finish = deltas.iter().find_map(|delta| if let Delta::Finish(finish) = delta { Some(*finish) } else { None });
     Ok(DecisionReply { decision, usage, finish, pieces })

@@ -25,6 +25,7 @@ mod server_software;
 mod server_state;
 mod supervised;
 mod upstreams;
+mod whole_reply;
 
 pub use client::{Client, Reply, Tls};
 pub use error_reply::ErrorReply;
@@ -41,3 +42,4 @@ pub use route::{Alias, NoRoute, Route};
 pub use server_state::ServerState;
 pub use supervised::{GUARDIAN, Launch, LaunchRules, ServerStatus, SupervisedServer, guard};
 pub use upstreams::{REHEARSAL, Upstream, Upstreams};
+pub use whole_reply::WholeReply;

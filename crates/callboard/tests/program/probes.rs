@@ -305,7 +305,7 @@ fn a_probe_that_fails_is_no_error_of_the_request() {
     assert_eq!((&seen["data"][0]["set_aside"], &seen["data"][0]["in_flight"]), (&json!(false), &json!(0)));
 }
 
-/// A server that answers probes only when it is told to.
+/// A server that answers probes only once the test allows it.
 fn paused() -> (Arc<Fake>, ModelServer, Sender<()>) {
     let (go, paused): (Sender<()>, Receiver<()>) = channel();
     let paused = Mutex::new(paused);
@@ -368,8 +368,8 @@ fn probing_and_forgetting_on_request() {
     assert!(!shown.contains("  m: ") && shown.contains("  n: tools prompt"), "{shown}");
     let (_, shown) = command(&[&["--forget"], &running[..]].concat());
     assert!(!shown.contains("tools prompt"), "{shown}");
-    let elsewhere = ["--listen", "127.0.0.1:1", "--upstream", &server.url];
-    let (_, shown) = command(&[&["--probe"], &elsewhere[..]].concat());
+    let no_callboard = ["--listen", "127.0.0.1:1", "--upstream", &server.url];
+    let (_, shown) = command(&[&["--probe"], &no_callboard[..]].concat());
     assert!(shown.contains("no Callboard runs") && shown.contains("  m: tools prompt, by what was found\n"), "{shown}");
     let (success, shown) = command(&["m"]);
     assert!(!success && shown.contains("add --probe or --forget"), "{shown}");

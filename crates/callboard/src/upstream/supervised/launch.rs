@@ -208,8 +208,8 @@ mod tests {
             "callboard.toml line 2: command = [\"no-such-server\", …]: there is no program no-such-server in PATH: install it, or \
              write the path to it"
         );
-        let elsewhere = UpstreamSettings { directory: "/no/such/folder".into(), ..settings(&["sh"]) };
-        let error = Launch::of(&elsewhere, &RULES, path()).unwrap_err().to_string();
+        let missing_folder = UpstreamSettings { directory: "/no/such/folder".into(), ..settings(&["sh"]) };
+        let error = Launch::of(&missing_folder, &RULES, path()).unwrap_err().to_string();
         assert!(error.ends_with("its directory /no/such/folder does not exist"), "{error}");
     }
 

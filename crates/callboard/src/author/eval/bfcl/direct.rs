@@ -1,12 +1,10 @@
 //! Questions asked without Callboard: the client's request goes to the model server as it is, and the reply is taken at its word.
 
 use callboard_core::model::{CallFragment, Delta};
-use callboard_core::wire::chat::ReplyReader;
 use serde_json::Value;
 
 use super::valid_calls::WrittenCall;
 use crate::services::Services;
-use crate::upstream::Failure;
 
 /// A reply as a client without Callboard sees it.
 #[derive(Default)]
@@ -24,16 +22,10 @@ pub(super) async fn ask(app: &Services, mut body: Value) -> Result<DirectReply, 
     let route = routes.first().ok_or("there is no model server")?;
     body["model"] = route.model.as_str().into();
     let sent = client.chat(&route.upstream, None, http::HeaderMap::new(), body.to_string().into_bytes()).await;
-    let mut reply = sent.map_err(|failure| failure.to_string())?;
-    let most = app.settings.limits.reply_bytes;
-    let reader = if reply.is_stream { ReplyReader::stream(most) } else { ReplyReader::whole(most) };
-    let (mut reader, mut deltas) = (reader.until_close(reply.until_close), Vec::new());
-    while let Some(bytes) = reply.body.next().await.map_err(|failure| failure.to_string())? {
-        reader.feed(&bytes, &mut deltas).map_err(|fault| Failure::from(&fault).to_string())?;
-    }
-    reader.finish(&mut deltas).map_err(|fault| Failure::from(&fault).to_string())?;
+    let reply = sent.map_err(|failure| failure.to_string())?;
+    let whole = reply.read_whole(app.settings.limits.reply_bytes).await.map_err(|failure| failure.to_string())?;
     let mut direct = DirectReply::default();
-    deltas.into_iter().for_each(|delta| direct.add(delta));
+    whole.deltas.into_iter().for_each(|delta| direct.add(delta));
     Ok(direct)
 }
 

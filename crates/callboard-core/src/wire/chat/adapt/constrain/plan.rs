@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::contract::CallRules;
+use crate::wire::chat::adapt::prompt::rules;
 use crate::wire::chat::adapt::{Capabilities, Constraint, Feature, Quirk, Support, ToolsMode};
 
 /// How a request with tools is sent.
@@ -26,18 +28,6 @@ pub struct ToolQuestion {
     pub may_decline: bool,
 }
 
-/// What a request asks for.
-enum Wanted {
-    /// No call.
-    Nothing,
-    /// A call of one of these, if the model sees fit.
-    Any(Vec<String>),
-    /// A call of one of these.
-    Required(Vec<String>),
-    /// A call of this tool.
-    Named(String),
-}
-
 /// How a request with tools is sent, and what constrains its calls.
 #[must_use]
 pub fn plan(
@@ -48,11 +38,16 @@ pub fn plan(
 ) -> (Plan, Option<Constraint>) {
     let Some(constraint) = constraint(mode, known, quirks) else { return (Plan::Direct, None) };
     let forces = |feature| mode == ToolsMode::Native && known.get(feature).is_none_or(|it| it == Support::Honored);
-    let plan = match wanted(body) {
-        Wanted::Named(name) if !forces(Feature::NamedChoice) => Plan::Arguments(name),
-        Wanted::Required(names) if !forces(Feature::RequiredChoice) => question(names, false),
-        Wanted::Any(names) if mode == ToolsMode::Constrained => question(names, true),
-        _ => Plan::Direct,
+    let rules = rules(body.get("tool_choice"), None);
+    let mut names = offered_names(body, &rules);
+    let is_named = rules.required && rules.allowed.as_ref().is_some_and(|allowed| allowed.len() == 1);
+    let feature = if is_named { Feature::NamedChoice } else { Feature::RequiredChoice };
+    let is_direct = rules.required && forces(feature) || !rules.required && mode != ToolsMode::Constrained;
+    let plan = match names.len() {
+        0 => Plan::Direct,
+        _ if is_direct => Plan::Direct,
+        1 if rules.required => Plan::Arguments(names.remove(0)),
+        _ => Plan::Ask(ToolQuestion { names, may_decline: !rules.required }),
     };
     (plan, Some(constraint))
 }
@@ -71,41 +66,13 @@ fn constraint(mode: ToolsMode, known: &Capabilities, quirks: &BTreeSet<Quirk>) -
     choices.into_iter().find(|(_, feature, quirk)| usable(*feature, quirk)).map(|(constraint, ..)| constraint)
 }
 
-fn question(mut names: Vec<String>, may_decline: bool) -> Plan {
-    match names.len() {
-        0 => Plan::Direct,
-        1 if !may_decline => Plan::Arguments(names.remove(0)),
-        _ => Plan::Ask(ToolQuestion { names, may_decline }),
-    }
-}
-
-/// What the fields of a request ask for, read without complaint: it was checked when it came.
-fn wanted(body: &Value) -> Wanted {
-    let offered = || offered_names(body);
-    match body.get("tool_choice") {
-        Some(Value::String(word)) if word == "none" => Wanted::Nothing,
-        Some(Value::String(word)) if word == "required" => Wanted::Required(offered()),
-        Some(Value::Object(choice)) => match choice.get("allowed_tools") {
-            Some(allowed) => {
-                let names = allowed.get("tools").and_then(Value::as_array).into_iter().flatten();
-                let names = names.filter_map(name_of).map(str::to_owned).collect();
-                let is_required = allowed.get("mode").is_some_and(|mode| mode == "required");
-                if is_required { Wanted::Required(names) } else { Wanted::Any(names) }
-            }
-            None => {
-                body.get("tool_choice").and_then(name_of).map_or(Wanted::Nothing, |name| Wanted::Named(name.into()))
-            }
-        },
-        _ => Wanted::Any(offered()),
-    }
-}
-
-fn offered_names(body: &Value) -> Vec<String> {
+/// The tools that may be called, in the order in which they are offered.
+fn offered_names(body: &Value, rules: &CallRules) -> Vec<String> {
     let tools = body.get("tools").and_then(Value::as_array);
-    tools.into_iter().flatten().filter_map(name_of).map(str::to_owned).collect()
+    tools.into_iter().flatten().filter_map(name_of).filter(|name| rules.allows(name)).map(str::to_owned).collect()
 }
 
-/// The name of a tool, or of the tool in a choice.
+/// The name of a tool.
 pub(super) fn name_of(tool: &Value) -> Option<&str> {
     tool.get("function")?.get("name")?.as_str()
 }

@@ -10,7 +10,7 @@ const MARKER: &str = "k3f9";
 /// A reply, or a status and a message.
 type Answer = Result<Value, (u16, &'static str)>;
 
-/// A server that sees tools and forces what it is told to, but for what a test changes.
+/// A server that honors every feature, except for what a test changes.
 #[derive(Clone, Copy)]
 struct Server {
     counts: bool,

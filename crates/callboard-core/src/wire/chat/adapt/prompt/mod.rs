@@ -14,4 +14,4 @@ mod round_trip;
 mod tagged_calls;
 
 pub use family::Family;
-pub(super) use put_tools_in_prompt::{put_tools_in_prompt, write_history};
+pub(super) use put_tools_in_prompt::{put_tools_in_prompt, rules, write_history};

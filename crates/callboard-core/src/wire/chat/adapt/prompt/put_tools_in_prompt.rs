@@ -42,7 +42,7 @@ fn speaks_of_calls(message: &Value) -> bool {
 }
 
 /// What the fields allow, read without complaint: the request was checked when it came.
-fn rules(choice: Option<&Value>, parallel: Option<&Value>) -> CallRules {
+pub(in crate::wire::chat::adapt) fn rules(choice: Option<&Value>, parallel: Option<&Value>) -> CallRules {
     let parallel = parallel.and_then(Value::as_bool).unwrap_or(true);
     let rules = CallRules { parallel, ..CallRules::default() };
     match choice {
